@@ -1,0 +1,33 @@
+# The worker image: the service in an environment of its own, run by an ordinary user.
+FROM python:3.12-slim
+
+ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_DISABLE_PIP_VERSION_CHECK=1
+
+WORKDIR /opt/emgas
+
+# The pinned dependencies first: this layer is built again only when a pin changes. All of them have wheels, so the
+# image needs no compiler.
+COPY requirements-service.txt ./
+RUN pip install -r requirements-service.txt
+
+COPY pyproject.toml README.md LICENSE ./
+COPY emgas emgas
+COPY state state
+COPY processors processors
+COPY replay replay
+COPY streams streams
+RUN pip install --no-deps .
+
+# /data holds the RocksDB copies of the partitions. It belongs to the user before it becomes a volume: a new volume
+# takes over the owner that the image gives the folder.
+RUN useradd --system --uid 10001 --home-dir /data emgas && install -d -o emgas -g emgas /data
+USER emgas
+ENV EMGAS_DATA=/data
+VOLUME /data
+WORKDIR /data
+
+# exec form: SIGTERM reaches the worker itself, which then hands over its partitions
+ENTRYPOINT ["emgas"]
