@@ -1,0 +1,74 @@
+"""What all importers share: items, bad lines, reading line by line in bounded memory, and ids that stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import IO
+
+from emgas import limits
+from emgas.errors import InvalidMessage
+from emgas.messages import Turn
+from emgas.validation import encode
+
+LINE_BYTES = 32 * 1024 * 1024  # of one line; what is longer is reported, and never held whole
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """Something that cannot become a turn.  Reading goes on after it.
+
+    `number` counts from 1: the line in the file, or the conversation in a format that is one JSON array.  `raw` is what
+    was there: the line (of an over-long one, its beginning), or in an array the part that is at fault.
+    """
+
+    number: int
+    raw: bytes
+    reason: str
+
+
+Item = Turn | BadLine
+
+
+def read_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes] | BadLine]:
+    """Yield (number, line) without the line end, passing over blank ones; for an over-long line a BadLine."""
+    number = 0
+    while line := stream.readline(LINE_BYTES):
+        number += 1
+        if len(line) == LINE_BYTES and not line.endswith(b"\n"):
+            _skip_rest(stream)
+            yield BadLine(number, line, f"line: is over {LINE_BYTES} bytes: split it")
+            continue
+        line = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
+        if line:
+            yield number, line
+
+
+def _skip_rest(stream: IO[bytes]) -> None:
+    while (more := stream.readline(LINE_BYTES)) and not more.endswith(b"\n"):
+        pass
+
+
+def within_record(turn: Turn, size: int) -> Turn:
+    """Return `turn`, read from `size` bytes.  Raises InvalidMessage if it would not fit into a record."""
+    # Writing JSON again adds at most the names of fields with defaults, so only what is near the limit is written.
+    if size + 4096 > limits.RECORD_BYTES:
+        encode(turn)
+    return turn
+
+
+def check_graph(graph: str) -> str:
+    """Return `graph`.  Raises InvalidMessage at once, where every single line of a file would be bad for it."""
+    try:
+        Turn(id="-", graph=graph, speaker="-", text="")
+    except ValueError as error:
+        raise InvalidMessage(f"graph: must match {limits.GRAPH_ID}") from error
+    return graph
+
+
+def stable_id(graph: str, session: str, position: int, text: str) -> str:
+    """Return an id that the same message gets on every import: sha256 of the four, each with its length before it."""
+    parts = (graph, session, str(position), text)
+    encoded = [part.encode(errors="surrogatepass") for part in parts]
+    return sha256(b"".join(len(part).to_bytes(8, "big") + part for part in encoded)).hexdigest()[:32]

@@ -1,0 +1,47 @@
+"""The bounds that every message must keep, and the two tests of a string that JSON cannot express.
+
+One place, because the client (which refuses before sending) and the owner of a partition (which dead-letters what a
+foreign client sent) must agree to the byte.
+"""
+
+from __future__ import annotations
+
+TEXT_BYTES = 32 * 1024  # a turn's or a query's text, in UTF-8
+RECORD_BYTES = 256 * 1024  # a whole record's value
+TRANSPORT_BYTES = 8 * 1024 * 1024  # what `turns` lets through, so that an oversized record can become a dead letter
+GRAPH_ID = r"^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,127}$"
+NAME_CHARACTERS = 256  # a turn id, a session, a speaker
+METADATA_ENTRIES = 32
+METADATA_CHARACTERS = 1024  # of one key or one string value
+METADATA_INTEGER = 2**63 - 1  # either sign: what every language's JSON library reads back
+CONCEPTS_PER_TURN = 64
+TOP = 100  # concepts or passages that one reply may carry
+CONTEXT_TOKENS = 32_000
+EARLIEST_MS = -62_135_596_800_000  # 0001-01-01T00:00:00Z: what every language's date type can hold
+LATEST_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
+
+
+def utf8(text: str) -> str:
+    """Return `text` as it is.  Raises ValueError for NUL and for lone surrogates, which no UTF-8 store can keep."""
+    if "\x00" in text:
+        raise ValueError("holds the character U+0000 (NUL): remove it")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds a lone surrogate, which is not valid Unicode: re-encode the text") from None
+    return text
+
+
+def short_enough(text: str) -> str:
+    """Return `text`.  Raises ValueError when its UTF-8 form is longer than `TEXT_BYTES`."""
+    size = len(text.encode(errors="surrogatepass"))
+    if size > TEXT_BYTES:
+        raise ValueError(f"is {size} bytes of UTF-8, the limit is {TEXT_BYTES}: split it into several turns")
+    return text
+
+
+def storable(value: str | int | float | None) -> str | int | float | None:
+    """Return `value`.  Raises ValueError for an integer beyond 64 bits, which most JSON libraries refuse or round."""
+    if isinstance(value, int) and abs(value) > METADATA_INTEGER:
+        raise ValueError("is an integer beyond 64 bits: write it as a string")
+    return value

@@ -1,0 +1,71 @@
+"""JSON Schema (2020-12) of every message on the wire, for clients in other languages: generated, and checked in.
+
+The files beside this one are what `generate` returns; a test compares.  A schema says what is *accepted*; it cannot say
+what is counted in bytes (emgas/limits.py), nor that text must hold no NUL; and JSON Schema takes 1.0 for an integer,
+which the strict models refuse.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from emgas.messages import (
+    Configure,
+    Describe,
+    Description,
+    Failure,
+    Forget,
+    Inspect,
+    Inspection,
+    Message,
+    Outcome,
+    Query,
+    Reply,
+    Turn,
+)
+
+FOLDER = Path(__file__).parent
+MESSAGES: tuple[type[Message], ...] = (
+    *(Turn, Configure, Forget),
+    *(Query, Inspect, Describe),
+    *(Outcome, Reply, Inspection, Description, Failure),
+)
+
+
+def generate() -> dict[str, bytes]:
+    """Return file name → content, for every message."""
+    return {f"{model.__name__.lower()}.json": _file(model) for model in MESSAGES}
+
+
+def stale(folder: Path = FOLDER) -> list[str]:
+    """Return the names of the files in `folder` that are missing, differ, or describe no message."""
+    expected = generate()
+    present = {path.name: path.read_bytes() for path in folder.glob("*.json")}
+    return sorted(name for name in expected.keys() | present.keys() if expected.get(name) != present.get(name))
+
+
+def write(folder: Path = FOLDER) -> None:
+    """Write every file, and remove those that describe no message."""
+    files = generate()
+    for path in folder.glob("*.json"):
+        if path.name not in files:
+            path.unlink()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def _file(model: type[Message]) -> bytes:
+    name = model.__name__.lower()
+    schema: dict[str, Any] = model.model_json_schema()
+    if "kind" in model.model_fields:
+        # A default in Python, but required on the wire: `kind` is how the reader tells the messages of a topic apart.
+        schema["required"] = list(dict.fromkeys(["kind", *schema.get("required", [])]))
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:emgas:{name}:v1",
+        "title": model.__name__,
+    }
+    return orjson.dumps({**head, **schema}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

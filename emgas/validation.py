@@ -1,0 +1,96 @@
+"""From outside data to messages and from messages to bytes, with every problem told in one clear sentence.
+
+pydantic finds what is wrong; this file says it as "field: what is wrong, what to do", the same in the client (which
+refuses before sending), the importers (which go on with the next line) and the owner of a partition (which
+dead-letters).  No sentence repeats a value: what people said to each other does not belong in an error message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from emgas import limits
+from emgas.errors import InvalidMessage
+from emgas.messages import Message
+
+M = TypeVar("M", bound=Message)
+
+_SENTENCES = {
+    "missing": "is missing: add it",
+    "extra_forbidden": "is not a known field: remove it, or correct its spelling",
+    "string_pattern_mismatch": "must be 1 to 128 letters, digits or _ . : @ - and start with a letter or a digit",
+    "string_unicode": "holds a lone surrogate, which is not valid Unicode: re-encode the text",
+    "model_type": "must be a JSON object",
+    "union_tag_not_found": "has no `kind`: add one",
+}
+_METADATA = f"must be a string of at most {limits.METADATA_CHARACTERS} characters, a finite number, true, false or null"
+
+
+def build(model: type[M], fields: Mapping[str, Any]) -> M:
+    """Return `model(**fields)`.  Raises InvalidMessage, which names every problem."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise InvalidMessage(describe(error)) from None
+
+
+def parse(model: type[M], raw: bytes | str) -> M:
+    """Return the message that `raw` JSON holds.  Raises InvalidMessage, which names every problem."""
+    try:
+        return model.model_validate_json(raw)
+    except ValidationError as error:
+        raise InvalidMessage(describe(error)) from None
+
+
+def encode(message: Message) -> bytes:
+    """Return a record's value.  Raises InvalidMessage when it is over `limits.RECORD_BYTES`."""
+    value = message.model_dump_json().encode()
+    if len(value) > limits.RECORD_BYTES:
+        raise InvalidMessage(
+            f"record: is {len(value)} bytes of JSON, the limit is {limits.RECORD_BYTES}: shorten text or metadata"
+        )
+    return value
+
+
+def describe(error: ValidationError) -> str:
+    """Return one sentence per problem, in the order of the fields, joined by "; "."""
+    sentences: dict[str, str] = {}
+    tagged = error.title.startswith("tagged-union")  # then the tag comes first in a location, and says nothing
+    for problem in error.errors(include_url=False, include_input=False):
+        location = problem["loc"][tagged:]
+        place = _place(location)
+        sentence = _sentence(problem["type"], problem["msg"], problem.get("ctx", {}), location)
+        # One bad metadata value fails once per type it might have had.  Only a validator of ours knows more than that.
+        if place not in sentences or problem["type"] == "value_error":
+            sentences[place] = sentence
+    return "; ".join(f"{place}: {sentence}" for place, sentence in sentences.items())
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """Return where a problem lies: `text`, `spreading.delta`, `metadata.source`."""
+    parts = location[:2] if location[:1] == ("metadata",) else location
+    return ".".join(_printable(str(part)) for part in parts) or "message"
+
+
+def _printable(name: str) -> str:
+    """Return a name that a sender chose, cut, and without what a log or a terminal could not show."""
+    name = name if len(name) <= 40 else name[:40] + "…"
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
+
+
+def _sentence(kind: str, message: str, context: Mapping[str, Any], location: tuple[int | str, ...]) -> str:
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "json_invalid":
+        return f"is not valid JSON in UTF-8 ({context['error']}): send one JSON object"
+    if kind == "union_tag_invalid":
+        return f"has an unknown `kind`: it must be one of {context['expected_tags']}"
+    if kind in _SENTENCES:
+        return _SENTENCES[kind]
+    if location[:1] == ("metadata",) and len(location) > 1:
+        return _METADATA
+    return re.sub(r"^[A-Z][a-z]+ should ", "must ", message.partition(" after validation")[0])

@@ -1,0 +1,115 @@
+"""How a message becomes a record: topic names, keys, headers, and the rule that places a key in a partition.
+
+A record of `turns` or `queries`:
+
+    key      the graph id, UTF-8
+    value    the message, JSON
+    headers  correlation-id   any bytes; comes back on the answer
+             reply-to         the topic to answer on; the worker keeps an allow-list
+             reply-partition  decimal; the one partition that the client reads
+             deadline         decimal, ms since the epoch: no answer is wanted later
+             ce_*             CloudEvents 1.0, binary mode: written, never required
+
+No header is required.  The partition is the Java client's default, murmur2(key) & 0x7fffffff % partitions; librdkafka
+clients (kcat, confluent-kafka) must be told: `partitioner=murmur2_random`.  The owner rejects a key that
+landed elsewhere, because another worker would hold its graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+CORRELATION_ID: Final = "correlation-id"
+REPLY_TO: Final = "reply-to"
+REPLY_PARTITION: Final = "reply-partition"
+DEADLINE: Final = "deadline"
+
+Headers = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNames:
+    """The six topics under one prefix."""
+
+    prefix: str = "emgas"
+
+    @property
+    def turns(self) -> str:
+        return f"{self.prefix}.turns"
+
+    @property
+    def events(self) -> str:
+        return f"{self.prefix}.events"
+
+    @property
+    def queries(self) -> str:
+        return f"{self.prefix}.queries"
+
+    @property
+    def replies(self) -> str:
+        return f"{self.prefix}.replies"
+
+    @property
+    def changes(self) -> str:
+        return f"{self.prefix}.changes"
+
+    @property
+    def dead_letters(self) -> str:
+        return f"{self.prefix}.dead-letters"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyAddress:
+    """Where an answer goes, and which question it belongs to."""
+
+    topic: str
+    partition: int
+    correlation_id: bytes
+
+    def headers(self, deadline_ms: int) -> Headers:
+        """Return the headers that ask for an answer at this address until `deadline_ms`."""
+        return (
+            (CORRELATION_ID, self.correlation_id),
+            (REPLY_TO, self.topic.encode()),
+            (REPLY_PARTITION, str(self.partition).encode()),
+            (DEADLINE, str(deadline_ms).encode()),
+        )
+
+
+def cloud_event(kind: str, identity: str, subject: str) -> Headers:
+    """Return CloudEvents 1.0 binary-mode headers for a message of `kind` ("turn", "query", "reply", "dead-letter")."""
+    return (
+        ("ce_specversion", b"1.0"),
+        ("ce_id", identity.encode()),
+        ("ce_source", b"emgas"),
+        ("ce_type", f"io.emgas.{kind}.v1".encode()),
+        ("ce_subject", subject.encode()),
+        ("content-type", b"application/json"),
+    )
+
+
+def as_mapping(headers: Iterable[tuple[str, bytes]] | Mapping[str, bytes] | None) -> dict[str, bytes]:
+    """Return headers as a mapping; of a repeated header the last one counts."""
+    return dict(headers or ())
+
+
+def murmur2(key: bytes) -> int:
+    """Return Kafka's murmur2 hash of `key`, unsigned 32 bit (the Java client's `Utils.murmur2`)."""
+    mask, m = 0xFFFFFFFF, 0x5BD1E995
+    h = (0x9747B28C ^ len(key)) & mask
+    whole = len(key) & ~3
+    for i in range(0, whole, 4):
+        k = int.from_bytes(key[i : i + 4], "little") * m & mask
+        h = (h * m ^ (k ^ k >> 24) * m) & mask
+    if whole < len(key):
+        h = (h ^ int.from_bytes(key[whole:], "little")) * m & mask
+    h = (h ^ h >> 13) * m & mask
+    return h ^ h >> 15
+
+
+def partition_of(graph: str | bytes, partitions: int) -> int:
+    """Return the partition that owns `graph` (or the key that names it) among `partitions`."""
+    key = graph.encode() if isinstance(graph, str) else graph
+    return (murmur2(key) & 0x7FFFFFFF) % partitions
