@@ -1,0 +1,73 @@
+"""What will have faded, and when: a heap of times, so that no window ever has to look at a whole graph.
+
+An entry is a lower bound: a boosted concept keeps its old entry, which is looked at once too early, found alive, and
+put back with its new time.  The heap is derived from the tables and is no content: it is built anew after a load, and
+what a window finds is the same, whichever bounds are in it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.decay import NEVER, lifetime
+from state.presets import MemorySettings
+
+Integers = NDArray[np.int64]
+WORDLESS_STRENGTH = 1.0  # a passage without words fades like a concept of this strength that is never mentioned again
+
+
+class Fading:
+    """Times at which concepts and wordless passages may have faded."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, bool, int]] = []  # (time ms, is a passage, number)
+        self._watched: dict[int, int] = {}  # concept → the time of its earliest entry
+
+    def watch_concept(self, number: int, expiry: int) -> None:
+        """Note that a concept will have faded at `expiry`; one that is looked at earlier needs no second entry."""
+        if expiry < self._watched.get(number, NEVER):
+            self._watched[number] = expiry
+            heapq.heappush(self._heap, (expiry, False, number))
+
+    def is_watched(self, number: int) -> bool:
+        """Return whether a concept has an entry."""
+        return number in self._watched
+
+    def renumber(self, concepts: Integers, passages: Integers) -> None:
+        """Give concept i the number concepts[i] and passage i passages[i], and drop those of -1."""
+        numbers = concepts.tolist(), passages.tolist()
+        renumbered = ((time, which, numbers[which][number]) for time, which, number in self._heap)
+        self._heap = [entry for entry in renumbered if entry[2] >= 0]
+        heapq.heapify(self._heap)
+        watched = ((numbers[False][number], time) for number, time in self._watched.items())
+        self._watched = {number: time for number, time in watched if number >= 0}
+
+    def watch_wordless(self, number: int, at: int, settings: MemorySettings) -> None:
+        """Note that a passage without words, said at `at`, has nothing that could keep it."""
+        if settings.prune_below > 0:
+            expiry = at + lifetime(WORDLESS_STRENGTH, settings.prune_below, settings.half_life)
+            heapq.heappush(self._heap, (expiry, True, number))
+
+    def earliest(self) -> int:
+        """Return before when nothing has faded."""
+        return self._heap[0][0] if self._heap else NEVER
+
+    def until(self, at: int, expiry_of: Callable[[int], int]) -> Iterator[tuple[bool, int]]:
+        """Take out and yield (is a passage, number) of all that has faded by `at`, by time, then number."""
+        while self._heap and self._heap[0][0] <= at:
+            time, is_passage, number = heapq.heappop(self._heap)
+            if is_passage:
+                yield True, number
+                continue
+            if self._watched.get(number) != time:
+                continue  # an earlier entry has spoken for it
+            del self._watched[number]
+            expiry = expiry_of(number)
+            if expiry > at:
+                self.watch_concept(number, expiry)
+            else:
+                yield False, number

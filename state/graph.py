@@ -1,0 +1,281 @@
+"""One graph: everything that one conversation partner's memory holds, and the fold of its own events.
+
+A graph is an island: it is the fold of the events that carry its name and of nothing else, so the same events give the
+same graph (and digest) whatever happens to other graphs, and however they were batched.
+
+What was forgotten leaves the tables in two steps: at once nothing finds it any more, and its rows go with the next
+compaction.  Whoever reads (view, pack, digest) compacts first, so when that happens cannot be seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import singledispatchmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emgas.limits import EARLIEST_MS
+from state.concept_table import ConceptTable
+from state.cooccurrence import PairCounts
+from state.events import (
+    ConceptsRecalled,
+    ConsolidationWindowClosed,
+    DecayWindowClosed,
+    Forgotten,
+    GraphConfigured,
+    GraphEvent,
+    Ticked,
+    TurnRecorded,
+)
+from state.fading import Fading
+from state.packing import pack, unpack
+from state.passage_table import PassageTable, fingerprint
+from state.presets import PRESETS, MemorySettings
+from state.topic_table import TopicTable
+from state.view import GraphView, Window, view_of
+
+LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
+_LAYOUT = 2
+_TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
+
+
+class Graph:
+    """A fold in progress.  `fold` is its only writer; everything else reads.
+
+    clock          stream time, ms: the largest event time seen
+    live           whether the last turn was recorded as it was said (else: imported), so that ticks make sense
+    fresh_turns    turns since the last consolidation; first_fresh_at: event time of the first of them
+    last_turn_at   the largest event time of a turn
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.clock = EARLIEST_MS  # not 0: a memory may be older than 1970
+        self.events = 0
+        self.preset, self.settings = "default", PRESETS["default"]
+        self.live = False
+        self.recalled = 0  # ConceptsRecalled that had an effect
+        self.fresh_turns, self.first_fresh_at, self.last_turn_at = 0, EARLIEST_MS, EARLIEST_MS
+        self.concepts = ConceptTable()
+        self.passages = PassageTable()
+        self.pairs: dict[Window, PairCounts] = {"turn": PairCounts(), "exchange": PairCounts(), "recall": PairCounts()}
+        self.topics = TopicTable()
+        self._fading: Fading | None = None  # made when somebody asks for it: a replay never does
+        self.discarded: list[int] = []  # ordinals of events that a snapshot makes needless
+        self._forgotten = 0
+        self._view: GraphView | None = None
+
+    def fold(self, event: GraphEvent) -> bool:
+        """Apply the graph's next event in place; return whether it had an effect (a known turn id has none)."""
+        self._view = None
+        had_effect = self._apply(event)
+        if not isinstance(event, TurnRecorded) or not had_effect:
+            self.discarded.append(self.events)
+        self.events += 1
+        return had_effect
+
+    @singledispatchmethod
+    def _apply(self, event: GraphEvent) -> bool:
+        raise TypeError(f"no fold for {type(event).__name__}")
+
+    @_apply.register
+    def _(self, event: TurnRecorded) -> bool:
+        if self.knows(event.id):
+            return False
+        self._pass_time(event.at)
+        numbers = [self.concepts.mention(concept, event.at, self.settings) for concept in event.concepts]
+        self._count_windows(numbers, self.passages.previous_concepts(event.session))
+        self.passages.add(event, self.events, numbers)
+        self._watch(numbers, [concept.weight for concept in event.concepts])
+        if self._fading and all(map(self.concepts.is_mark.__getitem__, numbers)):
+            self._fading.watch_wordless(len(self.passages) - 1, event.at, self.settings)
+        self._count_fresh(event)
+        return True
+
+    def _count_windows(self, turn: Sequence[int], previous: Sequence[int]) -> None:
+        alive = self.concepts.alive
+        exchange = list(dict.fromkeys([*(number for number in previous if alive[number]), *turn]))
+        for number in exchange:
+            self.concepts.in_exchanges[number] += 1
+        self.pairs["turn"].add(turn)
+        self.pairs["exchange"].add(exchange)
+
+    def _watch(self, numbers: Sequence[int], boosts: Sequence[float]) -> None:
+        """Note when concepts that were boosted will have faded.
+
+        A boost lets a concept fade later, never sooner, so an older entry stays a lower bound: but for boosts so small
+        that rounding weighs more.
+        """
+        if self._fading:
+            is_watched, strength = self._fading.is_watched, self.concepts.strength
+            for number, boost in zip(numbers, boosts, strict=True):
+                if not is_watched(number) or boost < strength[number] * _TINY:
+                    self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
+
+    def _count_fresh(self, event: TurnRecorded) -> None:
+        if self.fresh_turns == 0:
+            self.first_fresh_at = event.at
+        self.fresh_turns += 1
+        self.last_turn_at = max(self.last_turn_at, event.at)
+        self.live = event.live
+
+    def _pass_time(self, at: int) -> None:
+        self.clock = max(self.clock, at)
+
+    @_apply.register
+    def _(self, event: ConceptsRecalled) -> bool:
+        self._pass_time(event.at)
+        known = self._known(event.concepts)
+        for number in known:
+            self.concepts.recall(number, event.at, self.settings)
+        self._watch(known, [self.settings.recall_boost] * len(known))
+        self.recalled += bool(known)
+        self.pairs["recall"].add([number for number in known if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
+        return bool(known)
+
+    @_apply.register
+    def _(self, event: GraphConfigured) -> bool:
+        self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
+        self.preset, self.settings = event.preset, event.settings
+        self._fading = None
+        return True
+
+    @_apply.register
+    def _(self, event: Ticked) -> bool:
+        self._pass_time(event.at)
+        return True
+
+    @_apply.register
+    def _(self, event: Forgotten) -> bool:
+        self._drop(event.concepts, event.turns)
+        return True
+
+    @_apply.register
+    def _(self, event: DecayWindowClosed) -> bool:
+        self._drop(event.concepts, event.turns)
+        return True
+
+    @_apply.register
+    def _(self, event: ConsolidationWindowClosed) -> bool:
+        for number in self._known(event.consolidated):
+            self.concepts.consolidate(number, event.at, self.settings)
+            self._watch([number], [0.0])
+        for change in event.topics:
+            self.topics.apply(change, self._known(change.concepts), event.at)
+        self._drop([], [dropped for _, dropped in event.merged])
+        self.fresh_turns = 0
+        return True
+
+    def _known(self, names: Iterable[str]) -> list[int]:
+        """Return the number of each concept that is here, once: an event may name one twice."""
+        return [self.concepts.numbers[name] for name in dict.fromkeys(names) if name in self.concepts.numbers]
+
+    def _drop(self, concepts: Iterable[str], turns: Iterable[str]) -> None:
+        for number in self._known(concepts):
+            self.concepts.forget(number)
+            self._forgotten += 1
+        for turn in turns:
+            if turn in self.passages.numbers:
+                number = self.passages.numbers[turn]
+                self.discarded.append(self.passages.event[number])
+                self.passages.archive(number)
+                self._forgotten += 1
+        if self._forgotten > 64 + (len(self.concepts) + len(self.passages)) // 2:
+            self.compact()
+
+    def compact(self) -> None:
+        """Remove the rows of what was forgotten.  Nothing that can be seen changes."""
+        if not self._forgotten:
+            return
+        self.concepts, concepts = self.concepts.compacted()
+        self.passages, passages = self.passages.compacted(concepts)
+        for pairs in self.pairs.values():
+            pairs.renumber(concepts)
+        self.topics.renumber(concepts.tolist())
+        if self._fading:
+            self._fading.renumber(concepts, passages)
+        self._forgotten = 0
+
+    @property
+    def fading(self) -> Fading:
+        """Return when each concept and wordless passage will have faded; kept up to date by the fold from now on."""
+        if self._fading is None:
+            self._fading = Fading()
+            for number in self.concepts.numbers.values():
+                self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
+            for number in self._wordless():
+                self._fading.watch_wordless(number, self.passages.at[number], self.settings)
+        return self._fading
+
+    def _wordless(self) -> Iterator[int]:
+        is_mark, alive = self.concepts.is_mark, self.concepts.alive
+        for number in self.passages.numbers.values():
+            if all(is_mark[concept] or not alive[concept] for concept in self.passages.concepts_of(number)):
+                yield number
+
+    def knows(self, turn: str) -> bool:
+        """Return whether a turn of this id was accepted."""
+        return self.passages.knows(turn) is not None
+
+    def knows_same(self, turn: str, text: str) -> bool:
+        """Return whether the accepted turn of this id had this text."""
+        return self.passages.knows(turn) == fingerprint(text)
+
+    def view(self) -> GraphView:
+        """Return what recall may see, taken now; the same object until the next event."""
+        if self._view is None:
+            self.compact()
+            tables = self.concepts, self.passages, self.pairs, self.topics
+            self._view = view_of(self.name, self.clock, self.settings, self.recalled, *tables)
+        return self._view
+
+    def pack(self) -> bytes:
+        """Return the bytes of the whole graph, for a snapshot: the content, and where it stands in its own events."""
+        values, arrays = self._content()
+        return pack({**values, "events": self.events}, {**arrays, "event": np.array(self.passages.event)})
+
+    def digest(self) -> str:
+        """Return the sha256 (hex) of the content in its canonical form (state/packing.py): equal for equal memories.
+
+        How many events there were is not content: ticks may be many or few, and change nothing.
+        """
+        return hashlib.sha256(pack(*self._content())).hexdigest()
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        self.compact()
+        arrays = {**self.concepts.arrays(), **self.passages.arrays()}
+        for window, pairs in self.pairs.items():
+            arrays[f"{window}_keys"], arrays[f"{window}_counts"] = pairs.canonical()
+        values = {
+            "layout": _LAYOUT,
+            "name": self.name,
+            **{name: getattr(self, name) for name in _PLAIN},
+            "settings": self.settings.model_dump(),
+            "concepts": self.concepts.values(),
+            "passages": self.passages.values(),
+            "topics": self.topics.values(),
+        }
+        return values, arrays
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> Graph:
+        """Return the graph that `pack` described.  Raises ValueError for bytes of another layout."""
+        values, arrays = unpack(packed)
+        if values["layout"] != _LAYOUT:
+            raise ValueError(f"graph layout {values['layout']}, this version reads {_LAYOUT}")
+        graph = cls(values["name"])
+        for name in (*_PLAIN, "events"):
+            setattr(graph, name, values[name])
+        graph.settings = MemorySettings(**values["settings"])
+        graph.concepts = ConceptTable.of(values["concepts"], arrays)
+        graph.passages = PassageTable.of(values["passages"], arrays)
+        graph.topics = TopicTable.of(values["topics"])
+        for window in graph.pairs:
+            graph.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])
+        return graph
+
+
+_PLAIN = ("clock", "recalled", "preset", "live", "fresh_turns", "first_fresh_at", "last_turn_at")

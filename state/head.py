@@ -1,0 +1,135 @@
+"""The head of a partition's fold: where it stands in the log, and which event it will accept next (claim + chain).
+
+    watermark   offset in `events` of the last record folded           -1 for none
+    last        start of the hash of that record: tells a store of another log, but for rare late retries
+    epoch       offset of the latest Claim: the only writer that counts -1 for none
+    claim       start of the hash of that Claim: another may have lain there before a broker lost it
+    seq         number of data events accepted so far
+    source      offset in `turns` that the last accepted event with a source accounts for, -1 for none
+    chain       rolling sha256 over the bytes of every claim and accepted event
+    partitions  partition count that the topic had when it was claimed
+    graphs, turns   how many there are, each turn id once
+
+Rules (`judge`), in the order in which they are tried; every record moves the watermark, whatever became of it:
+
+    Claim                             accepted: its offset becomes the epoch
+    names another claim               fenced: written by a worker that no longer owns the partition
+    seq is not the next one           gap: a duplicate, a reordered retry, or something before it was not written
+    source not beyond the last one    gap
+    chain is not ours                 LogRewritten: same claim and seq, but the log before it is another one
+    else                              accepted
+
+Why `seq` and not only the source offset: recalls and windows are events without a source, and share the one chain.
+Simulated over thousands of seeded runs with zombies, lost acks and lost tails: no loss, no doubling, no reorder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import orjson
+
+from state.errors import LogRewritten, WrongLayout
+from state.events import AnyEvent, Claim, DataEvent
+
+
+class Verdict(Enum):
+    """What became of one record of the log."""
+
+    ACCEPTED = "accepted"
+    FENCED = "fenced"
+    GAP = "gap"
+
+
+def fingerprint(value: bytes) -> str:
+    """Return what tells one record of the log from another: the first 4 bytes of its sha256, hex."""
+    return hashlib.sha256(value).hexdigest()[:8]
+
+
+def _source(event: DataEvent) -> int | None:
+    """Return the offset in `turns` that `event` accounts for, None if it came about otherwise."""
+    return getattr(event, "src", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """See the module's docstring."""
+
+    watermark: int = -1
+    last: str = ""
+    epoch: int = -1
+    claim: str = ""
+    seq: int = 0
+    source: int = -1
+    chain: bytes = bytes(32)
+    partitions: int = 0
+    graphs: int = 0
+    turns: int = 0
+
+    @property
+    def link(self) -> dict[str, Any]:
+        """What the next event must carry to be accepted."""
+        return {"epoch": self.epoch, "claim": self.claim, "seq": self.seq + 1, "chain": self.chain[:8].hex()}
+
+    def after(self, offset: int, event: AnyEvent, value: bytes) -> tuple[Head, Verdict]:
+        """Return the head once the record `value` = `event` at `offset` is folded, and what became of it.
+
+        Raises LogRewritten, WrongLayout.
+        """
+        if offset <= self.watermark:
+            raise LogRewritten(f"offset {offset} was folded before (watermark {self.watermark}): a reader went back")
+        there = replace(self, watermark=offset, last=fingerprint(value))
+        if isinstance(event, Claim):
+            return there._claimed(event, value), Verdict.ACCEPTED
+        verdict = self._judge(offset, event)
+        if verdict is not Verdict.ACCEPTED:
+            return there, verdict
+        source = _source(event)
+        source = self.source if source is None else source
+        return replace(there, seq=event.seq, source=source, chain=self._chained(value)), Verdict.ACCEPTED
+
+    def _claimed(self, claim: Claim, value: bytes) -> Head:
+        if self.partitions not in (0, claim.partitions):
+            raise WrongLayout(
+                f"the topic had {self.partitions} partitions and now has {claim.partitions}. Graphs would "
+                "change owners: create topics under a new prefix with the new count and replay the log into them."
+            )
+        return replace(
+            self, epoch=self.watermark, claim=self.last, partitions=claim.partitions, chain=self._chained(value)
+        )
+
+    def _judge(self, offset: int, event: DataEvent) -> Verdict:
+        link = self.link
+        if (event.epoch, event.claim) != (self.epoch, self.claim):
+            return Verdict.FENCED
+        source = _source(event)
+        if event.seq != link["seq"] or (source is not None and source <= self.source):
+            return Verdict.GAP
+        if event.chain != link["chain"]:
+            raise LogRewritten(
+                f"the event at offset {offset} follows another history than the one folded here. If the log is right, "
+                "remove this partition's store and start again: it is folded anew. If not, restore the log."
+            )
+        return Verdict.ACCEPTED
+
+    def _chained(self, value: bytes) -> bytes:
+        return hashlib.sha256(self.chain + value).digest()
+
+    def to_bytes(self) -> bytes:
+        """Return the head as JSON."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return orjson.dumps({**fields, "chain": self.chain.hex()})
+
+    @classmethod
+    def of_bytes(cls, value: bytes) -> Head:
+        """Return the head that `to_bytes` described.  Raises WrongLayout for one with other fields."""
+        fields = orjson.loads(value)
+        if set(fields) != set(cls.__slots__):
+            raise WrongLayout(
+                "the store was written by another version of EMGAS: run that one, or remove this partition's store "
+                "and start again: it is folded anew from the log."
+            )
+        return cls(**{**fields, "chain": bytes.fromhex(fields["chain"])})

@@ -1,0 +1,184 @@
+"""One partition's state: the fold of its event log, graph by graph, kept in a store.
+
+    fold(offset, value)   the only writer: a record of the log in, state and watermark moved together
+    flush()               everything folded since the last flush, with the watermark, in one atomic batch
+
+Between two flushes the memory is ahead of the store; death loses only what the log folds again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from state import store as layout
+from state.errors import StoreCorrupt, WrongLayout
+from state.events import AnyEvent, GraphData, GraphEvent, TurnRecorded, decode
+from state.graph import Graph
+from state.head import Head, Verdict
+from state.store import HEAD, Batch, Store
+
+CACHED_GRAPHS = 1000
+
+
+class Folded(NamedTuple):
+    """What became of one record."""
+
+    event: AnyEvent
+    verdict: Verdict
+
+
+def _unpacked(stored: bytes | None) -> Graph | None:
+    """Return the graph of a snapshot, None without one, or for one that this version cannot read."""
+    if stored:
+        with contextlib.suppress(ValueError):
+            return Graph.unpack(stored[8:])
+    return None
+
+
+class Partition:
+    """A fold over one partition of `events`.  Not safe for concurrent writers: one owner folds."""
+
+    def __init__(self, store: Store, cached_graphs: int = CACHED_GRAPHS) -> None:
+        self._store = store
+        head = store.get(HEAD)
+        if head is None and next(store.scan(b"c", b"c"), None):
+            raise StoreCorrupt("graphs are stored, but not how far the log is folded. Remove this partition's store.")
+        self.head = self._flushed = Head.of_bytes(head) if head is not None else Head()
+        self._cached_graphs = cached_graphs
+        self._graphs: OrderedDict[str, Graph] = OrderedDict()  # least recently used first
+        self._batch: Batch = {}
+        self._unflushed: set[str] = set()
+        self._snapshots: dict[str, int] = {}  # events held by the stored snapshot, of the graphs in memory
+
+    def fold(self, offset: int, value: bytes) -> Folded:
+        """Fold the log's next record.  Raises UnreadableEvent, LogRewritten, WrongLayout, StoreCorrupt; never skips."""
+        event = decode(value)
+        head, verdict = self.head.after(offset, event, value)
+        if verdict is Verdict.ACCEPTED and isinstance(event, GraphData):
+            head = self._fold_graph(head, event, value)
+        self.head = head
+        return Folded(event, verdict)
+
+    def _fold_graph(self, head: Head, event: GraphEvent, value: bytes) -> Head:
+        graph = self.graph(event.graph)
+        is_new = graph is None
+        graph = graph or self._remember(Graph(event.graph), snapshot=0)
+        self._batch[layout.event_key(graph.name, graph.events)] = value
+        self._unflushed.add(graph.name)
+        had_effect = graph.fold(event)
+        is_turn = had_effect and isinstance(event, TurnRecorded)
+        return replace(head, graphs=head.graphs + is_new, turns=head.turns + is_turn)
+
+    def graph(self, name: str) -> Graph | None:
+        """Return the graph as folded so far, None if no event ever named it."""
+        graph = self._graphs.get(name)
+        if graph is None:
+            return self._load(name)
+        self._graphs.move_to_end(name)
+        return graph
+
+    def _load(self, name: str) -> Graph | None:
+        count = self._store.get(layout.count_key(name))
+        stored = self._store.get(layout.snapshot_key(name))
+        if count is None and stored is None and self._store.get(layout.event_key(name, 0)) is None:
+            return None
+        graph = _unpacked(stored) or Graph(name)
+        snapshot = graph.events
+        for _, value in self._store.scan(layout.event_prefix(name), layout.event_key(name, snapshot)):
+            event = decode(value)
+            assert isinstance(event, GraphData)  # noqa: S101 - only these are stored by graph
+            graph.fold(event)
+        expected = layout.of_number(count) if count else 0
+        if graph.events != expected:
+            if stored and not snapshot:
+                raise WrongLayout(
+                    f"the snapshot of graph {name} was written by another version of EMGAS: run that one, or remove "
+                    "this partition's store and start again: it is folded anew from the log."
+                )
+            raise StoreCorrupt(
+                f"graph {name} should have {expected} events and has {graph.events}: the store is "
+                "damaged. Remove this partition's store and start again: it is folded anew from the log."
+            )
+        return self._remember(graph, snapshot)
+
+    def _remember(self, graph: Graph, snapshot: int) -> Graph:
+        self._graphs[graph.name] = graph
+        self._snapshots[graph.name] = snapshot
+        self._make_room(keep=graph.name)
+        return graph
+
+    def _make_room(self, keep: str) -> None:
+        """Drop least recently used graphs that the store holds in full, as far as there are too many."""
+        excess = len(self._graphs) - self._cached_graphs
+        if excess > 0:
+            droppable = (name for name in self._graphs if name not in self._unflushed and name != keep)
+            for name in list(islice(droppable, excess)):
+                del self._graphs[name], self._snapshots[name]
+
+    def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
+        """Return the event that recorded a passage of `graph`."""
+        key = layout.event_key(graph.name, graph.passages.event[passage])
+        value = self._batch.get(key) or self._store.get(key)
+        if value is None:
+            raise StoreCorrupt(f"the text of passage {passage} of {graph.name} is missing: refold this partition")
+        event = decode(value)
+        assert isinstance(event, TurnRecorded)  # noqa: S101 - passages point at nothing else
+        return event
+
+    def flush(self) -> None:
+        """Write what was folded since the last flush, atomically with the head; nothing if nothing was."""
+        if self.head == self._flushed:
+            return
+        for name in self._unflushed:
+            graph = self._graphs[name]
+            self._batch[layout.count_key(name)] = layout.number(graph.events)
+            if graph.events - self._snapshots[name] >= max(64, len(graph.passages.numbers) // 4):
+                self._snapshot(graph)
+        self._batch[HEAD] = self.head.to_bytes()
+        self._store.write(self._batch)
+        self._batch, self._unflushed, self._flushed = {}, set(), self.head
+
+    def _snapshot(self, graph: Graph) -> None:
+        """Put the graph into the batch, and delete its events that nobody will read again."""
+        self._batch[layout.snapshot_key(graph.name)] = layout.number(graph.events) + graph.pack()
+        self._snapshots[graph.name] = graph.events
+        self._batch.update((layout.event_key(graph.name, ordinal), None) for ordinal in graph.discarded)
+        graph.discarded.clear()
+
+    def names(self) -> list[str]:
+        """Return the names of all graphs, ascending.  Raises StoreCorrupt when some are missing."""
+        stored = {layout.graph_of_count_key(key) for key, _ in self._store.scan(b"c", b"c")}
+        names = sorted(stored | self._unflushed)
+        if len(names) != self.head.graphs:
+            raise StoreCorrupt(f"{len(names)} graphs found, {self.head.graphs} expected: refold this partition")
+        return names
+
+    def graphs(self) -> Iterator[Graph]:
+        """Yield every graph, by name ascending."""
+        for name in self.names():
+            graph = self.graph(name)
+            if graph is None:
+                raise StoreCorrupt(f"graph {name} is listed but not stored: refold this partition")
+            yield graph
+
+    def digests(self) -> dict[str, str]:
+        """Return the digest of every graph."""
+        return {graph.name: graph.digest() for graph in self.graphs()}
+
+    def digest(self) -> str:
+        """Return the sha256 (hex) over the head and every graph's digest: equal exactly for equal folds."""
+        total = hashlib.sha256(self.head.to_bytes())
+        for name, digest in self.digests().items():
+            total.update(f"{name} {digest}\n".encode())
+        return total.hexdigest()
+
+    def close(self) -> None:
+        """Flush and close the store."""
+        self.flush()
+        self._store.close()

@@ -1,0 +1,70 @@
+"""How a graph lives: decay, thresholds, windows; and the named ways to live.  Values are recorded as events.
+
+The presets are what a name means on the day it is chosen: `GraphConfigured` holds every value, so changing a preset
+here changes no graph that exists.
+
+    default     fades over months, keeps what recurs
+    forgetful   a week's half-life: for tests, demos and rooms that should stay small
+    elephant    never forgets
+    memorybank  MemoryBank's Ebbinghaus curve R = e^(−t/S), S in days, one more with every mention or recall
+    mofox       MoFox v2: activation × 0.9 a day, threshold 0.1, hourly consolidation (SEEDS M23–M26).  Its protection
+                of "importance > 0.8" is left out: importance there is a model's judgement
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+Duration = Annotated[int, Field(ge=1, le=100 * 366 * DAY)]
+
+
+class MemorySettings(BaseModel):
+    """Every number that decides how a graph fades and consolidates.  Durations in ms.
+
+    half_life         a fresh concept loses half its strength in this time (the seed's λ = ln 2 / half_life)
+    stability         percent of `half_life` that every mention or recall after the first adds to a concept's own
+    prune_below       a concept weaker than this is forgotten at the next decay window; 0: never
+    recall_boost      what a recall adds to a concept's strength
+    long_windows      a concept mentioned in so many consolidation windows becomes long-term; 0: never
+    long_recalls      a concept recalled so often becomes long-term; 0: never
+    long_tau, long_beta  long-term strength falls as (1 + elapsed / long_tau) ^ −long_beta: fast first, then hardly;
+                      always slower than a fresh one where long_tau · ln 2 >= half_life · long_beta
+    decay_every       tumbling windows of forgetting
+    consolidate_every tumbling windows of consolidation
+    idle              session window: silence after which a conversation counts as over, and is consolidated
+    grace             how long after its end a window waits for late turns
+    least_turns       new turns without which nothing is consolidated
+    duplicate_above   share of words in common (Jaccard) from which two turns say the same; above 1: never
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+    half_life: Duration = 60 * DAY
+    stability: Annotated[int, Field(ge=0, le=1000)] = 0
+    prune_below: Annotated[float, Field(ge=0, le=1)] = 0.03
+    recall_boost: Annotated[float, Field(ge=0, le=10)] = 0.5
+    long_windows: Annotated[int, Field(ge=0)] = 6
+    long_recalls: Annotated[int, Field(ge=0)] = 10
+    long_tau: Duration = 60 * DAY
+    long_beta: Annotated[float, Field(ge=0.05, le=5)] = 0.5
+    decay_every: Duration = DAY
+    consolidate_every: Duration = 7 * DAY
+    idle: Duration = 30 * MINUTE
+    grace: Annotated[int, Field(ge=0, le=366 * DAY)] = 5 * MINUTE
+    least_turns: Annotated[int, Field(ge=1)] = 12
+    duplicate_above: Annotated[float, Field(gt=0, le=2)] = 0.9
+
+
+PRESETS = {
+    "default": MemorySettings(),
+    "forgetful": MemorySettings(half_life=7 * DAY, prune_below=0.1, decay_every=7 * DAY, long_windows=8),
+    "elephant": MemorySettings(prune_below=0.0),
+    "memorybank": MemorySettings(half_life=59_887_916, stability=100, prune_below=0.05, long_windows=0, long_recalls=0),
+    "mofox": MemorySettings(
+        half_life=568_409_485, prune_below=0.1, consolidate_every=HOUR, idle=2 * HOUR, duplicate_above=0.9
+    ),
+}

@@ -1,0 +1,106 @@
+"""A partition's store in RocksDB: one database, one column family, keys as in state/store.py.
+
+Durability: the write-ahead log is on and never fsynced.  The death of the process loses nothing; a power cut may
+rewind the store to an earlier batch, whole, and what came after is folded again from the log.
+Traps handled here: scans end silently at a damaged block (status is checked), a batch serves once, a live iterator
+keeps the lock after `close` (scans are drained before they are handed out), errors are bare `Exception`s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from rocksdict import BlockBasedOptions, DBCompressionType, Options, Rdict, WriteBatch
+
+from emgas.errors import DataDirectoryInUse
+from state.errors import StoreCorrupt
+from state.store import Batch
+
+_WRITE_BUFFER_BYTES = 16 << 20  # per partition; a worker may own many
+# Matched from the start: "lock" alone is also in "Corruption: block checksum mismatch", and in people's paths.  A file
+# that RocksDB cannot find when it opens one is a file of its own that is gone.
+_LOCKED = re.compile(r"IO error: (While lock file|lock hold by current process)")
+_DAMAGED = re.compile(r"Corruption: |IO error: No such file or directory: While open")
+
+
+class RocksStore:
+    """An open database in the directory `path` (made if missing).  Raises DataDirectoryInUse, StoreCorrupt."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        with self._explained():
+            self._database = Rdict(str(path), _options())
+        self._open = True
+
+    def get(self, key: bytes) -> bytes | None:
+        with self._explained():
+            return self._database.get(key)
+
+    def scan(self, prefix: bytes, start: bytes) -> Iterator[tuple[bytes, bytes]]:
+        return iter(self._drained(prefix, start))
+
+    def _drained(self, prefix: bytes, start: bytes) -> list[tuple[bytes, bytes]]:
+        found = []
+        with self._explained():
+            cursor = self._database.iter()
+            try:
+                cursor.seek(max(prefix, start))
+                while cursor.valid() and cursor.key().startswith(prefix):
+                    found.append((cursor.key(), cursor.value()))
+                    cursor.next()
+                cursor.status()
+            finally:
+                del cursor  # else the traceback of an error would keep it, and the lock, after `close`
+        return found
+
+    def write(self, batch: Batch) -> None:
+        rows = WriteBatch(raw_mode=True)
+        for key, value in batch.items():
+            if value is None:
+                rows.delete(key)
+            else:
+                rows.put(key, value)
+        with self._explained():
+            self._database.write(rows)
+
+    def close(self) -> None:
+        if self._open:
+            self._open = False
+            try:
+                self._database.flush()
+            finally:
+                self._database.close()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn the engine's bare exceptions into ours; a full disk and the like stay what they are."""
+        try:
+            yield
+        except Exception as error:
+            text = str(error)
+            if _LOCKED.match(text):
+                raise DataDirectoryInUse(
+                    f"{self._path} is open in another process: stop it, or give this one its own EMGAS_DATA"
+                ) from error
+            if _DAMAGED.match(text):
+                raise StoreCorrupt(
+                    f"the store {self._path} is damaged ({text}). Remove that directory and start again: "
+                    "it is folded anew from the log, nothing is lost."
+                ) from error
+            raise
+
+
+def _options() -> Options:
+    options = Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.set_compression_type(DBCompressionType.lz4())
+    options.set_write_buffer_size(_WRITE_BUFFER_BYTES)
+    options.set_max_background_jobs(2)
+    blocks = BlockBasedOptions()
+    blocks.set_bloom_filter(10, False)
+    options.set_block_based_table_factory(blocks)
+    return options

@@ -1,0 +1,104 @@
+"""Where a partition's fold is kept: the seam, its layout, and the in-memory backend (RocksDB: state/rocks_store.py).
+
+    h                         head of the fold: JSON (state/head.py)
+    c <graph>                 how many events the graph has: u64, big-endian (as are all integers here)
+    s <graph>                 snapshot: u64 number of events it holds │ packed graph (state/graph.py)
+    e <graph> <u64 ordinal>   the graph's own event of that ordinal: the record value as it lies in the log; gone once
+                              a snapshot holds what it did and nobody will read its text: archived turns, all but turns
+
+    <graph> = u8 length │ ASCII      length first, so that no graph's keys can run into another's
+
+A graph is its snapshot plus the events from there on.  `c` counts them, so that a scan that ends too early (RocksDB
+ends scans silently at a damaged block) is noticed.  A batch holds the head and all that it implies: all of it is
+written, or nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Protocol
+
+HEAD = b"h"
+Batch = dict[bytes, bytes | None]  # None: the key is deleted
+
+
+class Store(Protocol):
+    """An ordered map of bytes with atomic batches.  One process, one open store."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of `key`.  Raises StoreCorrupt."""
+
+    def scan(self, prefix: bytes, start: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield (key, value) of all keys >= `start` that begin with `prefix`, ascending, as they are now.
+
+        Raises StoreCorrupt.
+        """
+
+    def write(self, batch: Batch) -> None:
+        """Put and delete all of `batch`, or nothing; it survives the death of the process."""
+
+    def close(self) -> None:
+        """Flush and let go of the files.  Closing twice is harmless."""
+
+
+def _name(graph: str) -> bytes:
+    encoded = graph.encode("ascii")
+    return struct.pack("B", len(encoded)) + encoded
+
+
+def count_key(graph: str) -> bytes:
+    """Return the key of the graph's number of events."""
+    return b"c" + _name(graph)
+
+
+def snapshot_key(graph: str) -> bytes:
+    """Return the key of the graph's snapshot."""
+    return b"s" + _name(graph)
+
+
+def event_prefix(graph: str) -> bytes:
+    """Return what all event keys of the graph begin with."""
+    return b"e" + _name(graph)
+
+
+def event_key(graph: str, ordinal: int) -> bytes:
+    """Return the key of one event of the graph."""
+    return event_prefix(graph) + number(ordinal)
+
+
+def graph_of_count_key(key: bytes) -> str:
+    """Return the graph that a count key belongs to."""
+    return key[2:].decode("ascii")
+
+
+def number(value: int) -> bytes:
+    """Return an unsigned integer as 8 bytes whose order is the numbers' order."""
+    return struct.pack(">Q", value)
+
+
+def of_number(value: bytes) -> int:
+    """Return the integer that `number` wrote, from the first 8 bytes."""
+    return int(struct.unpack_from(">Q", value)[0])
+
+
+class MemoryStore:
+    """A store that dies with its process: for an offline fold, and the model that RocksDB is compared with."""
+
+    def __init__(self) -> None:
+        self._entries: dict[bytes, bytes] = {}
+
+    def get(self, key: bytes) -> bytes | None:
+        return self._entries.get(key)
+
+    def scan(self, prefix: bytes, start: bytes) -> Iterator[tuple[bytes, bytes]]:
+        entries = self._entries.items()
+        return iter(sorted(entry for entry in entries if entry[0] >= start and entry[0].startswith(prefix)))
+
+    def write(self, batch: Batch) -> None:
+        self._entries.update((key, value) for key, value in batch.items() if value is not None)
+        for key in [key for key, value in batch.items() if value is None]:
+            self._entries.pop(key, None)
+
+    def close(self) -> None:
+        """Keep everything: only the process's end lets go of it."""

@@ -1,0 +1,143 @@
+"""What recall may see of a graph: arrays that do not change, taken at one moment of the fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.concept_table import ConceptTable
+from state.cooccurrence import PairCounts
+from state.passage_table import ROLES, PassageTable
+from state.presets import MemorySettings
+from state.topic_table import Topic, TopicTable
+
+Window = Literal["turn", "exchange", "recall"]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class WindowCounts:
+    """Counts of one kind of co-occurrence window, over n concepts.
+
+    total    number of windows.  turn: one per turn ever; exchange: each with the turn before it in its session;
+             recall: one per reinforcing query, holding the concepts that it woke
+    concept  (n,) in how many windows each concept occurred
+    fan      (n,) number of distinct concepts that it ever shared a window with
+    pairs    edges out of chosen concepts: `pairs.neighbours(concepts)`
+    """
+
+    total: int
+    concept: Integers
+    fan: Integers
+    pairs: PairCounts
+
+
+@dataclass(frozen=True)
+class GraphView:
+    """A graph with n concepts, p passages (turns, in the order folded) and m postings.
+
+    Concept and passage numbers are positions in these arrays; numbers are given in first-seen order.
+    Lists are the graph's own and may have grown since; only positions below n and p belong to this view.
+
+        ids, labels       (n,) concept id and its most frequent surface form
+        numbers           concept id → number
+        is_mark           (n,) whether it is a mark ("@speaker:…", "@day:…") and not a word
+        passages_with     (n,) number of passages that hold the concept
+        strength          (n,) base activation, as of `strength_at` (n,) ms: see state/decay.py
+        created, accessed, first_recall (n,) ms; first_recall is 0 for a concept that was never recalled
+        settings          how the graph fades: what `strength` is worth now
+        topics            the graph's topics, in order of birth
+        posting_concept, posting_passage, posting_count  (m,) the concepts of each passage, by passage ascending
+        passage_id        (p,) turn ids
+        passage_at        (p,) event time, ms
+        passage_tokens    (p,) length in words
+        passage_session, passage_speaker  (p,) position in `sessions`, `speakers`
+        passage_question  (p,) whether the turn asks something
+        passage_role      (p,) role or None
+        clock             the graph's stream time, ms: the largest event time seen
+    """
+
+    name: str
+    clock: int
+    settings: MemorySettings
+    ids: Sequence[str]
+    labels: Sequence[str]
+    numbers: Mapping[str, int]
+    is_mark: NDArray[np.bool_]
+    passages_with: Integers
+    strength: Floats
+    strength_at: Integers
+    created: Integers
+    accessed: Integers
+    first_recall: Integers
+    windows: Mapping[Window, WindowCounts]
+    topics: tuple[Topic, ...]
+    posting_concept: Integers
+    posting_passage: Integers
+    posting_count: Integers
+    passage_id: Sequence[str]
+    passage_at: Integers
+    passage_tokens: Integers
+    passage_session: Integers
+    passage_speaker: Integers
+    passage_question: NDArray[np.bool_]
+    passage_role: Sequence[str | None]
+    sessions: Sequence[str]
+    speakers: Sequence[str]
+
+
+def view_of(
+    name: str,
+    clock: int,
+    settings: MemorySettings,
+    recalled: int,
+    concepts: ConceptTable,
+    passages: PassageTable,
+    pairs: Mapping[Window, PairCounts],
+    topics: TopicTable,
+) -> GraphView:
+    """Return what recall may see of a compacted graph's tables; `recalled`: reinforcing queries so far."""
+    posting_concept = np.array(passages.posting_concept, np.int64)
+    turns = len(passages) + len(passages.archived)
+    windows: dict[Window, tuple[int, Sequence[int]]] = {
+        "turn": (turns, concepts.in_turns),
+        "exchange": (turns, concepts.in_exchanges),
+        "recall": (recalled, concepts.recalls),
+    }
+    return GraphView(
+        name=name,
+        clock=clock,
+        settings=settings,
+        ids=concepts.ids,
+        labels=concepts.labels(),
+        numbers=concepts.numbers,
+        is_mark=np.array(concepts.is_mark, np.bool_),
+        passages_with=np.bincount(posting_concept, minlength=len(concepts)),
+        strength=np.array(concepts.strength),
+        strength_at=np.array(concepts.strength_at),
+        created=np.array(concepts.created),
+        accessed=np.array(concepts.accessed),
+        first_recall=np.array(concepts.first_recall),
+        windows={
+            window: WindowCounts(total, np.array(counts), pairs[window].fan(len(concepts)), pairs[window])
+            for window, (total, counts) in windows.items()
+        },
+        topics=tuple(topics.topics.values()),
+        posting_concept=posting_concept,
+        posting_passage=np.repeat(np.arange(len(passages)), passages.lengths()),
+        posting_count=np.array(passages.posting_count, np.int64),
+        passage_id=passages.ids,
+        passage_at=np.array(passages.at),
+        passage_tokens=np.array(passages.tokens, np.int64),
+        passage_session=np.array(passages.session, np.int64),
+        passage_speaker=np.array(passages.speaker, np.int64),
+        passage_question=np.array(passages.question, np.bool_),
+        passage_role=[ROLES[role] for role in passages.role],
+        sessions=list(passages.sessions),
+        speakers=list(passages.speakers),
+    )
