@@ -1,0 +1,1 @@
+"""Pure functions over text and graphs: concepts, activation, recall.  No clock, no I/O, no randomness."""

@@ -1,0 +1,75 @@
+"""How strongly two concepts are associated: weights of edges, derived at read time from integer counts.
+
+    N        windows counted          c(x), c(x,y)   windows that held x, that held both
+    PMI      ln( p(x,y) / (p(x) p(y)) ) = ln( c(x,y) N / (c(x) c(y)) )      natural logarithm, so weights are in nats
+    PPMI     max(0, PMI)
+    NPMI     PPMI / −ln p(x,y), in [0, 1]
+    fan      PPMI / sqrt(fan(x) fan(y)), fan = number of distinct neighbours (Anderson's fan effect, ACT-R)
+
+Seed 000 §2.3; its printed formula lost the fraction bar (SEEDS trap T1).  No weight is ever stored: N changes with
+every turn, so a stored weight would always be stale (T2).  Every variant is symmetric, as the counts are.
+
+A weight may differ in its last bit between machines (np.log follows the CPU's SIMD level), so no digest may hold one.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.view import Floats, Integers, WindowCounts
+
+Weighting = Literal["ppmi", "npmi", "fan"]
+
+
+class Edges(NamedTuple):
+    """Edges out of some concepts, ordered by (source, target).
+
+    source  (m,) concept number that was asked for
+    target  (m,) concept number of its neighbour
+    weight  (m,) >= 0
+    """
+
+    source: Integers
+    target: Integers
+    weight: Floats
+
+    def joined(self, other: Edges) -> Edges:
+        """Return both; an edge that is in both has the sum of its weights."""
+        keys = np.concatenate((self.source << 32 | self.target, other.source << 32 | other.target))
+        found, position = np.unique(keys, return_inverse=True)
+        weight = np.bincount(position, np.concatenate((self.weight, other.weight)), len(found)) + np.zeros(len(found))
+        return Edges(found >> 32, found & 0xFFFFFFFF, weight)
+
+    def where(self, keep: NDArray[np.bool_]) -> Edges:
+        """Return the edges for which `keep` (m,) holds."""
+        return Edges(self.source[keep], self.target[keep], self.weight[keep])
+
+
+def edges_out(counts: WindowCounts, concepts: Integers, weighting: Weighting) -> Edges:
+    """Return every edge that leaves `concepts` (k,) with its weight; ascending `concepts` give ascending sources."""
+    position, target, together = counts.pairs.neighbours(concepts)
+    source = concepts[position]
+    # One quotient of exact integer products: independent concepts get exactly 0, not the noise of four logarithms.
+    lift = (together * counts.total) / (counts.concept[source] * counts.concept[target])
+    ppmi = np.log(np.maximum(lift, 1.0))
+    return Edges(source, target, _weight(counts, ppmi, source, target, together, weighting))
+
+
+def _weight(
+    counts: WindowCounts, ppmi: Floats, source: Integers, target: Integers, together: Integers, weighting: Weighting
+) -> Floats:
+    if weighting == "ppmi":
+        return ppmi
+    if weighting == "npmi":
+        return _npmi(ppmi, together, counts.total)
+    fans: Floats = np.sqrt(counts.fan[source] * counts.fan[target])
+    return ppmi / fans
+
+
+def _npmi(ppmi: Floats, together: Integers, total: int) -> Floats:
+    """Return PPMI over its largest possible value; two concepts that are in every window tell nothing: 0."""
+    surprise = np.log(total / together)
+    return np.divide(ppmi, surprise, out=np.zeros_like(ppmi), where=surprise > 0)

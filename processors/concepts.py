@@ -1,0 +1,163 @@
+"""Concepts from text by YAKE: the default extractor.  No other file imports yake.
+
+    text -> words (processors/language.py) -> transcript -> YAKE (n=1) -> scores -> concepts
+         -> marks (processors/marks.py)
+
+YAKE scores a word by case, position, frequency, context and spread; never by its spelling.  So it is given a transcript
+with one code word for every word of ours.  Its own tokeniser, which drops 密钥 and UI for being short and splits C++,
+then has nothing to decide; no text can break it; `run` and `ran` count as one word.  A code is in capitals for an
+acronym and capitalised for a capitalised word, because YAKE reads case.
+
+Nodes are single words.  Of YAKE's two-word phrases on LoCoMo 85 % never came twice in a conversation, and what did come
+often was "hey John" and "sounds great": they would double the co-occurrence work for little.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib.metadata import version as installed
+from itertools import product
+from typing import Any, Final
+
+from emgas.limits import CONCEPTS_PER_TURN, TEXT_BYTES
+from processors import marks
+from processors.chinese import simplified
+from processors.extractor import Extraction
+from processors.language import Language, Word, clean
+from state.events import Concept
+
+RULES: Final = 1  # number of our own rules and word lists: raise it with every change that can change a result
+READ_WORDS: Final = 2000  # what YAKE reads of one text; its time is linear, some 25 µs a word
+_PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
+
+# No s (YAKE cuts a plural s), no vowel (no code is a word that segtok knows).
+_CODES: Final = ["".join(letters) for letters in product("bcdfghjkmnpqrtvwz", repeat=3)]
+_CONTENT: Final = "k"
+_FUNCTION: Final = "x"
+
+
+class ExtractionFailed(RuntimeError):
+    """YAKE gave no score for a word of its transcript.  A bug (ours or YAKE's): the text itself cannot cause it."""
+
+
+class YakeExtractor:
+    """The extractor of a graph whose texts are in `language` (ISO 639-1), in Chinese, or in both.
+
+    Dictionaries are loaded with the first text that needs them; the instance holds no other state.
+    """
+
+    def __init__(self, language: str = "en") -> None:
+        self.language = Language(language, _function_words(language))
+        self.version = " ".join([*(f"{name} {installed(name)}" for name in _PACKAGES), f"rules {RULES}", language])
+
+    def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
+        """Return the concepts of a turn said by `speaker` at `at` (ms since 1970, UTC), its marks included."""
+        text = _bounded(text)
+        found = marks.of_turn(simplified(text), clean(speaker), at)
+        return self._extraction(text, self.language.words(text), found)
+
+    def of_query(self, text: str) -> Extraction:
+        """Return the concepts a question names.  Names stay even where they might address somebody."""
+        text = _bounded(text)
+        return self._extraction(text, self.language.words(text, addressed=False), marks.of_query(simplified(text)))
+
+    def _extraction(self, text: str, words: list[Word], found: list[Concept]) -> Extraction:
+        concepts = sorted([*found, *_concepts(words)], key=lambda concept: (-concept.weight, concept.id))
+        return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), marks.asks(text), len(words))
+
+
+def _bounded(text: str) -> str:
+    """Return the clean text.  NFKC can make a text 18 times longer (ﷺ): what passes the limit of texts is not read."""
+    return clean(text)[:TEXT_BYTES]
+
+
+def _concepts(words: list[Word]) -> Iterable[Concept]:
+    counts = Counter(word.form for word in words if word.content)
+    labels: dict[str, str] = {}
+    for word in words:
+        if word.content:
+            labels.setdefault(word.form, word.surface)
+    for form, score in _scores(words, counts).items():
+        yield Concept(form, labels[form], round(1 / (1 + score), 6), counts[form])
+
+
+def _scores(words: list[Word], counts: Counter[str]) -> dict[str, float]:
+    """Return YAKE's score of every content word that it read: lower is more important, > 0, 6 significant digits."""
+    if not counts:
+        return {}
+    if len(words) > READ_WORDS:
+        words = _thinned(words, counts)
+    transcript, codes = _transcript(words)
+    scores = dict(_yake()(transcript))
+    if missing := codes.keys() - scores.keys():
+        raise ExtractionFailed(f"YAKE gave no score for {len(missing)} of {len(codes)} words; it logged why (yake.*).")
+    return {form: float(f"{scores[code]:.6g}") for code, form in codes.items()}
+
+
+def _thinned(words: list[Word], counts: Counter[str]) -> list[Word]:
+    """Return what YAKE reads of a long text: its most frequent content words, as many as fit."""
+    kept: set[str] = set()
+    room = READ_WORDS
+    for form, count in counts.most_common():  # ties: the one that comes first in the text
+        kept.add(form)
+        if (room := room - count) <= 0:
+            break
+    return [word for word in words if word.content and word.form in kept][:READ_WORDS]
+
+
+def _transcript(words: list[Word]) -> tuple[str, dict[str, str]]:
+    """Return the words as YAKE reads them, and code -> form of the content words."""
+    codes: dict[tuple[str, bool], str] = {}
+    written: list[str] = []
+    sentence = words[0].sentence
+    for word in words:
+        key = (word.form, word.content)
+        code = codes.get(key)
+        if code is None:
+            code = codes[key] = (_CONTENT if word.content else _FUNCTION) + _CODES[len(codes)]
+        if word.sentence != sentence:
+            written.append("!")  # a full stop would make segtok look for abbreviations
+        elif word.pause:
+            written.append(",")
+        sentence = word.sentence
+        written.append(_in_case_of(word.surface, code))
+    return " ".join(written), {code: form for (form, content), code in codes.items() if content}
+
+
+def _in_case_of(surface: str, code: str) -> str:
+    if surface.islower() or not surface[0].isupper():
+        return code
+    return code.upper() if len(surface) > 1 and surface.isupper() else code.capitalize()
+
+
+@cache
+def _library() -> Any:
+    """Return the module yake.  Loading it (networkx, numpy, segtok) takes up to 0.5 s: only extraction pays."""
+    import yake  # type: ignore[import-untyped]  # it ships no types
+
+    return yake
+
+
+@cache
+def _yake() -> Callable[[str], list[tuple[str, float]]]:
+    """Return YAKE's scoring of a transcript, made once: it keeps nothing from one text to the next."""
+    functions = {_FUNCTION + code for code in _CODES}
+    extractor = _library().KeywordExtractor(n=1, top=len(_CODES), dedup_lim=1.0, window_size=1, stopwords=functions)
+    score: Callable[[str], list[tuple[str, float]]] = extractor.extract_keywords
+    return score
+
+
+def _function_words(language: str) -> frozenset[str]:
+    """Return the function words of a language.
+
+    English has YAKE's list: stopwordsiso's merges so many that it holds computer, run, work and every country domain.
+    """
+    import stopwordsiso
+
+    if language == "en":
+        return frozenset(_library().KeywordExtractor(lan="en").stopword_set)
+    if not stopwordsiso.has_lang(language):
+        raise ValueError(f"no function words are known for the language {language!r}: use a code of ISO 639-1, as 'en'")
+    return frozenset(map(str.casefold, stopwordsiso.stopwords(language)))

@@ -1,0 +1,87 @@
+"""The context that a prompt gets: recalled passages, packed into a budget of tokens, one line each.
+
+    [2023-05-08 13:56] Caroline: I went to a support group yesterday and it was so powerful.
+
+    which   best passage first, until one does not fit (the rule that RECALL.md measures with).  A passage that would
+            not fit even alone is passed over: one pasted log file must not silence the whole memory.
+    order   chronological: a model reads a conversation forwards, and "last week" or "the second one" make sense only so
+    cost    estimated without a tokenizer, as LoCoMo is measured: 1.3 tokens for a word.  Scripts that write no spaces
+            (Han, kana, Thai, …) and Hangul cost 1 a character: between the 0.6–0.8 of tokenizers trained on Chinese and
+            the 1.2 of older English ones.  A run of other letters or signs costs a word for every 12 characters begun.
+            The whole line counts, its date and speaker too: the budget is what the prompt pays.
+
+Times are UTC and come from the turns; no clock is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+LONGEST_WORD = 12  # characters that one word's cost covers
+LEAST_LINE = 4  # tokens: no line costs less than its date, its time and a colon
+
+_DENSE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff]"
+)
+_EPOCH = datetime(1970, 1, 1)
+
+
+class Passage(NamedTuple):
+    """What a context shows of a turn.  `at` in ms since 1970, UTC; `number` is its passage number."""
+
+    number: int
+    at: int
+    speaker: str
+    text: str
+
+
+class Context(NamedTuple):
+    """A text of lines, its estimated tokens, and the numbers of the passages in it, in the order shown."""
+
+    text: str
+    tokens: int
+    passages: tuple[int, ...]
+
+
+def assemble(ranked: Iterable[Passage], budget: int) -> Context:
+    """Return the context that `ranked`, best first, gives within `budget` tokens.  Reads no more than it needs."""
+    chosen, spent = [], 0
+    for passage in ranked:
+        cost = tokens(line(passage))
+        if cost > budget:
+            continue
+        if spent + cost > budget:
+            break
+        chosen.append(passage)
+        spent += cost
+    chosen.sort(key=lambda passage: (passage.at, passage.number))
+    return Context("\n".join(map(line, chosen)), spent, tuple(passage.number for passage in chosen))
+
+
+def most_lines(budget: int) -> int:
+    """Return how many passages a context of `budget` tokens can hold at most: no more need be ranked for it."""
+    return budget // LEAST_LINE
+
+
+def line(passage: Passage) -> str:
+    """Return a passage as one line; its own line breaks become spaces, so that no text can pose as another's line."""
+    return f"[{utc(passage.at)}] {_flat(passage.speaker)}: {_flat(passage.text)}"
+
+
+def utc(at: int) -> str:
+    """Return ms since 1970 as "2023-05-08 13:56", UTC, rounded down to the minute."""
+    return (_EPOCH + timedelta(milliseconds=at)).isoformat(" ", "minutes")
+
+
+def tokens(text: str) -> int:
+    """Return the estimated number of tokens of `text`, rounded up; 0 only for blank text."""
+    words = sum(-(-len(word) // LONGEST_WORD) for word in _DENSE.sub(" ", text).split())
+    return -(-13 * words // 10) + len(_DENSE.findall(text))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
