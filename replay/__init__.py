@@ -1,0 +1,1 @@
+"""Reading a log again: rebuild, verify.  Pure over what it is handed to read."""
