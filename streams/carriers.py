@@ -1,0 +1,81 @@
+"""The two transports behind one face: find the topics, create them, describe them.  Nobody else asks which it is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from emgas.errors import TransportFailed
+from streams.app import Carrier
+from streams.embedded.admin import EmbeddedTopics
+from streams.embedded.log import EmbeddedLog, open_log
+from streams.embedded.reader import EmbeddedReader
+from streams.kafka.admin import KafkaTopics
+from streams.kafka.reader import KafkaReader
+from streams.settings import Settings
+from streams.topic_plan import TopicDescription, plan
+from streams.transports import embedded_broker, kafka_broker
+
+
+@asynccontextmanager
+async def found(settings: Settings) -> AsyncIterator[Carrier]:
+    """Give the carrier that `settings` name, its topics checked.  The embedded log is opened, and born if need be.
+
+    Raises TransportFailed, DataDirectoryInUse.
+    """
+    if not settings.is_embedded:
+        yield await _kafka(settings)
+        return
+    with _log(settings) as log:
+        names = settings.topics
+        destinations = {topic: log.partitions(topic) for topic in (names.replies, *settings.reply_topics)}
+        broker = embedded_broker(settings.home)
+        yield Carrier(broker, log.partitions(names.turns), lambda topic: EmbeddedReader(log, topic), destinations)
+
+
+async def _kafka(settings: Settings) -> Carrier:
+    def reader(topic: str) -> KafkaReader:
+        return KafkaReader(settings.bootstrap, topic)
+
+    names = settings.topics
+    counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}
+    if len(set(counts.values())) > 1:
+        raise TransportFailed(f"{counts}: these topics must have equally many partitions; create them anew")
+    destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
+    return Carrier(kafka_broker(settings.bootstrap, settings.fetch_wait_ms), counts[names.turns], reader, destinations)
+
+
+@contextmanager
+def _log(settings: Settings) -> Iterator[EmbeddedLog]:
+    """Open the embedded log; give birth to its topics the first time, with the settings of that day."""
+    log = open_log(settings.home)
+    try:
+        if settings.topics.turns not in log.topics():
+            for wanted in plan(settings.topics, settings.partitions):
+                log.create_topic(wanted)
+        yield log
+    finally:
+        log.close()
+
+
+async def create(settings: Settings) -> None:
+    """Create the topics that are missing.  Raises TransportFailed when one has another partition count."""
+    wanted = plan(settings.topics, settings.partitions)
+    if settings.is_embedded:
+        with _log(settings) as log:
+            await EmbeddedTopics(log).create(wanted)
+        return
+    await KafkaTopics(settings.bootstrap).create(wanted, settings.replication)
+
+
+async def describe(settings: Settings) -> list[TopicDescription]:
+    """Return how the topics are.  Raises TransportFailed when one is missing."""
+    names = [wanted.name for wanted in plan(settings.topics, settings.partitions)]
+    if settings.is_embedded:
+        with _log(settings) as log:
+            described = await EmbeddedTopics(log).describe(names)
+    else:
+        described = await KafkaTopics(settings.bootstrap).describe(names)
+    if missing := set(names) - {topic.name for topic in described}:
+        raise TransportFailed(f"missing topics: {', '.join(sorted(missing))}. Run `emgas topics create`.")
+    return described

@@ -1,0 +1,1 @@
+"""The command line, `emgas`: parse, call the layer below, print."""

@@ -1,0 +1,28 @@
+"""What every command that talks to a memory needs: a connected client, over whichever transport the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from emgas.client import MemoryClient, connect
+from emgas.connection import Connection
+from streams.settings import Settings
+
+
+@dataclass(frozen=True)
+class Session:
+    """An open client and the connection below it, for records that are no turns (dead letters)."""
+
+    memory: MemoryClient
+    connection: Connection
+
+
+@asynccontextmanager
+async def session(settings: Settings, timeout: float = 10.0) -> AsyncIterator[Session]:
+    """Connect for as long as the block lasts; embedded, that starts a worker in this process."""
+    url = settings.broker or f"embedded:{settings.data}"
+    connection = connect(url, settings.topics, timeout)
+    async with MemoryClient(connection, timeout=timeout) as memory:
+        yield Session(memory, connection)

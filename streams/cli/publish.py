@@ -1,0 +1,112 @@
+"""`emgas publish FILE|-`: send a file's turns, wait until each is folded, count what became of them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from emgas import Turn, limits
+from emgas.connection import Connection
+from emgas.formats import FORMATS, BadLine, Item, read
+from emgas.messages import Outcome
+from streams.cli import output
+from streams.cli.client import Session, session
+from streams.outbox import error_headers
+
+RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
+
+
+def publish(
+    file: Annotated[str, typer.Argument(help="A file of turns, or - for stdin.")],
+    graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")] = True,
+    json: output.Json = False,
+) -> None:
+    """Publish turns: our own JSONL, OpenAI messages JSONL, or LoCoMo JSON.  Publishing again changes nothing."""
+    if file != "-" and not Path(file).is_file():
+        output.fail(f"there is no file {file}", output.USAGE)
+    with output.explained():
+        counts = output.run(_publish(file, graph, format, wait))
+    if json:
+        output.print_json(counts)
+    else:
+        _show(counts)
+
+
+async def _publish(file: str, graph: str | None, format: str | None, wait: bool) -> dict[str, float]:
+    started = time.perf_counter()
+    counts: Counter[str] = Counter()
+    with _opened(file) as stream:
+        items = read(stream, file, graph, format)
+        async with session(output.settings(), timeout=30.0) as connected:
+            await _send(connected, items, stream, counts, wait)
+    result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
+    return {**result, "seconds": round(time.perf_counter() - started, 3)}
+
+
+async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], wait: bool) -> None:
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=output.err, transient=True) as progress:
+        size = Path(stream.name).stat().st_size if stream is not sys.stdin.buffer else None
+        bar = progress.add_task("publishing", total=size)
+        turns = _good(connected.connection, items, counts)
+        async for _, result in connected.memory.publish_many(turns, outcomes=wait):
+            counts["published"] += 1
+            if isinstance(result, Outcome):
+                counts[RESULTS[result.status]] += 1
+                _tell_rejection(result)
+            if size is not None and counts["published"] % 50 == 0:
+                progress.update(bar, completed=stream.tell(), description=f"{counts['published']} turns")
+
+
+async def _good(connection: Connection, items: Iterator[Item], counts: Counter[str]) -> AsyncIterator[Turn]:
+    """Yield the turns; bury the lines that cannot be one, so that nothing of the file is lost."""
+    for item in items:
+        if isinstance(item, BadLine):
+            counts["published"] += 1
+            counts["rejected"] += 1
+            await _bury(connection, item)
+        else:
+            yield item
+
+
+async def _bury(connection: Connection, line: BadLine) -> None:
+    reason = f"line {line.number}: {line.reason}"
+    output.err.print(f"[yellow]rejected[/] {escape(reason)}", highlight=False, soft_wrap=True)
+    headers = error_headers(connection.topics.turns, -1, -1, reason)
+    if len(line.raw) > limits.TRANSPORT_BYTES:
+        headers += (("emgas.errors.original-bytes", str(len(line.raw)).encode()),)
+    await connection.send(connection.topics.dead_letters, None, line.raw[: limits.TRANSPORT_BYTES], headers)
+
+
+def _tell_rejection(outcome: Outcome) -> None:
+    if outcome.status == "rejected":
+        told = escape(f"turn {outcome.turn}: {outcome.reason}")
+        output.err.print(f"[yellow]rejected[/] {told}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    with open(file, "rb") as stream:
+        yield stream
+
+
+def _show(counts: dict[str, float]) -> None:
+    told = ", ".join(f"{int(counts[name])} {name}" for name in ("accepted", "duplicates", "rejected"))
+    rate = counts["published"] / counts["seconds"] if counts["seconds"] else 0
+    output.out.print(f"{int(counts['published'])} turns in {counts['seconds']:.1f} s ({rate:.0f}/s): {told}")
+    if counts["rejected"]:
+        output.out.print("see what was rejected: emgas dead-letters list")

@@ -1,0 +1,43 @@
+"""Reading dead letters back: what could not be accepted, where it came from, and why."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from emgas.wire import as_mapping
+from replay.log import LogReader, Record
+
+
+class DeadLetter(NamedTuple):
+    """One record of `dead-letters`.
+
+    id         partition:offset in `dead-letters`
+    origin     topic/partition@offset where the record lay, or the topic that it was refused for before sending
+    timestamp  when it was buried, ms
+    """
+
+    id: str
+    origin: str
+    reason: str
+    timestamp: int
+    key: bytes | None
+    value: bytes
+
+
+async def read_all(log: LogReader) -> list[DeadLetter]:
+    """Return what the topic `dead-letters` keeps, oldest first."""
+    letters = []
+    for partition in range(await log.partitions()):
+        start, end = await log.bounds(partition)
+        async for batch in log.read(partition, start, end):
+            letters += [_letter(partition, record) for record in batch]
+    return sorted(letters, key=lambda letter: letter.timestamp)
+
+
+def _letter(partition: int, record: Record) -> DeadLetter:
+    told = {name: value.decode(errors="replace") for name, value in as_mapping(record.headers).items()}
+    origin = told.get("emgas.errors.topic", "?")
+    if told.get("emgas.errors.offset", "-1") != "-1":
+        origin += f"/{told.get('emgas.errors.partition')}@{told['emgas.errors.offset']}"
+    reason = told.get("emgas.errors.message", "")
+    return DeadLetter(f"{partition}:{record.offset}", origin, reason, record.timestamp, record.key, record.value)

@@ -1,0 +1,1 @@
+"""EMGAS without a broker: a durable log in one SQLite file, and the Faust transport that speaks to it."""

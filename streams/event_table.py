@@ -1,0 +1,180 @@
+"""The log is the changelog: a Faust table whose changelog topic is `events` itself and whose store is the fold.
+
+Faust's own recovery and standbys then rebuild and follow a partition by folding its log.  What Faust may do:
+
+    persisted_offset         = the fold's watermark: recovery reads on from there
+    apply_changelog_batch    = fold, then flush (state and watermark in one batch)
+    on_rebalance             opens what is assigned, checks it against the log, closes what is not
+    on_recovery_completed    hands the recovered active partitions to the owners, which claim them
+
+and what it must not: write items, set offsets, send to the changelog: those raise.
+
+Faust 0.15.3 swallows exceptions of its recovery (endless warnings, never ready) and of recovery callbacks (dropped),
+and skips a truncated head of the log.  So every entry here hands its failure to `app.halt`, which stops the process.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any, NoReturn
+
+import structlog
+from faust.stores.base import Store
+from faust.tables.table import Table
+from faust.types import TP, AppT, EventT
+
+from replay.log import LogReader
+from state.errors import LogRewritten
+from state.head import Head, fingerprint
+from state.partition import Partition
+from state.rocks_store import RocksStore
+from streams.settings import Settings
+
+log = structlog.get_logger()
+
+Halting = Callable[[BaseException], None]
+Claiming = Callable[[set[int]], Awaitable[None]]
+
+
+class Partitions:
+    """The folds that this worker keeps, active and standby, by partition number."""
+
+    def __init__(self, settings: Settings, reader: LogReader) -> None:
+        self._settings = settings
+        self._reader = reader
+        self.open: dict[int, Partition] = {}
+
+    def fold(self, records: Iterable[tuple[int, int, bytes]]) -> None:
+        """Fold (partition, offset, value) records, skipping what is folded already, and flush.
+
+        Faust reads the last folded record once more, and flushes what it had buffered of a partition that was taken
+        away: whoever has that one now reads it from the log.
+        """
+        touched = set()
+        for number, offset, value in records:
+            state = self.open.get(number)
+            if state is not None and offset > state.head.watermark:
+                state.fold(offset, value)
+                touched.add(number)
+        for number in touched:
+            self.open[number].flush()
+
+    async def hold(self, numbers: set[int]) -> None:
+        """Open exactly these partitions, each checked against the log; close all others."""
+        for number in set(self.open) - numbers:
+            self.open.pop(number).close()
+        for number in numbers - set(self.open):
+            self.open[number] = self._opened(number)  # before it is checked: `close` then closes it, whatever happens
+            await self._check(number)
+
+    async def _check(self, number: int) -> None:
+        head = self.open[number].head
+        start, end = await self._reader.bounds(number)
+        if head.watermark >= end or not await self._folded_from(number, head, start):
+            self._start_anew(number, end)
+            head = self.open[number].head
+        if start > head.watermark + 1:
+            raise LogRewritten(
+                f"the log of partition {number} begins at offset {start}, but the state ends at {head.watermark}: "
+                "events are missing. The topic must be kept for ever (retention.ms=-1); restore the log, or a store "
+                "that reaches further."
+            )
+
+    async def _folded_from(self, number: int, head: Head, start: int) -> bool:
+        """Return whether the log still holds, where the fold stands, the record that was folded there."""
+        at = head.watermark
+        if at < start:
+            return True  # nothing folded yet, or retention took it: the caller looks at what begins there
+        batches = [batch async for batch in self._reader.read(number, at, at + 1)]
+        return [fingerprint(record.value) for batch in batches for record in batch] == [head.last]
+
+    def _opened(self, number: int) -> Partition:
+        return Partition(RocksStore(self._settings.store_of(number)), self._settings.cached_graphs)
+
+    def _start_anew(self, number: int, end: int) -> None:
+        """Throw the store away: it holds events that the log lost, so it is not a fold of this log."""
+        state = self.open.pop(number)
+        log.warning("store is of another log: folding anew", partition=number, watermark=state.head.watermark, end=end)
+        state.close()
+        shutil.rmtree(self._settings.store_of(number))
+        self.open[number] = self._opened(number)
+
+    def close(self) -> None:
+        """Flush and close everything."""
+        for state in self.open.values():
+            state.close()
+        self.open.clear()
+
+
+class FoldStore(Store[bytes, bytes]):
+    """What Faust takes for the table's storage."""
+
+    def __init__(self, app: AppT, table: Table[bytes, bytes], partitions: Partitions, halt: Halting) -> None:
+        super().__init__("fold://", app, table)
+        self._partitions = partitions
+        self._halt = halt
+
+    def persisted_offset(self, tp: TP) -> int | None:
+        state = self._partitions.open.get(tp.partition)
+        return None if state is None or state.head.watermark < 0 else state.head.watermark
+
+    def apply_changelog_batch(self, batch: Iterable[EventT[Any]], *_: Any, **__: Any) -> None:
+        messages = [event.message for event in batch]
+        try:
+            self._partitions.fold((message.partition, message.offset, message.value or b"") for message in messages)
+        except Exception as error:
+            self._halt(error)
+            raise
+
+    async def on_rebalance(
+        self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
+    ) -> None:
+        changelog = self.table.changelog_topic.get_topic_name()
+        try:
+            await self._partitions.hold({tp.partition for tp in assigned if tp.topic == changelog})
+        except Exception as error:
+            self._halt(error)
+            raise
+
+    async def on_stop(self) -> None:
+        self._partitions.close()
+
+    async def need_active_standby_for(self, tp: TP) -> bool:
+        return True
+
+    def _refused(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("state changes only by folding the log")
+
+    set_persisted_offset = __getitem__ = __setitem__ = __delitem__ = _refused
+    clear = reset_state = backup_partition = restore_backup = _refused
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+class EventTable(Table[bytes, bytes]):
+    """The table that Faust recovers; nobody reads or writes items of it."""
+
+    def __init__(self, app: AppT, folds: Partitions, halt: Halting, claim: Claiming, **options: Any) -> None:
+        self._folds = folds
+        self._halt = halt
+        self._claim = claim
+        super().__init__(app, **options)
+
+    def _new_store(self) -> FoldStore:
+        return FoldStore(self.app, self, self._folds, self._halt)
+
+    def send_changelog(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("events are appended by their partition's owner (streams/owner.py)")
+
+    async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
+        try:
+            await super().on_recovery_completed(active_tps, standby_tps)
+            await self._claim({tp.partition for tp in active_tps})
+        except Exception as error:
+            self._halt(error)
+            raise

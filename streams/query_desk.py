@@ -1,0 +1,203 @@
+"""Questions to this worker's partitions: parse, wait until the state has seen enough, recall, answer.
+
+    not readable, or a key of another partition  Failure `invalid` / `wrong-partition`; unreadable ones are dead letters
+    deadline passed before it was looked at      no answer: nobody waits for it any more
+    too many at once                             Failure `overloaded`
+    `after` not folded shortly before it         Failure `not-yet`
+    else                                         Reply; a graph that nobody wrote to gives an empty one
+
+A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import structlog
+from pydantic import ValidationError
+
+from emgas.messages import REQUEST, Describe, Failure, FailureCode, Inspect, Inspection, Position, Query, Reply, Timing
+from emgas.wire import DEADLINE, ReplyAddress, partition_of
+from processors.extractor import Extractor
+from state.events import ConceptsRecalled
+from streams.answer import Recalled, description, recall_from
+from streams.intake import Arrival, Rejected, check_size, explained
+from streams.outbox import Outbox, error_headers
+from streams.owner import Owner
+from streams.settings import Settings
+from streams.window_keeper import WindowKeeper
+
+log = structlog.get_logger()
+PATIENCE_MS = 10_000  # how long a question without a deadline may wait
+LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `queries_at_once`
+PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
+
+
+class Refused(Exception):
+    """The question gets a Failure."""
+
+    def __init__(self, code: FailureCode, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure(code=code, message=message)
+
+
+class QueryDesk:
+    """Answers for the partitions in `owners`, which the app keeps up to date."""
+
+    def __init__(
+        self,
+        owners: Mapping[int, Owner],
+        keepers: Mapping[int, WindowKeeper],
+        outbox: Outbox,
+        extractor: Extractor,
+        settings: Settings,
+        partitions: int,
+        now: Callable[[], int],
+        halt: Callable[[BaseException], None],
+    ) -> None:
+        self._owners = owners
+        self._keepers = keepers
+        self._outbox = outbox
+        self._extractor = extractor
+        self._settings = settings
+        self._partitions = partitions
+        self._now = now
+        self._halt = halt
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def take(self, number: int, arrival: Arrival) -> None:
+        """Start answering a record of `queries` from partition `number`."""
+        to = self._outbox.address(arrival.headers)
+        if len(self._tasks) >= self._settings.queries_at_once:
+            failure = Failure(code="overloaded", message="too many questions at once: ask again later")
+            await self._outbox.answer(to, "failure", failure)
+            return
+        task = asyncio.create_task(self._answer(number, arrival, to))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def drop(self) -> None:
+        """Stop answering; who asked will ask again elsewhere."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _answer(self, number: int, arrival: Arrival, to: ReplyAddress | None) -> None:
+        deadline = _deadline(arrival)
+        if deadline <= self._now():
+            log.info("question expired", partition=number, offset=arrival.offset)
+            return
+        try:
+            await self._reply(number, arrival, to, deadline)
+        except Refused as refusal:
+            await self._outbox.answer(to, "failure", refusal.failure)
+        except Exception as error:
+            failure = Failure(code="internal", message="the worker failed and restarts: ask again")
+            await self._outbox.answer(to, "failure", failure)
+            self._halt(error)
+
+    async def _reply(self, number: int, arrival: Arrival, to: ReplyAddress | None, deadline: int) -> None:
+        request = await self._parsed(number, arrival)
+        owner = self._owners.get(number)
+        if owner is None:
+            return  # taken away meanwhile
+        if isinstance(request, Inspect):
+            await self._outbox.answer(to, "inspection", _inspection(owner, request))
+            return
+        self._check_place(number, request)
+        waited_ms = await self._wait_for(owner, request, deadline)
+        if isinstance(request, Describe):
+            await self._outbox.answer(to, "description", description(owner.state, request.graph, _position(owner)))
+            return
+        reply, reinforced = self._recall(owner, request, waited_ms)
+        await self._outbox.answer(to, "reply", reply)
+        if reinforced:
+            await self._reinforce(self._keepers[number], request.graph, arrival.timestamp, reinforced)
+
+    async def _reinforce(self, keeper: WindowKeeper, graph: str, asked_at: int, concepts: list[str]) -> None:
+        """Record what a question woke.  Asking is an event too: time goes on with it, and windows may end before it."""
+        at = min(asked_at, self._now() + self._settings.skew_ms)
+        async with keeper.lock:
+            await keeper.close_due(graph, at)
+            await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
+            keeper.look_at(graph)
+
+    async def _parsed(self, number: int, arrival: Arrival) -> Query | Inspect | Describe:
+        try:
+            check_size(arrival.value)
+            return REQUEST.validate_json(arrival.value)
+        except (Rejected, ValidationError) as error:
+            reason = explained(error) if isinstance(error, ValidationError) else str(error)
+            errors = error_headers(self._settings.topics.queries, number, arrival.offset, reason)
+            await self._outbox.dead_letter(arrival.key, arrival.value, arrival.headers, errors)
+            raise Refused("invalid", reason) from None
+
+    def _check_place(self, number: int, query: Query | Describe) -> None:
+        owner = partition_of(query.graph, self._partitions)
+        if owner != number:
+            raise Refused(
+                "wrong-partition",
+                f"graph {query.graph!r} belongs to partition {owner}, the question came to {number}: the key must be "
+                "the graph id, placed by murmur2 (librdkafka: partitioner=murmur2_random)",
+            )
+
+    async def _wait_for(self, owner: Owner, query: Query | Describe, deadline: int) -> float:
+        """Wait until the turn at `query.after` is folded; return how long that took, in ms."""
+        if query.after is None or owner.state.head.source >= query.after:
+            return 0.0
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(PART_TO_WAIT * (deadline - self._now()) / 1000):
+                await owner.until_source(query.after)
+        except TimeoutError:
+            source = owner.state.head.source
+            raise Refused("not-yet", f"turn {query.after} is not folded yet, the state is at {source}") from None
+        return (time.perf_counter() - started) * 1000
+
+    def _recall(self, owner: Owner, query: Query, waited_ms: float) -> tuple[Reply, list[str]]:
+        started = time.perf_counter()
+        recalled = recall_from(owner.state, query, self._extractor)
+        timing = Timing(waited_ms=waited_ms, recall_ms=(time.perf_counter() - started) * 1000)
+        return _reply(query, recalled, _position(owner), timing), recalled.reinforced
+
+
+def _deadline(arrival: Arrival) -> int:
+    """Return until when (ms) an answer is wanted; a header that is no number counts as none."""
+    given = arrival.headers.get(DEADLINE, b"")
+    if not given.isdigit() or len(given) > 15:
+        return arrival.timestamp + PATIENCE_MS
+    return min(int(given), arrival.timestamp + LONGEST_MS)
+
+
+def _position(owner: Owner) -> Position:
+    head = owner.state.head
+    return Position(partition=owner.number, watermark=head.watermark, source=head.source)
+
+
+def _reply(query: Query, recalled: Recalled, position: Position, timing: Timing) -> Reply:
+    return Reply(
+        graph=query.graph,
+        found=recalled.found,
+        seeds=recalled.seeds,
+        concepts=recalled.concepts,
+        passages=recalled.passages,
+        context=recalled.context,
+        tokens=recalled.tokens,
+        position=position,
+        timing=timing,
+    )
+
+
+def _inspection(owner: Owner, request: Inspect) -> Inspection:
+    graphs = list(owner.state.graphs())
+    return Inspection(
+        position=_position(owner),
+        digest=owner.state.digest() if request.digest else None,
+        graphs=len(graphs),
+        turns=owner.state.head.turns,
+        concepts=sum(len(graph.concepts) for graph in graphs),
+        pairs=sum(len(graph.pairs["exchange"]) for graph in graphs),
+    )

@@ -1,0 +1,82 @@
+"""Starting and stopping a worker inside an event loop: find the topics, make the app, run it, stop it in order.
+
+    async with running(settings) as app: ...      the process's own loop, or a client's that wants an embedded worker
+
+Stopping: give up the partitions (what is half done is finished), then stop Faust, which flushes and closes the stores
+and, embedded, lets go of the data directory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from processors.concepts import YakeExtractor
+from streams import carriers
+from streams.app import MemoryApp
+from streams.settings import Settings
+
+
+def now_ms() -> int:
+    """Return the present, ms since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def writer_name() -> str:
+    """Return what tells this process's claims from others'."""
+    return f"{socket.gethostname()}/{os.getpid()}"
+
+
+def _extractor(language: str) -> YakeExtractor:
+    """Return an extractor whose dictionaries are loaded, so that no turn or question has to wait for them."""
+    extractor = YakeExtractor(language=language)
+    extractor.of_turn("warm up 热身", speaker="nobody", at=0)
+    extractor.of_query("warm 热身")
+    return extractor
+
+
+@asynccontextmanager
+async def running(settings: Settings, on_halt: Callable[[BaseException], None]) -> AsyncIterator[MemoryApp]:
+    """Run a worker for as long as the block lasts.
+
+    Raises TransportFailed (no broker, topics missing), DataDirectoryInUse (embedded), and what halts the worker while
+    it starts: Faust's start would never come to its end then.
+    """
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)  # Faust makes only the last folder of its own
+    async with carriers.found(settings) as carrier:
+        halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+
+        def halt(error: BaseException) -> None:
+            halted.set_result(error)
+            on_halt(error)
+
+        app = MemoryApp(settings, carrier, _extractor(settings.language), writer_name(), now_ms, halt)
+        starting = asyncio.ensure_future(app.start())
+        try:
+            await _started(starting, halted)
+            yield app
+        finally:
+            starting.cancel()
+            await app.release()
+            await _stopped(app)
+
+
+async def _stopped(app: MemoryApp) -> None:
+    try:
+        await app.stop()
+    finally:
+        app.folds.close()  # Faust does not come so far when one of its services crashed
+
+
+async def _started(starting: asyncio.Future[None], halted: asyncio.Future[BaseException]) -> None:
+    """Return once the worker has started; raise why it cannot."""
+    either: set[asyncio.Future[Any]] = {starting, halted}
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+    if halted.done():
+        raise halted.result()
+    starting.result()

@@ -1,0 +1,91 @@
+"""What an operator can set: environment variables EMGAS_*, nothing else.  The log never depends on them.
+
+EMGAS_BROKER   kafka://host:9092[,host:9092]; without it the embedded log is used
+EMGAS_DATA     directory of the embedded log and of the partitions' stores
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import platformdirs
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from emgas.wire import TopicNames
+from state.presets import PRESETS
+
+
+def _default_data() -> Path:
+    return Path(platformdirs.user_data_dir("emgas", appauthor=False))
+
+
+class Settings(BaseSettings):
+    """Read once, at start; the same for every part of the process."""
+
+    model_config = SettingsConfigDict(env_prefix="EMGAS_", frozen=True)
+
+    broker: str | None = None
+    data: Path = Field(default_factory=_default_data)
+    prefix: str = Field("emgas", pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="of the topics and of the group")
+    partitions: int = Field(8, ge=1, le=1024, description="of topics that are yet to be created")
+    replication: int = Field(1, ge=1, le=7, description="of topics that are yet to be created")
+    preset: str = Field("default", description="how a graph lives that nobody has configured (state/presets.py)")
+    tick_seconds: float = Field(10.0, gt=0, description="how often silent live graphs are looked at")
+    language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
+    skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
+    reply_topics: Annotated[list[str], NoDecode] = Field(
+        default_factory=list, description="topics that may be answered on besides the own one, comma-separated"
+    )
+    batch_turns: int = Field(64, ge=1, le=1000, description="turns folded and flushed together at most")
+    queued_turns: int = Field(512, ge=1, description="turns read ahead per partition")
+    queries_at_once: int = Field(256, ge=1, description="queries waiting or answered; more get `overloaded`")
+    append_timeout: float = Field(60.0, gt=0, description="seconds without an ack until the worker gives up and exits")
+    cached_graphs: int = Field(1000, ge=1, description="graphs kept in memory per partition")
+    session_timeout: float = Field(10.0, gt=0, description="seconds until the group misses a dead worker")
+    fetch_wait_ms: int = Field(50, ge=1, description="how long the broker may hold back an empty fetch")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
+
+    @field_validator("reply_topics", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+
+    @field_validator("preset")
+    @classmethod
+    def _known_preset(cls, value: str) -> str:
+        if value not in PRESETS:
+            raise ValueError(f"choose one of {', '.join(PRESETS)}")
+        return value
+
+    @field_validator("broker")
+    @classmethod
+    def _known_scheme(cls, value: str | None) -> str | None:
+        if not value:
+            return None
+        if not value.startswith("kafka://") or len(value) == len("kafka://"):
+            raise ValueError("must be kafka://host:port[,host:port…], or empty for the embedded log")
+        return value
+
+    @property
+    def topics(self) -> TopicNames:
+        return TopicNames(self.prefix)
+
+    @property
+    def is_embedded(self) -> bool:
+        return self.broker is None
+
+    @property
+    def bootstrap(self) -> str:
+        """Return host:port[,host:port] of the broker; "" when embedded."""
+        return (self.broker or "").removeprefix("kafka://")
+
+    @property
+    def home(self) -> Path:
+        """Return the directory of this transport and prefix: stores folded from one log never meet another's."""
+        return self.data.expanduser() / ("embedded" if self.is_embedded else "kafka") / self.prefix
+
+    def store_of(self, partition: int) -> Path:
+        """Return the directory of one partition's store."""
+        return self.home / "partitions" / str(partition)

@@ -1,0 +1,98 @@
+"""The six topics as they are born: partitions, retention, record size.  One table for Kafka and for the embedded log.
+
+topic          partitions  kept                                          a record may be
+turns          P           7 days: longer than the longest outage        TRANSPORT_BYTES + 1 MiB
+events         P           for ever, never compacted: it is the truth    as turns
+queries        P           an hour                                       as turns: an oversized one gets an answer
+replies        R           an hour                                       as turns
+changes        P           for ever: few, and their end tells what was sent  as turns
+dead-letters   P           30 days                                       a turn, untouched, and its error headers
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from emgas.limits import TRANSPORT_BYTES
+from emgas.wire import TopicNames
+
+MIB: Final = 1024 * 1024
+HOUR_MS: Final = 60 * 60 * 1000
+DAY_MS: Final = 24 * HOUR_MS
+FOR_EVER: Final = -1
+RECORD_BYTES: Final = TRANSPORT_BYTES + MIB  # a value, and what key, headers and the batch header add to it
+LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole record, and the error headers
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPlan:
+    """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka."""
+
+    name: str
+    partitions: int
+    retention_ms: int
+    max_record_bytes: int
+    broker_time: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDescription:
+    """How one topic is.  `bounds[p]` is (first offset kept, offset after the last); `topic_id` None: not to be had."""
+
+    name: str
+    partitions: int
+    replication: int
+    bounds: tuple[tuple[int, int], ...]
+    topic_id: str | None = None
+    config: dict[str, str] = field(default_factory=dict)
+
+
+def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16) -> tuple[TopicPlan, ...]:
+    """Return the six topics; `partitions` is shared by all keyed ones and can never change.
+
+    `reply_partitions` only spreads clients, each of which reads one of them and drops what is not its own.
+    """
+    return (
+        TopicPlan(topics.turns, partitions, 7 * DAY_MS, RECORD_BYTES),
+        TopicPlan(topics.events, partitions, FOR_EVER, RECORD_BYTES, broker_time=False),
+        TopicPlan(topics.queries, partitions, HOUR_MS, RECORD_BYTES),
+        TopicPlan(topics.replies, reply_partitions, HOUR_MS, RECORD_BYTES),
+        TopicPlan(topics.changes, partitions, FOR_EVER, RECORD_BYTES),
+        TopicPlan(topics.dead_letters, partitions, 30 * DAY_MS, LARGEST_RECORD_BYTES),
+    )
+
+
+def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
+    """Return the topic's settings in Kafka's words.
+
+    A record's time is the broker's, except in `events`: retention goes by it, and a client that sends a conversation
+    of 2023 with its own timestamps would have it expired before it is read.  What `events` says of time is the owner's.
+    """
+    return {
+        "cleanup.policy": "delete",  # never compact: a fold needs every event
+        "retention.ms": str(plan.retention_ms),
+        "retention.bytes": "-1",
+        "max.message.bytes": str(plan.max_record_bytes),
+        "message.timestamp.type": "LogAppendTime" if plan.broker_time else "CreateTime",
+        "min.insync.replicas": str((replication + 1) // 2),  # 1 of 1, 1 of 2, 2 of 3: one broker may always be away
+        "unclean.leader.election.enable": "false",  # rather wait than lose what was acknowledged
+    }
+
+
+def differences(found: TopicDescription, wanted: TopicPlan) -> list[str]:
+    """Return, for an operator, in which settings an existing topic is not as planned."""
+    planned = settings_of(wanted, found.replication)
+    return [
+        f"{found.name}: {name} is {found.config[name]}, should be {value}"
+        for name, value in planned.items()
+        if name in found.config and found.config[name] != value
+    ]
+
+
+def another_partition_count(name: str, found: int, wanted: int) -> str:
+    """Return what an operator is told when topic `name` was born with another partition count than asked for."""
+    return (
+        f"topic {name} has {found} partitions, not the {wanted} asked for, and the count decides which partition owns "
+        f"a graph: set the partition count back to {found}, use another topic prefix, or replay the log into new topics"
+    )
