@@ -1,0 +1,210 @@
+"""What both Faust transports must do: agents see every record of a source, from the position in the state on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emgas.wire import TopicNames, partition_of
+from state.errors import LogRewritten
+from streams.embedded.log import NewRecord
+from streams.topic_plan import plan
+from tests.support.carriers import Carrier
+from tests.support.tiny_app import PATIENCE, TinyApp
+
+PARTITIONS = 2
+NOW = round(time.time() * 1000)  # an older turn would have expired
+
+
+class TransportContract:
+    """Inherit, and give a `carrier` fixture."""
+
+    @pytest.fixture
+    def carrier(self) -> Any:
+        raise NotImplementedError
+
+    @pytest.fixture
+    async def topics(self, carrier: Carrier, prefix: str) -> TopicNames:
+        names = TopicNames(prefix)
+        for each in plan(names, PARTITIONS, reply_partitions=1):
+            await carrier.create(each)
+        return names
+
+    @pytest.fixture(params=["with events to recover", "with nothing to recover"])
+    async def turns(self, request: pytest.FixtureRequest, carrier: Carrier, topics: TopicNames) -> str:
+        """Ten turns in partition 0, and a log that Faust has to recover from, or not."""
+        if request.param == "with events to recover":
+            await append(carrier, topics.events, 50)
+        await append(carrier, topics.turns, 10)
+        return topics.turns
+
+    async def test_an_agent_sees_what_is_sent(self, carrier: Carrier, topics: TopicNames, tmp_path: Path) -> None:
+        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        async with app.running():
+            offsets = await app.send(topics.turns, b"a", b"b", b"c", partition=1)
+            assert offsets == [0, 1, 2]
+            assert await app.seen(3) == [(topics.turns, 1, 0), (topics.turns, 1, 1), (topics.turns, 1, 2)]
+
+    async def test_what_was_sent_while_nobody_ran_is_seen_at_start(
+        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+    ) -> None:
+        app = TinyApp(carrier.broker, prefix, tmp_path)
+        async with app.running():
+            assert await app.seen(10) == [(turns, 0, n) for n in range(10)]
+
+    @pytest.mark.parametrize("committed", [None, 2, 6, 9], ids=["none", "behind", "level", "ahead"])
+    async def test_a_source_is_read_from_the_state_whatever_was_committed(
+        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path, committed: int | None
+    ) -> None:
+        if committed is not None:
+            await carrier.commit(prefix, {(turns, 0): committed})
+        app = TinyApp(carrier.broker, prefix, tmp_path, positions={0: 6})
+        async with app.running():
+            await app.send(turns, b"new")
+            assert await app.seen(5) == [(turns, 0, n) for n in (6, 7, 8, 9, 10)]
+
+    async def test_no_source_is_active_before_it_is_positioned_and_the_queues_are_emptied(
+        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+    ) -> None:
+        app = TinyApp(carrier.broker, prefix, tmp_path, positions={0: 6})
+        active: list[tuple[str, set[str]]] = []
+        app.consumer.seek_to_committed = noting(app, active, "seek", app.consumer.seek_to_committed)  # type: ignore
+        app.flow_control.resume = noting(app, active, "empty", app.flow_control.resume)  # type: ignore[method-assign]
+        async with app.running():
+            await app.seen(4)
+        assert {what for what, _ in active} == {"seek", "empty"}
+        assert active[-1][0] == "empty"
+        assert set.union(*(topics for _, topics in active)) <= {app.names.events}
+
+    async def test_a_state_that_has_read_nothing_reads_from_the_start(
+        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+    ) -> None:
+        await carrier.commit(prefix, {(turns, 0): 7})
+        app = TinyApp(carrier.broker, prefix, tmp_path, positions={})
+        async with app.running():
+            assert await app.seen(10) == [(turns, 0, n) for n in range(10)]
+
+    async def test_a_source_without_a_position_in_the_state_goes_on_where_it_was_committed(
+        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+    ) -> None:
+        await carrier.commit(prefix, {(turns, 0): 7})
+        app = TinyApp(carrier.broker, prefix, tmp_path)
+        async with app.running():
+            assert await app.seen(3) == [(turns, 0, n) for n in (7, 8, 9)]
+
+    async def test_a_restart_goes_on_after_the_last_turn(
+        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+    ) -> None:
+        positions: dict[int, int] = {}
+        for expected in ([*range(10), 10], [11], [12]):
+            app = TinyApp(carrier.broker, prefix, tmp_path, positions)
+            async with app.running():
+                await app.send(turns, b"more")
+                assert await app.seen(len(expected)) == [(turns, 0, n) for n in expected]
+
+    async def test_what_agents_have_done_is_committed(
+        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+    ) -> None:
+        app = TinyApp(carrier.broker, prefix, tmp_path)
+        async with app.running():
+            await app.seen(10)
+            await app.consumer.commit()
+        assert await carrier.committed(prefix, turns, 0) == 10
+
+    async def test_the_table_is_recovered_before_a_turn_is_seen(
+        self, carrier: Carrier, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        await append(carrier, topics.events, 300)
+        await append(carrier, topics.turns, 1)
+        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        async with app.running():
+            await app.seen(1)
+            assert app.table[b"key"] == b"299"
+
+    async def test_a_position_that_the_log_does_not_have_stops_the_worker(
+        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+    ) -> None:
+        app = TinyApp(carrier.broker, prefix, tmp_path, positions={0: 1000})
+        async with app.running():
+            assert isinstance(await app.failed(), LogRewritten)
+            assert app.received.empty()
+
+    async def test_events_that_are_gone_stop_the_worker(
+        self, carrier: Carrier, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        await append(carrier, topics.events, 10)
+        await carrier.truncate(topics.events, 0, 5)
+        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        async with starting(app):
+            assert isinstance(await app.failed(), LogRewritten)
+
+    async def test_queries_that_expired_unread_are_passed_over(
+        self, carrier: Carrier, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        await append(carrier, topics.queries, 10)
+        await carrier.commit(topics.prefix, {(topics.queries, 0): 2})
+        await carrier.truncate(topics.queries, 0, 5)
+        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        async with app.running():
+            assert await app.seen(5) == [(topics.queries, 0, n) for n in range(5, 10)]
+
+    async def test_headers_and_times_arrive(self, carrier: Carrier, topics: TopicNames, tmp_path: Path) -> None:
+        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        got: asyncio.Queue[Any] = asyncio.Queue()
+
+        async def take(stream: Any) -> None:
+            async for event in stream.events():
+                got.put_nowait(event)
+
+        app.agent(app.topic(topics.dead_letters, value_type=bytes, value_serializer="raw"), name="headers")(take)
+        async with app.running():
+            metadata = await app.producer.send_and_wait(
+                topics.dead_letters, None, b"v", 1, None, [("a", b"\x00"), ("b", b"")]
+            )
+            async with asyncio.timeout(PATIENCE):
+                event = await got.get()
+        assert dict(event.headers) == {"a": b"\x00", "b": b""}
+        assert (event.message.partition, event.message.offset) == (metadata.partition, metadata.offset)
+        assert round(event.message.timestamp * 1000) == metadata.timestamp
+
+    async def test_records_go_where_the_java_client_puts_their_key(
+        self, carrier: Carrier, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        async with app.running():
+            for graph in ("alice", "bob", "carol", "room:42"):
+                sent = await app.producer.send_and_wait(topics.turns, graph.encode(), b"v", None, None, None)
+                assert sent.partition == partition_of(graph, PARTITIONS)
+
+
+async def append(carrier: Carrier, topic: str, count: int) -> None:
+    await carrier.append([NewRecord(topic, 0, b"key", b"%d" % n, (), NOW + n) for n in range(count)])
+
+
+@asynccontextmanager
+async def starting(app: TinyApp) -> AsyncIterator[None]:
+    """Run an app whose start may never come to its end."""
+    app.finalize()
+    start = asyncio.ensure_future(app.start())
+    try:
+        yield
+    finally:
+        await app.stop()
+        start.cancel()
+        await asyncio.gather(start, return_exceptions=True)
+
+
+def noting(app: TinyApp, notes: list[tuple[str, set[str]]], what: str, function: Any) -> Any:
+    """Return `function`, which then also notes the topics that may be fetched at the time it is called."""
+
+    def noted(*args: Any) -> Any:
+        notes.append((what, {tp.topic for tp in app.consumer._active_partitions}))  # type: ignore[attr-defined]
+        return function(*args)
+
+    return noted

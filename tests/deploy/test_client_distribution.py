@@ -1,0 +1,41 @@
+"""emgas/pyproject.toml ships the client alone; what it says must stay true of the package beside it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVICE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CLIENT = tomllib.loads((ROOT / "emgas/pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def imported(file: Path) -> set[str]:
+    """Return the top-level names of all absolute imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def test_the_client_asks_for_the_versions_that_the_service_asks_for() -> None:
+    assert set(CLIENT["dependencies"]) <= set(SERVICE["dependencies"])
+    assert CLIENT["requires-python"] == SERVICE["requires-python"]
+
+
+def test_the_client_declares_all_that_it_imports() -> None:
+    files = sorted((ROOT / "emgas").rglob("*.py"))
+    third_party = set.union(*map(imported, files)) - sys.stdlib_module_names - {"emgas"}
+    assert third_party
+    assert third_party <= {re.split(r"\W", line, maxsplit=1)[0] for line in CLIENT["dependencies"]}
+
+
+def test_the_client_has_the_version_of_the_service() -> None:
+    source = (ROOT / "emgas/__init__.py").read_text(encoding="utf-8")
+    assert f'__version__ = "{SERVICE["version"]}"' in source

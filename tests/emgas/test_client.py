@@ -1,0 +1,384 @@
+"""The client: what it sends, which answer it hands to which call, and what it raises when none comes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import orjson
+import pytest
+
+from emgas import MemoryClient, Outcome, Query, Spreading, Turn
+from emgas.bulk import publish_all
+from emgas.client import connect
+from emgas.connection import Acknowledged
+from emgas.errors import InvalidMessage, NoAnswer, NotInstalled, QueryFailed, TransportFailed
+from emgas.kafka import KafkaConnection
+from emgas.messages import Failure, Inspection
+from emgas.wire import CORRELATION_ID, TopicNames, partition_of
+from tests.emgas.carrier import POSITION, MemoryConnection, Sent, outcome, reply
+
+TURN = Turn(id="1", graph="ada", speaker="Ada", text="The kettle broke again.")
+AT_ONCE = 0.0  # a timeout that has passed when the call begins to wait: no test waits for a clock
+
+
+def accept(sent: Sent) -> bytes:
+    return outcome(orjson.loads(sent.value)["id"])
+
+
+async def sent_records(carrier: MemoryConnection, count: int) -> list[Sent]:
+    """Let the calls under test run until the log holds `count` records."""
+    while len(carrier.log) < count:
+        carrier.grown.clear()
+        await carrier.grown.wait()
+    return carrier.log
+
+
+async def test_publishing_returns_where_the_log_put_the_turn() -> None:
+    carrier = MemoryConnection()
+    async with MemoryClient(carrier) as memory:
+        first, second = await memory.publish(TURN), await memory.publish(TURN)
+    assert first == Acknowledged(partition_of("ada", 4), 0, 0)
+    assert second.offset == 1
+    sent = carrier.log[0]
+    assert (sent.topic, sent.key, Turn.model_validate_json(sent.value)) == ("emgas.turns", b"ada", TURN)
+    assert sent.headers["ce_type"] == b"io.emgas.turn.v1"
+
+
+async def test_a_published_turn_asks_for_no_answer() -> None:
+    carrier = MemoryConnection()
+    async with MemoryClient(carrier) as memory:
+        await memory.publish(TURN)
+    assert not {"correlation-id", "reply-to", "reply-partition", "deadline"} & carrier.log[0].headers.keys()
+
+
+async def test_recording_asks_at_the_own_reply_partition_and_returns_the_outcome() -> None:
+    carrier = MemoryConnection(accept)
+    before = time.time() * 1000
+    async with MemoryClient(carrier) as memory:
+        result = await memory.record(TURN, timeout=60)
+    headers = carrier.log[0].headers
+    assert (result.status, result.turn, result.position) == ("accepted", "1", POSITION)
+    assert (headers["reply-to"], headers["reply-partition"]) == (b"emgas.replies", b"3")
+    assert before + 59_999 <= int(headers["deadline"]) <= time.time() * 1000 + 60_000
+
+
+async def test_a_mapping_is_as_good_as_a_turn() -> None:
+    carrier = MemoryConnection(accept)
+    async with MemoryClient(carrier) as memory:
+        await memory.record({"id": "1", "graph": "ada", "speaker": "Ada", "text": "Hello"})
+    assert orjson.loads(carrier.log[0].value)["text"] == "Hello"
+
+
+async def test_each_call_gets_its_own_answer_in_whatever_order_they_come() -> None:
+    carrier = MemoryConnection()
+    async with MemoryClient(carrier) as memory:
+        calls = [asyncio.create_task(memory.query(graph, "what?")) for graph in ("a", "b", "c")]
+        for sent in reversed(await sent_records(carrier, 3)):
+            carrier.reply(sent.headers[CORRELATION_ID], reply(orjson.loads(sent.value)["graph"]))
+        assert [(await call).graph for call in calls] == ["a", "b", "c"]
+
+
+async def test_answers_to_other_clients_pass_by_unread() -> None:
+    carrier = MemoryConnection()
+    async with MemoryClient(carrier) as memory:
+        call = asyncio.create_task(memory.query("a", "what?"))
+        (sent,) = await sent_records(carrier, 1)
+        carrier.reply(b"somebody else's", b"not even JSON")
+        carrier.reply(b"", b"")
+        carrier.reply(sent.headers[CORRELATION_ID], reply("a"))
+        assert (await call).graph == "a"
+
+
+async def test_a_second_answer_to_the_same_question_changes_nothing() -> None:
+    carrier = MemoryConnection(lambda sent: reply("a"))
+    async with MemoryClient(carrier) as memory:
+        await memory.query("a", "what?")
+        carrier.reply(carrier.log[0].headers[CORRELATION_ID], reply("a"))
+        assert (await memory.query("a", "what?")).graph == "a"
+
+
+async def test_every_option_of_a_query_reaches_the_wire() -> None:
+    carrier = MemoryConnection(lambda sent: reply("a"))
+    async with MemoryClient(carrier) as memory:
+        await memory.query(
+            "a", "what?", after=5, spreading={"delta": 0.1}, mode="literal", top_concepts=3, budget=0, reinforce=True
+        )
+    assert Query.model_validate_json(carrier.log[0].value) == Query(
+        graph="a",
+        text="what?",
+        after=5,
+        spreading=Spreading(delta=0.1),
+        mode="literal",
+        top_concepts=3,
+        budget=0,
+        reinforce=True,
+    )
+
+
+async def test_after_takes_what_publish_returned() -> None:
+    carrier = MemoryConnection(lambda sent: reply("ada"))
+    async with MemoryClient(carrier) as memory:
+        await memory.publish(TURN)
+        await memory.query("ada", "what broke?", after=await memory.publish(TURN))
+    assert orjson.loads(carrier.log[-1].value)["after"] == 1
+
+
+async def test_after_another_partitions_turn_is_refused_because_it_would_wait_for_nothing() -> None:
+    carrier = MemoryConnection()
+    elsewhere = (partition_of("ada", 4) + 1) % 4
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(InvalidMessage, match="after: lies in another graph's partition"):
+            await memory.query("ada", "what?", after=Acknowledged(elsewhere, 0, 0))
+    assert carrier.log == []
+
+
+async def test_a_failure_is_raised_with_its_code() -> None:
+    failure = Failure(code="overloaded", message="ask again later")
+    carrier = MemoryConnection(lambda sent: failure.model_dump_json().encode())
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(QueryFailed, match="overloaded: ask again later") as caught:
+            await memory.query("a", "what?")
+    assert caught.value.failure == failure
+
+
+async def test_inspecting_goes_to_a_partition_and_has_no_key() -> None:
+    held = Inspection(position=POSITION, digest="ab", graphs=1, turns=2, concepts=3, pairs=4)
+    carrier = MemoryConnection(lambda sent: held.model_dump_json().encode())
+    async with MemoryClient(carrier) as memory:
+        assert await memory.inspect(2, digest=False) == held
+    sent = carrier.log[0]
+    assert (sent.topic, sent.key, sent.partition) == ("emgas.queries", None, 2)
+    assert orjson.loads(sent.value) == {"kind": "inspect", "digest": False}
+
+
+async def test_partitions_are_the_connections() -> None:
+    async with MemoryClient(MemoryConnection()) as memory:
+        assert await memory.partitions() == 4
+
+
+async def test_no_answer_before_the_deadline_is_told_and_the_late_one_is_ignored() -> None:
+    carrier = MemoryConnection()
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(NoAnswer, match="no answer came"):
+            await memory.query("a", "what?", timeout=AT_ONCE)
+        carrier.reply(carrier.log[0].headers[CORRELATION_ID], reply("late"))
+        carrier.answer = lambda sent: reply("in time")
+        assert (await memory.query("a", "what?")).graph == "in time"
+
+
+async def test_a_log_that_does_not_acknowledge_is_told() -> None:
+    carrier = MemoryConnection(hold=asyncio.Event())
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(NoAnswer, match="did not acknowledge"):
+            await memory.publish(TURN, timeout=AT_ONCE)
+
+
+async def test_what_the_carrier_refuses_reaches_the_caller() -> None:
+    carrier = MemoryConnection(refusal=TransportFailed("no such topic"))
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(TransportFailed, match="no such topic"):
+            await memory.publish(TURN)
+        with pytest.raises(TransportFailed, match="no such topic"):
+            await memory.record(TURN)
+
+
+async def test_when_reading_fails_every_waiting_call_and_every_later_question_fails() -> None:
+    carrier = MemoryConnection()
+    async with MemoryClient(carrier) as memory:
+        calls = [asyncio.create_task(memory.query(graph, "what?")) for graph in ("a", "b")]
+        await sent_records(carrier, 2)
+        carrier.fail(TransportFailed("the broker is gone"))
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        assert [str(result) for result in results] == ["the broker is gone"] * 2
+        with pytest.raises(TransportFailed, match="the broker is gone"):
+            await memory.query("a", "what?")
+        assert (await memory.publish(TURN)).offset == 0
+
+
+async def test_an_answer_in_an_unknown_form_fails_its_call_only() -> None:
+    carrier = MemoryConnection(lambda sent: b'{"kind":"reply","from":"the future"}')
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(TransportFailed, match="unknown here"):
+            await memory.query("a", "what?")
+        carrier.answer = accept
+        assert (await memory.record(TURN)).status == "accepted"
+
+
+async def test_an_answer_of_another_kind_is_not_taken_for_a_reply() -> None:
+    carrier = MemoryConnection(lambda sent: outcome("1"))
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(TransportFailed, match="another kind, outcome"):
+            await memory.query("a", "what?")
+
+
+async def test_closing_fails_what_still_waits_and_closes_the_connection() -> None:
+    carrier = MemoryConnection()
+    async with MemoryClient(carrier) as memory:
+        call = asyncio.create_task(memory.query("a", "what?"))
+        await sent_records(carrier, 1)
+    with pytest.raises(TransportFailed, match="closed while this call waited"):
+        await call
+    assert not carrier.is_open
+    with pytest.raises(TransportFailed, match="not open"):
+        await memory.publish(TURN)
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"graph": "../etc", "text": "x"}, "graph: must be 1 to 128 letters"),
+        ({"graph": "g", "text": "x" * 32_769}, "text: is 32769 bytes of UTF-8, the limit is 32768"),
+        ({"graph": "g", "text": "x", "top_passages": 101}, "top_passages: must be less than or equal to 100"),
+        ({"graph": "g", "text": "x", "top": 5}, "top: is not a known field"),
+        ({"graph": "g", "text": "x", "after": -1}, "after: must be greater than or equal to 0"),
+        ({"graph": "g", "text": "x", "spreading": {"decay": 1}}, "decay: is not a known field"),
+    ],
+)
+async def test_an_invalid_query_is_refused_and_nothing_is_sent(fields: dict[str, Any], problem: str) -> None:
+    carrier = MemoryConnection()
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(InvalidMessage, match=problem):
+            await memory.query(**fields)
+    assert carrier.log == []
+
+
+async def test_a_record_over_the_limit_is_refused_and_nothing_is_sent() -> None:
+    carrier = MemoryConnection()
+    large = TURN.model_copy(update={"metadata": {f"{n}": "\x01" * 1024 for n in range(32)}, "text": "\x01" * 32_768})
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(InvalidMessage, match=r"record: is .* bytes of JSON, the limit is 262144"):
+            await memory.publish(large)
+    assert carrier.log == []
+
+
+def turns(count: int) -> list[Turn]:
+    return [Turn(id=str(n), graph=f"g{n % 3}", speaker="Ada", text=f"number {n}") for n in range(count)]
+
+
+async def test_bulk_publishing_yields_every_turn_with_its_outcome_in_order() -> None:
+    carrier = MemoryConnection(accept)
+    async with MemoryClient(carrier) as memory:
+        done = [(turn, result) async for turn, result in memory.publish_many(turns(50), window=7)]
+    assert [turn for turn, _ in done] == turns(50)
+    assert [result.turn for _, result in done if isinstance(result, Outcome)] == [str(n) for n in range(50)]
+    assert [orjson.loads(sent.value)["id"] for sent in carrier.log] == [str(n) for n in range(50)]
+
+
+async def test_bulk_publishing_without_outcomes_yields_acknowledgements() -> None:
+    carrier = MemoryConnection()
+
+    async def source() -> Any:
+        for turn in turns(5):
+            yield turn
+
+    async with MemoryClient(carrier) as memory:
+        done = [result async for _, result in memory.publish_many(source(), outcomes=False)]
+    assert [type(result) for result in done] == [Acknowledged] * 5
+
+
+async def test_bulk_publishing_keeps_no_more_than_its_window_in_flight() -> None:
+    gate = asyncio.Event()
+    carrier = MemoryConnection(hold=gate)
+    async with MemoryClient(carrier) as memory:
+        many = memory.publish_many(turns(20), window=4, outcomes=False)
+        first = asyncio.ensure_future(anext(many))
+        assert [sent.offset for sent in await sent_records(carrier, 4)]
+        drawn = len(carrier.log)
+        gate.set()
+        assert (await first)[0].id == "0"
+        rest = [turn.id async for turn, _ in many]
+    assert drawn == 4
+    assert rest == [str(n) for n in range(1, 20)]
+
+
+async def test_a_turn_whose_outcome_was_lost_is_sent_again_and_its_duplicate_counts_as_accepted() -> None:
+    sent: list[str] = []
+
+    async def lose_the_first(turn: Turn) -> Outcome:
+        sent.append(turn.id)
+        if len(sent) == 1:
+            raise NoAnswer("the answer was lost")
+        return Outcome(status="duplicate", turn=turn.id, position=POSITION)
+
+    done = [result async for _, result in publish_all(turns(1), lose_the_first, window=1, tries=2)]
+    assert done == [Outcome(status="accepted", turn="0", position=POSITION)]
+    assert sent == ["0", "0"]
+
+
+async def test_a_rejected_turn_is_handed_back_and_the_others_go_on() -> None:
+    carrier = MemoryConnection(lambda sent: outcome("?", "rejected" if sent.offset == 0 else "accepted"))
+    async with MemoryClient(carrier) as memory:
+        same_graph = [turn.model_copy(update={"graph": "g"}) for turn in turns(3)]
+        done = [result async for _, result in memory.publish_many(same_graph)]
+    assert [result.status for result in done if isinstance(result, Outcome)] == ["rejected", "accepted", "accepted"]
+
+
+async def test_a_turn_that_was_known_before_stays_a_duplicate() -> None:
+    carrier = MemoryConnection(lambda sent: outcome("0", "duplicate"))
+    async with MemoryClient(carrier) as memory:
+        done = [result async for _, result in memory.publish_many(turns(1))]
+    assert [result.status for result in done if isinstance(result, Outcome)] == ["duplicate"]
+
+
+async def test_bulk_publishing_gives_up_after_its_tries() -> None:
+    carrier = MemoryConnection()
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(NoAnswer):
+            await anext(memory.publish_many(turns(1), tries=3, timeout=AT_ONCE))
+    assert [orjson.loads(sent.value)["id"] for sent in carrier.log] == ["0"] * 3
+
+
+async def test_leaving_bulk_publishing_early_leaves_no_task_behind() -> None:
+    carrier = MemoryConnection(accept)
+    async with MemoryClient(carrier) as memory:
+        before = asyncio.all_tasks()
+        many = memory.publish_many(turns(50), window=10)
+        await anext(many)
+        await many.aclose()  # type: ignore[attr-defined]
+        assert asyncio.all_tasks() == before
+
+
+@pytest.mark.parametrize("url", ["kafka:", "kafka://", "kafka://user:secret@host:9092", "kafka://host/path"])
+def test_an_address_that_cannot_be_one_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(TransportFailed, match="kafka://host:port") as caught:
+        connect(url, TopicNames(), 1)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_kafka_address_makes_a_kafka_connection_with_the_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMGAS_BROKER", "kafka://one:9092,two:9092")
+    made = connect(None, TopicNames("mine"), 1, security_protocol="PLAINTEXT")
+    assert isinstance(made, KafkaConnection)
+    assert made.topics.turns == "mine.turns"
+
+
+def test_a_scheme_that_nothing_carries_names_those_that_are() -> None:
+    with pytest.raises(NotInstalled, match=r"pigeon: addresses.*kafka://host:port"):
+        connect("pigeon://loft", TopicNames(), 1)
+
+
+def test_a_registered_scheme_is_carried_by_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "tests.emgas.carrier:connect")
+    made = connect("pigeon:loft", TopicNames("mine"), 1)
+    assert isinstance(made, MemoryConnection)
+    assert made.topics.turns == "mine.turns"
+
+
+def test_a_registered_scheme_whose_package_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "tests.emgas.nowhere:connect")
+    with pytest.raises(NotInstalled, match=r"pigeon: tests\.emgas\.nowhere:connect cannot be imported"):
+        connect("pigeon:loft", TopicNames(), 1)
+
+
+def register(monkeypatch: pytest.MonkeyPatch, factory: str) -> None:
+    """Register a factory for pigeon: addresses, as an installed package would."""
+    entry = EntryPoint("pigeon", factory, "emgas.connections")
+    monkeypatch.setattr("emgas.client.entry_points", lambda group, name: [entry])
+
+
+def test_security_settings_are_refused_where_they_would_be_ignored() -> None:
+    with pytest.raises(TransportFailed, match="sasl_mechanism"):
+        connect("embedded:somewhere", TopicNames(), 1, sasl_mechanism="PLAIN")

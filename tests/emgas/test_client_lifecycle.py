@@ -1,0 +1,104 @@
+"""The client's words about a graph itself: configure and forget go among the turns, describe goes among the queries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from emgas import Description, MemoryClient, Theme, Turn
+from emgas.connection import Acknowledged
+from emgas.errors import InvalidMessage, QueryFailed
+from emgas.messages import ANSWER, INBOUND, Configure, Failure, Forget, Settings
+from emgas.wire import partition_of
+from tests.emgas.carrier import POSITION, MemoryConnection, Sent, outcome
+
+THEME = Theme(id="topic-0", label="tea", concepts=["tea", "milk"], born=5)
+HELD = Description(
+    graph="ada", found=True, settings={"half_life": 7, "prune_below": 0.5}, themes=[THEME], position=POSITION
+)
+
+
+def accept(sent: Sent) -> bytes:
+    return outcome(orjson.loads(sent.value)["id"])
+
+
+def describe(sent: Sent) -> bytes:
+    return ANSWER.dump_json(HELD)
+
+
+async def test_a_configuration_goes_among_the_turns_of_its_graph() -> None:
+    carrier = MemoryConnection(accept)
+    async with MemoryClient(carrier) as memory:
+        result = await memory.configure("ada", preset="forgetful", half_life=5, id="c1")
+    (sent,) = carrier.log
+    assert (result.status, result.turn) == ("accepted", "c1")
+    assert (sent.topic, sent.key, sent.headers["ce_type"]) == ("emgas.turns", b"ada", b"io.emgas.configure.v1")
+    wish = Configure(kind="configure", id="c1", graph="ada", preset="forgetful", settings=Settings(half_life=5))
+    assert INBOUND.validate_json(sent.value) == wish
+
+
+async def test_a_wish_to_forget_goes_among_the_turns_of_its_graph() -> None:
+    carrier = MemoryConnection(accept)
+    async with MemoryClient(carrier) as memory:
+        await memory.forget("ada", ["tea"], turns=("t1", "t2"), sessions=["main"], id="f1")
+    (sent,) = carrier.log
+    assert (sent.topic, sent.key, sent.headers["ce_type"]) == ("emgas.turns", b"ada", b"io.emgas.forget.v1")
+    wish = Forget(kind="forget", id="f1", graph="ada", concepts=["tea"], turns=["t1", "t2"], sessions=["main"])
+    assert INBOUND.validate_json(sent.value) == wish
+
+
+async def test_wishes_without_an_id_get_ids_of_their_own() -> None:
+    carrier = MemoryConnection(accept)
+    async with MemoryClient(carrier) as memory:
+        await memory.configure("ada")
+        await memory.forget("ada", ["tea"])
+    ids = {orjson.loads(sent.value)["id"] for sent in carrier.log}
+    assert [len(name) for name in ids] == [32, 32]
+
+
+@pytest.mark.parametrize(
+    ("call", "fields", "problem"),
+    [
+        ("configure", {"preset": "goldfish"}, "preset: must be 'default'"),
+        ("configure", {"halflife": 5}, "halflife: is not a known field"),
+        ("configure", {"half_life": 0}, "half_life: must be greater than or equal to 1"),
+        ("configure", {"half_life": 1.5}, "half_life: must be a valid integer"),
+        ("forget", {"concepts": "tea"}, "concepts: must be a valid list"),
+        ("forget", {"turns": [""]}, "turns.0: must have at least 1 character"),
+        ("forget", {"sessions": ["s"] * 101}, "sessions: must have at most 100 items"),
+    ],
+)
+async def test_a_wish_that_breaks_the_contract_is_never_sent(call: str, fields: dict[str, Any], problem: str) -> None:
+    carrier = MemoryConnection(accept)
+    async with MemoryClient(carrier) as memory:
+        with pytest.raises(InvalidMessage, match=problem):
+            await getattr(memory, call)("ada", **fields)
+    assert carrier.log == []
+
+
+async def test_describing_asks_the_graphs_owner_and_returns_what_it_says() -> None:
+    carrier = MemoryConnection(describe)
+    async with MemoryClient(carrier) as memory:
+        assert await memory.describe("ada", after=3) == HELD
+    (sent,) = carrier.log
+    assert (sent.topic, sent.key, sent.partition) == ("emgas.queries", b"ada", partition_of("ada", 4))
+    assert orjson.loads(sent.value) == {"kind": "describe", "graph": "ada", "after": 3}
+
+
+async def test_describing_after_what_publish_returned_waits_for_it() -> None:
+    carrier = MemoryConnection(describe)
+    async with MemoryClient(carrier) as memory:
+        there = await memory.publish(Turn(id="1", graph="ada", speaker="Ada", text="Tea?"))
+        await memory.describe("ada", after=there)
+        with pytest.raises(InvalidMessage, match="after: lies in another graph's partition"):
+            await memory.describe("ada", after=Acknowledged((there.partition + 1) % 4, 0, 0))
+    assert orjson.loads(carrier.log[-1].value)["after"] == there.offset
+
+
+async def test_a_description_that_fails_is_raised_with_its_code() -> None:
+    failure = Failure(code="not-yet", message="later")
+    async with MemoryClient(MemoryConnection(lambda sent: failure.model_dump_json().encode())) as memory:
+        with pytest.raises(QueryFailed, match="not-yet: later"):
+            await memory.describe("ada")

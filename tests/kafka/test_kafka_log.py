@@ -1,0 +1,136 @@
+"""A real Kafka, with our topic settings, keeps the log contract, and its reader the reader contract."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from aiokafka import AIOKafkaProducer
+from aiokafka.admin import AIOKafkaAdminClient
+
+from emgas.errors import TransportFailed
+from emgas.wire import TopicNames
+from streams.embedded.log import NewRecord
+from streams.kafka.admin import KafkaTopics
+from streams.kafka.reader import KafkaReader
+from streams.topic_plan import FOR_EVER, TopicPlan, differences, plan
+from tests.contracts.log_contract import LogContract
+from tests.contracts.reader_contract import KeptReaderContract, a_log, read
+from tests.support.carriers import KafkaCarrier, kafka_carrier
+
+pytestmark = pytest.mark.kafka
+NOBODY = "127.0.0.1:1"
+
+
+@pytest.fixture
+async def carrier(kafka_address: str) -> AsyncIterator[KafkaCarrier]:
+    async with kafka_carrier(kafka_address) as carrier:
+        yield carrier
+
+
+class TestKafkaLog(LogContract):
+    @pytest.fixture
+    async def carrier(self, kafka_address: str) -> AsyncIterator[KafkaCarrier]:
+        async with kafka_carrier(kafka_address) as carrier:
+            yield carrier
+
+
+class TestKafkaReader(KeptReaderContract):
+    @pytest.fixture
+    async def reader(self, carrier: KafkaCarrier, prefix: str) -> KafkaReader:
+        await carrier.create(TopicPlan(prefix, 3, FOR_EVER, 1_000_000, broker_time=False))
+        for partition, size in ((0, 10), (2, 1)):
+            records = a_log(size)
+            await carrier.append(
+                [NewRecord(prefix, partition, r.key, r.value, r.headers, r.timestamp) for r in records]
+            )
+        return KafkaReader(carrier.address, prefix, batch=3)
+
+    @pytest.fixture
+    def missing(self, carrier: KafkaCarrier, prefix: str) -> KafkaReader:
+        return KafkaReader(carrier.address, f"{prefix}-missing")
+
+
+async def test_a_read_ends_where_the_log_ends_with_a_transaction_marker(carrier: KafkaCarrier, prefix: str) -> None:
+    await carrier.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
+    writer = AIOKafkaProducer(bootstrap_servers=carrier.address, transactional_id=prefix)
+    await writer.start()
+    for value in (b"a", b"b"):
+        async with writer.transaction():
+            await writer.send_and_wait(prefix, value, partition=0)
+    await writer.stop()
+    reader = KafkaReader(carrier.address, prefix)
+    assert await reader.bounds(0) == (0, 4)
+    assert [(r.offset, r.value) for r in await read(reader, 0, 0, 4)] == [(0, b"a"), (2, b"b")]
+    assert await read(reader, 0, 3, 4) == []
+
+
+async def test_an_open_transaction_of_somebody_else_does_not_hold_the_reader_back(
+    carrier: KafkaCarrier, prefix: str
+) -> None:
+    await carrier.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
+    writer = AIOKafkaProducer(bootstrap_servers=carrier.address, transactional_id=prefix)
+    await writer.start()
+    await writer.begin_transaction()
+    await writer.send_and_wait(prefix, b"open", partition=0)
+    await carrier.append([NewRecord(prefix, 0, None, b"after", (), 1)])
+    assert [r.value for r in await read(KafkaReader(carrier.address, prefix), 0, 0, 2)] == [b"open", b"after"]
+    await writer.abort_transaction()
+    await writer.stop()
+
+
+async def test_a_log_whose_head_is_gone_is_read_from_where_it_begins(carrier: KafkaCarrier, prefix: str) -> None:
+    await carrier.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
+    await carrier.append([NewRecord(prefix, 0, None, b"%d" % n, (), 1) for n in range(10)])
+    await carrier.truncate(prefix, 0, before=6)
+    reader = KafkaReader(carrier.address, prefix)
+    assert await reader.bounds(0) == (6, 10)
+    assert [r.offset for r in await read(reader, 0, 0, 10)] == [6, 7, 8, 9]
+
+
+async def test_a_broker_out_of_reach_is_told(prefix: str) -> None:
+    with pytest.raises(TransportFailed, match=NOBODY):
+        await KafkaReader(NOBODY, prefix).bounds(0)
+    with pytest.raises(TransportFailed, match=NOBODY):
+        await KafkaTopics(NOBODY).describe([prefix])
+
+
+async def test_the_topics_are_born_as_planned_and_found_so(kafka_address: str, prefix: str) -> None:
+    topics, planned = KafkaTopics(kafka_address), plan(TopicNames(prefix), 4, reply_partitions=2)
+    await asyncio.gather(topics.create(planned), topics.create(planned))  # two workers may start at once
+    described = await topics.describe([each.name for each in planned] + [f"{prefix}-unknown"])
+    assert [(d.name, d.partitions, d.replication) for d in described] == [(p.name, p.partitions, 1) for p in planned]
+    assert [differences(found, wanted) for found, wanted in zip(described, planned, strict=True)] == [[]] * 6
+    events = described[1]
+    assert events.bounds == ((0, 0),) * 4
+    assert {name: events.config[name] for name in ("cleanup.policy", "retention.ms", "message.timestamp.type")} == {
+        "cleanup.policy": "delete",
+        "retention.ms": "-1",
+        "message.timestamp.type": "CreateTime",
+    }
+
+
+async def test_nothing_is_created_when_one_topic_has_another_partition_count(kafka_address: str, prefix: str) -> None:
+    topics, names = KafkaTopics(kafka_address), TopicNames(prefix)
+    await topics.create([TopicPlan(names.queries, 2, FOR_EVER, 1000)])
+    with pytest.raises(TransportFailed, match="has 2 partitions, not the 4 asked for"):
+        await topics.create(plan(names, 4))
+    assert [found.name for found in await topics.describe([names.turns, names.queries])] == [names.queries]
+
+
+async def test_a_setting_that_would_lose_events_is_noticed(kafka_address: str, prefix: str) -> None:
+    topics = KafkaTopics(kafka_address)
+    await topics.create([TopicPlan(prefix, 1, 1000, 1_000_000)])
+    (found,) = await topics.describe([prefix])
+    told = differences(found, TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
+    assert told == [f"{prefix}: retention.ms is 1000, should be -1"]
+
+
+async def test_more_replicas_than_brokers_are_refused_in_words(kafka_address: str, prefix: str) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=kafka_address)
+    await admin.start()
+    brokers = len((await admin.describe_cluster())["brokers"])
+    await admin.close()
+    with pytest.raises(TransportFailed, match=f"did not create topic {prefix}.*eplica"):
+        await KafkaTopics(kafka_address).create([TopicPlan(prefix, 1, FOR_EVER, 1000)], replication=brokers + 1)

@@ -1,0 +1,106 @@
+"""The Kafka transport keeps the transport contract on a real broker, and is the safer kind of Faust driver."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emgas.wire import TopicNames
+from streams.topic_plan import LARGEST_RECORD_BYTES, MIB
+from streams.transports import kafka_broker
+from tests.contracts.transport_contract import PARTITIONS, TransportContract
+from tests.support.carriers import KafkaCarrier, kafka_carrier
+from tests.support.tiny_app import PATIENCE, TinyApp
+
+pytestmark = pytest.mark.kafka
+
+
+class TestKafkaTransport(TransportContract):
+    @pytest.fixture
+    async def carrier(self, kafka_address: str) -> AsyncIterator[KafkaCarrier]:
+        async with kafka_carrier(kafka_address) as carrier:
+            yield carrier
+
+    async def test_the_producer_waits_for_all_replicas_and_does_not_write_twice(
+        self, carrier: KafkaCarrier, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        async with app.running():
+            sender = app.producer._producer._sender  # type: ignore[attr-defined]
+            assert (sender._acks, sender._txn_manager is not None) == (-1, True)
+
+    async def test_an_empty_fetch_waits_as_long_as_the_url_says(
+        self, carrier: KafkaCarrier, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        app = TinyApp(kafka_broker(carrier.address, fetch_wait_ms=77), topics.prefix, tmp_path)
+        async with app.running():
+            fetcher = app.consumer._thread._consumer._fetcher  # type: ignore[attr-defined]
+            assert fetcher._fetch_max_wait_ms == 77
+
+    async def test_a_dead_letter_of_the_largest_size_can_be_sent_and_read(
+        self, carrier: KafkaCarrier, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        value = b"x" * (LARGEST_RECORD_BYTES - MIB // 2)
+        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        async with app.running():
+            sent = await app.producer.send_and_wait(topics.dead_letters, b"k", value, 0, None, {"why": b"large"})
+        reader = carrier.reader(topics.dead_letters)
+        read = [record async for batch in reader.read(0, sent.offset, sent.offset + 1) for record in batch]
+        assert [(len(record.value), record.headers) for record in read] == [(len(value), (("why", b"large"),))]
+
+    async def test_no_turn_is_skipped_when_a_second_worker_comes_and_goes(
+        self, carrier: KafkaCarrier, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        positions: dict[int, int] = {}  # shared: stands for states that both workers fold from one log
+        first = WatchfulApp(carrier.broker, topics.prefix, tmp_path / "1", positions)
+        second = WatchfulApp(carrier.broker, topics.prefix, tmp_path / "2", positions)
+        async with first.running():
+            sending = asyncio.ensure_future(send_to_all(first, 300))
+            async with second.running():
+                await until(lambda: bool(owned(first)) and bool(owned(second)))
+                await sending
+                await until(lambda: positions == dict.fromkeys(range(PARTITIONS), 300))
+                assert owned(second)
+                more = asyncio.ensure_future(send_to_all(first, 100))
+            await more
+            await until(lambda: positions == dict.fromkeys(range(PARTITIONS), 400))
+        assert first.jumps + second.jumps == []
+
+
+class WatchfulApp(TinyApp):
+    """Notes every turn that comes before its turn: one that is not the next of its partition, nor an old one."""
+
+    def __init__(self, *args: Any) -> None:
+        self.jumps: list[tuple[int, int, int]] = []
+        super().__init__(*args)
+
+    async def _take(self, stream: Any) -> None:
+        assert self.positions is not None
+        async for event in stream.events():
+            partition, offset = event.message.partition, event.message.offset
+            expected = self.positions.get(partition, 0)
+            if offset > expected:
+                self.jumps.append((partition, expected, offset))
+            self.positions[partition] = max(expected, offset + 1)
+
+
+def owned(app: TinyApp) -> set[int]:
+    if not app.tables.recovery.completed.is_set() or app.rebalancing:
+        return set()
+    return {tp.partition for tp in app.assignor.assigned_actives() if tp.topic == app.names.turns}
+
+
+async def send_to_all(app: TinyApp, count: int) -> None:
+    for n in range(count):
+        for partition in range(PARTITIONS):
+            await app.producer.send_and_wait(app.names.turns, b"key", b"%d" % n, partition, None, None)
+
+
+async def until(condition: Any) -> None:
+    async with asyncio.timeout(2 * PATIENCE):
+        while not condition():  # noqa: ASYNC110  (Faust tells nobody)
+            await asyncio.sleep(0.02)

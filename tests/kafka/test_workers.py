@@ -1,0 +1,297 @@
+"""Real `emgas worker` processes on eight partitions: killed, restarted, told to stop; nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emgas import MemoryClient, Turn
+from emgas.errors import EmgasError
+from emgas.messages import Outcome
+from replay.verify import Verification, verify_partition
+from state.events import ConsolidationWindowClosed, DecayWindowClosed, decode
+from streams import carriers
+from streams.kafka.reader import KafkaReader
+from streams.settings import Settings
+from tests.support.cli import COMMAND, emgas, environment
+from tests.support.events import DAY
+from tests.support.pipeline import settings_for
+
+pytestmark = pytest.mark.kafka
+
+PARTITIONS = 8
+MINUTE = 60_000
+GRAPHS = [f"graph-{number}" for number in range(12)]
+TURNS = [
+    Turn(id=f"t{n}", graph=graph, speaker="Ada", text=f"Kettle number {n} of {graph} whistles in the kitchen.")
+    for n in range(30)
+    for graph in GRAPHS
+]
+WEEKS = 12
+FIRST_WEEK = 2784 * 7 * DAY  # ms: the tumbling windows of a week end at its multiples
+THINGS = (
+    "anchor",
+    "basil",
+    "cactus",
+    "dragon",
+    "ember",
+    "falcon",
+    "glacier",
+    "harbour",
+    "igloo",
+    "jacket",
+    "kayak",
+    "ladder",
+)
+LIVES = [
+    Turn(
+        id=f"t{week}-{n}",
+        graph=graph,
+        speaker="Ada",
+        text=f"The kettle number {n} stands beside the {THINGS[week]}.",
+        # one week's talk goes on over its end, so that it ends the window; the other's is over before, by silence
+        at=FIRST_WEEK + week * 7 * DAY + (0 if week % 2 else 3 * DAY) + (n - 6) * 20 * MINUTE,
+    )
+    for week in range(WEEKS)
+    for n in range(14)
+    for graph in GRAPHS[:6]
+]
+KILL_AFTER, START_AFTER = len(TURNS) // 4, len(TURNS) // 2  # outcomes
+STOPS_WITHIN = 30.0  # seconds that an orchestrator grants after SIGTERM
+PATIENCE = 120.0  # seconds; only a hanging test ever waits that long
+
+
+class Worker:
+    """An `emgas worker` in a process of its own.  Its data directory outlives it."""
+
+    def __init__(self, settings: Settings, home: Path, **more: str) -> None:
+        assert settings.broker
+        self._environment = environment(
+            home,
+            broker=settings.broker,
+            prefix=settings.prefix,
+            session_timeout=str(settings.session_timeout),
+            queued_turns="2",  # so that the agent waits for room in a queue whenever a rebalance comes
+            batch_turns="4",
+            **more,
+        )
+        self._log = home.with_suffix(".log")
+        self.start()
+
+    def start(self) -> None:
+        with self._log.open("ab") as log:
+            self._started_at = log.tell()
+            self.process = subprocess.Popen([*COMMAND, "worker"], env=self._environment, stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        self.process.send_signal(signal.SIGKILL)
+        assert self.process.wait(PATIENCE) == -signal.SIGKILL, self.said
+
+    def stop(self) -> int:
+        """Tell it to stop, as an orchestrator would; return its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(STOPS_WITHIN)
+
+    @property
+    def said(self) -> list[dict[str, Any]]:
+        """Return what it logged since it was last started, a JSON object per line."""
+        lines = self._log.read_bytes()[self._started_at :].splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"\n")]
+
+    @property
+    def owns(self) -> list[int]:
+        """Return the partitions that it took last."""
+        return next((line["partitions"] for line in reversed(self.said) if line["event"] == "owns"), [])
+
+
+@contextmanager
+def worker(settings: Settings, home: Path, **more: str) -> Iterator[Worker]:
+    started = Worker(settings, home, **more)
+    try:
+        yield started
+    finally:
+        started.process.kill()
+        started.process.wait()
+
+
+@asynccontextmanager
+async def topics(address: str, prefix: str, home: Path) -> AsyncIterator[tuple[Settings, MemoryClient]]:
+    settings = settings_for(home, prefix, f"kafka://{address}", partitions=PARTITIONS)
+    await carriers.create(settings)
+    async with MemoryClient(settings.broker, prefix=prefix, timeout=PATIENCE) as memory:
+        yield settings, memory
+
+
+async def until(condition: Any) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110  (what other processes do has no event here)
+            await asyncio.sleep(0.05)
+
+
+async def answering(memory: MemoryClient) -> None:
+    """Return once every partition has an owner that answers."""
+    await asyncio.gather(*(memory.inspect(number, digest=False) for number in range(PARTITIONS)))
+
+
+async def test_nothing_is_lost_or_doubled_when_a_worker_is_killed_and_comes_back(
+    kafka_address: str, prefix: str, tmp_path: Path
+) -> None:
+    async with topics(kafka_address, prefix, tmp_path) as (settings, memory):
+        with worker(settings, tmp_path / "1") as first, worker(settings, tmp_path / "2") as second:
+            await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
+            outcomes: list[tuple[Turn, Any]] = []
+            # what a dead worker had in hand gets no answer: sent again after a while, it must not count twice
+            async for turn, outcome in memory.publish_many(TURNS, window=60, timeout=15.0):
+                outcomes.append((turn, outcome))
+                if len(outcomes) == KILL_AFTER:
+                    await asyncio.to_thread(first.kill)
+                if len(outcomes) == START_AFTER:
+                    first.start()
+            assert [turn for turn, _ in outcomes] == TURNS
+            assert {outcome.status for _, outcome in outcomes if isinstance(outcome, Outcome)} == {"accepted"}
+            await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
+            verified = await verify(settings, memory)
+            assert [each.digest_live for each in verified] == [each.digest_replayed for each in verified]
+            assert all(each.audit.each_once for each in verified)
+            folded = set().union(*(each.audit.turns for each in verified))
+            assert folded == {(turn.graph, turn.id) for turn in TURNS}
+            assert sum(each.turns for each in verified) == len(TURNS)
+            said = await asyncio.to_thread(
+                emgas, tmp_path, "replay", "verify", "--json", broker=settings.broker, prefix=prefix
+            )
+            assert said.json["match"] is True
+            assert [each["partition"] for each in said.json["partitions"]] == list(range(PARTITIONS))
+            assert sum(each["turns"] for each in said.json["partitions"]) == len(TURNS)
+
+
+async def test_windows_of_each_kind_close_once_though_a_worker_is_killed_between_them(
+    kafka_address: str, prefix: str, tmp_path: Path
+) -> None:
+    async with topics(kafka_address, prefix, tmp_path) as (settings, memory):
+        living = {"preset": "forgetful"}
+        with worker(settings, tmp_path / "1", **living) as first, worker(settings, tmp_path / "2", **living) as second:
+            await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
+            statuses: list[str] = []
+            async for _, outcome in memory.publish_many(LIVES, window=60, timeout=15.0):
+                assert isinstance(outcome, Outcome)
+                statuses.append(outcome.status)
+                if len(statuses) == len(LIVES) // 3:
+                    await asyncio.to_thread(first.kill)
+                if len(statuses) == len(LIVES) * 2 // 3:
+                    first.start()
+            assert len(statuses) == len(LIVES)
+            assert "rejected" not in statuses
+            await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
+            verified = await verify(settings, memory)
+            assert [each.digest_live for each in verified] == [each.digest_replayed for each in verified]
+            assert all(each.audit.each_once for each in verified)
+            assert set().union(*(each.audit.turns for each in verified)) == {(turn.graph, turn.id) for turn in LIVES}
+            closed, told = await windows(settings), await changes(settings)
+            assert set(closed) == set(GRAPHS[:6])
+            assert all(set(kinds) == {"decay", "session", "tumbling"} for kinds in closed.values())
+            assert len({tuple(kinds) for kinds in closed.values()}) == 1, "all graphs lived the same life"
+            logged = await window_ids(settings)
+            assert set(told) == logged, "each was told: perhaps twice, but then under one id"
+
+
+async def closings(settings: Settings) -> list[tuple[str, DecayWindowClosed | ConsolidationWindowClosed]]:
+    """Return partition-offset and event of everything that windows did."""
+    log = KafkaReader(settings.bootstrap, settings.topics.events)
+    found = []
+    for number in range(PARTITIONS):
+        start, end = await log.bounds(number)
+        async for batch in log.read(number, start, end):
+            events = [(f"{number}-{record.offset}", decode(record.value)) for record in batch]
+            found += [
+                (id, event) for id, event in events if isinstance(event, DecayWindowClosed | ConsolidationWindowClosed)
+            ]
+    return found
+
+
+async def windows(settings: Settings) -> dict[str, list[str]]:
+    """Return the kinds of the windows that closed, by graph."""
+    kinds: dict[str, list[str]] = {}
+    for _, event in await closings(settings):
+        tumbling = "session" if event.at % (7 * DAY) else "tumbling"
+        kinds.setdefault(event.graph, []).append("decay" if isinstance(event, DecayWindowClosed) else tumbling)
+    return kinds
+
+
+async def window_ids(settings: Settings) -> set[str]:
+    return {id for id, _ in await closings(settings)}
+
+
+async def changes(settings: Settings) -> list[str]:
+    """Return the ids of all that was told to other programs."""
+    log = KafkaReader(settings.bootstrap, settings.topics.changes)
+    ids = []
+    for number in range(PARTITIONS):
+        start, end = await log.bounds(number)
+        async for batch in log.read(number, start, end):
+            ids += [dict(record.headers)["ce_id"].decode() for record in batch]
+    return ids
+
+
+async def verify(settings: Settings, memory: MemoryClient) -> list[Verification]:
+    """Compare every partition."""
+    log = KafkaReader(settings.bootstrap, settings.topics.events)
+    verified = []
+    for number in range(PARTITIONS):
+        live = await memory.inspect(number)
+        verified.append(await verify_partition(log, number, live.position.watermark, live.digest or ""))
+    return verified
+
+
+async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_takes_over(
+    kafka_address: str, prefix: str, tmp_path: Path
+) -> None:
+    async with topics(kafka_address, prefix, tmp_path) as (settings, memory):
+        with worker(settings, tmp_path / "1") as first, worker(settings, tmp_path / "2") as second:
+            await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
+            for turn in TURNS[:24]:
+                await memory.record(turn)
+            before = [(await memory.inspect(number)).turns for number in range(PARTITIONS)]
+            stopping = asyncio.to_thread(first.stop)
+            published = asyncio.gather(*(memory.publish(turn) for turn in TURNS[24:72]))  # under load
+            assert await stopping == 0, first.said
+            assert first.said[-1]["event"] == "worker stopped"
+            await published
+            await until(lambda: second.owns == list(range(PARTITIONS)))
+            await answering(memory)
+            after = [(await memory.inspect(number)).turns for number in range(PARTITIONS)]
+            assert all(now >= then for then, now in zip(before, after, strict=True))
+            for turn in TURNS[:72]:
+                assert (await memory.record(turn)).status == "duplicate"
+            assert await asyncio.to_thread(second.stop) == 0, second.said
+
+
+def test_a_worker_without_topics_says_what_to_do(kafka_address: str, prefix: str, tmp_path: Path) -> None:
+    said = emgas(tmp_path, "worker", code=1, broker=f"kafka://{kafka_address}", prefix=prefix)
+    assert f"no topic {prefix}." in said.err
+    assert "emgas topics create" in said.err
+
+
+async def test_two_workers_on_one_data_directory_do_not_meet(kafka_address: str, prefix: str, tmp_path: Path) -> None:
+    async with topics(kafka_address, prefix, tmp_path) as (settings, memory):
+        with worker(settings, tmp_path / "1") as first:
+            await until(lambda: len(first.owns) == PARTITIONS)
+            with worker(settings, tmp_path / "1") as second:
+                assert await asyncio.to_thread(second.process.wait, PATIENCE) == 70
+            await answering(memory)
+            assert first.process.poll() is None
+
+
+async def test_a_client_without_a_worker_is_told(kafka_address: str, prefix: str, tmp_path: Path) -> None:
+    async with topics(kafka_address, prefix, tmp_path) as (_, memory):
+        with pytest.raises(EmgasError, match="do the broker and a worker run"):
+            await memory.query("ada", "who?", timeout=0.1)
+        assert (await memory.publish(TURNS[0])).offset == 0, "publishing needs no worker"

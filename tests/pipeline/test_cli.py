@@ -1,0 +1,330 @@
+"""`emgas` on the embedded log, as its users meet it: what it prints, what it exits with, what it says went wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import typer
+
+from state import store as layout
+from state.events import GraphData, TurnRecorded, decode, encode
+from state.graph import Graph
+from state.rocks_store import RocksStore
+from streams.cli.main import app
+from streams.embedded.log import open_log
+from streams.settings import Settings
+from tests.support.cli import ROOT, emgas, emgas_here
+
+CONVERSATION = ROOT / "streams" / "demo" / "conversation.jsonl"
+TURNS = len(CONVERSATION.read_bytes().splitlines())
+GRAPH = "demo"
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory that holds the demo's conversation; it is published by the command itself."""
+    data = tmp_path_factory.mktemp("memory")
+    said = emgas(data, "publish", str(CONVERSATION), "--json", partitions="2")
+    assert {**said.json, "seconds": 0} == counts(published=TURNS, accepted=TURNS)
+    assert said.json["seconds"] > 0
+    assert len(said.out.splitlines()) == 1, "progress belongs on stderr"
+    return data
+
+
+@pytest.fixture
+def copy(memory: Path, tmp_path: Path) -> Path:
+    """Return a copy of it, to be spoilt."""
+    shutil.copytree(memory, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def counts(**given: int) -> dict[str, float]:
+    return {"published": 0, "accepted": 0, "duplicates": 0, "rejected": 0, "seconds": 0, **given}
+
+
+def home(data: Path) -> Settings:
+    return Settings(data=data, broker=None)
+
+
+def a_line(**changes: Any) -> bytes:
+    turn = {"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke.", **changes}
+    return json.dumps(turn).encode()
+
+
+# what a user does
+
+
+def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
+    said = emgas(tmp_path, "demo", "--json")
+    told = said.json
+    assert set(told) == {
+        "turns", "graphs", "concepts", "pairs", "digest_live", "digest_replayed", "match", "seconds",
+    }  # fmt: skip
+    assert told["match"] is True
+    assert told["digest_live"] == told["digest_replayed"]
+    assert (told["turns"], told["graphs"]) == (TURNS, 2)
+    assert min(told["concepts"], told["pairs"]) > 0
+    assert list(tmp_path.iterdir()) == [], "the demo leaves nothing behind"
+
+
+def test_publishing_a_file_again_changes_nothing(memory: Path) -> None:
+    before = emgas_here(memory, "replay", "verify", "--json").json["partitions"]
+    said = emgas(memory, "publish", str(CONVERSATION))
+    assert f"{TURNS} turns" in said.out
+    assert f"0 accepted, {TURNS} duplicates, 0 rejected" in said.out
+    after = emgas_here(memory, "replay", "verify", "--json").json["partitions"]
+    assert [each["turns"] for each in before] == [each["turns"] for each in after]
+
+
+def test_a_query_finds_what_was_said(memory: Path) -> None:
+    reply = emgas(memory, "query", GRAPH, "who adopted the ginger cat?", "--json").json
+    assert (reply["kind"], reply["graph"], reply["found"]) == ("reply", GRAPH, True)
+    assert "demo-003" in {passage["id"] for passage in reply["passages"]}
+    assert reply["context"]
+    told = emgas_here(memory, "query", GRAPH, "who adopted the ginger cat?", "--top", "3", "--mode", "literal")
+    assert "passages" in told.out
+
+
+def test_a_query_to_an_unknown_graph_exits_with_3(memory: Path) -> None:
+    said = emgas(memory, "query", "nobody", "who?", "--json", code=3)
+    assert (said.json["found"], said.json["passages"]) == (False, [])
+    assert "nobody has written to graph nobody yet" in emgas_here(memory, "query", "nobody", "who?", code=3).out
+
+
+def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_read(tmp_path: Path) -> None:
+    bad = [b'{"id": "t2", "graph":', a_line(id="t3", text="x" * 5_000_000), a_line(id="t4", mood="good")]
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(b"\n".join([a_line(), *bad, a_line(id="t5"), a_line(id="t5", text="Another text.")]))
+    said = emgas(tmp_path, "publish", str(file), "--json")
+    assert {**said.json, "seconds": 0} == counts(published=6, accepted=2, rejected=4)
+    for reason in ("line 2: ", "line 3: ", "line 4: mood", "turn t5: turn id 't5' is known"):
+        assert f"rejected {reason}" in said.err
+
+    letters = emgas(tmp_path, "dead-letters", "list", "--json").json["dead_letters"]
+    reasons = sorted(letter["reason"] for letter in letters)
+    assert [reason[:7] for reason in reasons] == ["line 2:", "line 3:", "line 4:", "turn id"]
+    assert "is not valid JSON" in reasons[0]
+    assert "the limit is 32768" in reasons[1]
+    assert "mood: is not a known field" in reasons[2]
+    listed = emgas_here(tmp_path, "dead-letters", "list").out
+    assert all(letter["id"] in listed for letter in letters)
+
+    by_reason = {letter["reason"]: letter for letter in letters}
+    for line, reason in zip(bad, reasons, strict=False):
+        letter = by_reason[reason]
+        shown = emgas_here(tmp_path, "dead-letters", "show", letter["id"])
+        assert shown.out == f"{line.decode()}\n", "the bytes are untouched"
+        assert reason in shown.err
+        assert letter["bytes"] == len(line)
+    known = emgas_here(tmp_path, "dead-letters", "show", by_reason[reasons[3]]["id"], "--json").json
+    assert json.loads(known["value"])["text"] == "Another text."
+    assert known["origin"].startswith("emgas.turns/")
+    missing = emgas_here(tmp_path, "dead-letters", "show", "0:99", code=3)
+    assert "see `emgas dead-letters list`" in missing.err
+
+
+def test_turns_from_stdin_need_not_be_waited_for_and_are_found_later(tmp_path: Path) -> None:
+    lines = b"\n".join(a_line(id=f"t{n}", text=f"Kettle number {n} broke.") for n in range(30))
+    said = emgas(tmp_path, "publish", "-", "--no-wait", "--json", stdin=lines, partitions="2")
+    assert {**said.json, "seconds": 0} == counts(published=30)
+    reply = emgas_here(tmp_path, "query", "ada", "kettle number 29", "--after", "29", "--top", "30", "--json")
+    assert "t29" in {passage["id"] for passage in reply.json["passages"]}
+
+
+# the fold
+
+
+def test_verify_finds_the_live_state_equal_to_the_fold_of_the_log(memory: Path) -> None:
+    told = emgas(memory, "replay", "verify", "--json").json
+    assert told["match"] is True
+    assert [each["partition"] for each in told["partitions"]] == [0, 1]
+    for each in told["partitions"]:
+        assert {"partition", "watermark", "digest_live", "digest_replayed", "turns"} <= set(each)
+        assert each["digest_live"] == each["digest_replayed"]
+        assert each["each_once"] is True
+    assert sum(each["turns"] for each in told["partitions"]) == TURNS
+
+
+def test_rebuild_keeps_the_stores_it_is_asked_to_keep(memory: Path, tmp_path: Path) -> None:
+    told = emgas_here(memory, "replay", "rebuild", "--json").json
+    assert set(told) == {"events", "seconds", "events_per_second", "digest"}
+    again = emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "kept"), "--json").json
+    assert (again["events"], again["digest"]) == (told["events"], told["digest"])
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0", "1"]
+    refused = emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "kept"), code=2)
+    assert "is not empty" in refused.err
+
+
+def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
+    """Somebody edits one stored text: the graph still loads, and its count is right."""
+    number, graph = partition_with(copy, GRAPH)
+    log = open_log(home(copy).home)
+    events = [decode(record.value or b"") for record in log.read("emgas.events", number, 0)]
+    log.close()
+    lived = [event for event in events if isinstance(event, GraphData) and event.graph == graph]
+    spoken = next(ordinal for ordinal, event in enumerate(lived) if isinstance(event, TurnRecorded))
+    said_first = lived[spoken]
+    assert isinstance(said_first, TurnRecorded)
+    changes = {"text": "We adopted a dog.", "concepts": said_first.concepts[:1]}
+    lived[spoken] = forged = said_first.model_copy(update=changes)
+    held = Graph(graph)
+    for event in lived:
+        held.fold(event)
+    store = RocksStore(home(copy).store_of(number))
+    assert store.get(layout.count_key(graph)) == layout.number(held.events)
+    snapshot = layout.number(held.events) + held.pack()
+    store.write({layout.event_key(graph, spoken): encode(forged), layout.snapshot_key(graph): snapshot})
+    store.close()
+    said = emgas(copy, "replay", "verify", "--json", code=4)
+    assert said.json["match"] is False
+    assert [each["match"] for each in said.json["partitions"]] == [each != number for each in (0, 1)]
+
+
+def test_verify_exits_with_4_when_the_log_was_changed(copy: Path) -> None:
+    """Somebody edits one turn in the log, as a privacy request may tempt one to."""
+    number, _ = partition_with(copy, GRAPH)
+    log = open_log(home(copy).home)
+    record = next(r for r in log.read("emgas.events", number, 0) if b"ginger tom" in (r.value or b""))
+    row = log._partitions["emgas.events", number].row
+    forged = (record.value or b"").replace(b"ginger tom", b"black tom ")
+    log._db.execute(f"update records_{row:d} set value = ? where offset = ?", (forged, record.offset))  # noqa: S608
+    log.close()
+    said = emgas_here(copy, "replay", "verify", "--json", code=4)
+    assert [each["match"] for each in said.json["partitions"]] == [each != number for each in (0, 1)]
+    assert "follows another history" in said.err
+    assert "follows another history" in emgas_here(copy, "replay", "rebuild", code=1).err
+
+
+def partition_with(data: Path, graph: str) -> tuple[int, str]:
+    """Return the number of the partition whose store holds `graph`, and the graph."""
+    for number in range(2):
+        store = RocksStore(home(data).store_of(number))
+        found = store.get(layout.count_key(graph))
+        store.close()
+        if found:
+            return number, graph
+    raise AssertionError(f"no store holds {graph}")
+
+
+# operating
+
+
+def test_the_doctor_tells_what_is_there(memory: Path) -> None:
+    told = emgas_here(memory, "doctor", "--json").json
+    assert {"ok", "transport", "graphs", "turns", "concepts", "pairs", "checks"} <= set(told)
+    assert (told["ok"], told["transport"], told["graphs"], told["turns"]) == (True, "embedded", 2, TURNS)
+    assert all(check["ok"] for check in told["checks"])
+    assert "EMGAS on embedded" in emgas_here(memory, "doctor").out
+
+
+def test_the_topics_are_described_and_their_partition_count_stays(memory: Path) -> None:
+    told = {topic["name"]: topic for topic in emgas_here(memory, "topics", "describe", "--json").json["topics"]}
+    assert set(told) == {
+        f"emgas.{name}" for name in ("turns", "events", "queries", "replies", "changes", "dead-letters")
+    }
+    assert told["emgas.events"]["config"]["retention.ms"] == "-1"
+    assert told["emgas.turns"]["partitions"] == 2
+    assert emgas_here(memory, "topics", "create", "--partitions", "2").code == 0
+    refused = emgas_here(memory, "topics", "create", "--partitions", "3", code=1)
+    assert "set the partition count back to 2" in refused.err
+
+
+def test_a_second_process_on_one_directory_is_told_who_has_it(memory: Path) -> None:
+    log = open_log(home(memory).home)
+    try:
+        said = emgas(memory, "query", GRAPH, "who?", code=1)
+        assert f"process {os.getpid()} uses the data directory" in said.err
+        assert "set EMGAS_DATA to another directory" in said.err
+    finally:
+        log.close()
+
+
+def test_a_log_with_an_unknown_event_is_refused_in_words_and_the_process_ends(copy: Path) -> None:
+    log = open_log(home(copy).home)
+    row, end = log._partitions["emgas.events", 0].row, log.bounds("emgas.events", 0)[1]
+    newer = b'{"v": 2, "kind": "GraphErased"}'
+    log._db.execute(f"insert into records_{row:d} values(?, 0, null, ?, null)", (end, newer))
+    log._db.execute("update partition set end = ? where r = ?", (end + 1, row))
+    log.close()
+    said = emgas(copy, "query", GRAPH, "who?", code=1)
+    assert "Run the version that wrote it; do not skip it" in " ".join(said.err.split())
+
+
+def test_a_broker_that_is_not_there_is_a_failure_in_words(tmp_path: Path) -> None:
+    for arguments in (["query", "ada", "who?"], ["topics", "describe"], ["worker"]):
+        said = emgas_here(tmp_path, *arguments, code=1, broker="kafka://127.0.0.1:1")
+        assert "127.0.0.1:1" in said.err
+
+
+# how it is called
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "told"),
+    [
+        (["publish", "no-such-file.jsonl"], {}, "there is no file no-such-file.jsonl"),
+        (["publish"], {}, "Missing argument"),
+        (["publish", str(CONVERSATION), "--format", "csv"], {}, "choose one of jsonl, openai, locomo"),
+        (["publish", str(ROOT / "LICENSE")], {}, "is in none of the formats"),
+        (["publish", str(CONVERSATION), "--graph", "no graph"], {}, "graph: must"),
+        (["query", "ada"], {}, "Missing argument"),
+        (["query", "no graph", "who?"], {}, "graph: must be 1 to 128 letters"),
+        (["query", "ada", "who?", "--mode", "wild"], {}, "choose default or literal"),
+        (["query", "ada", "who?", "--top", "101"], {}, "--top"),
+        (["query", "ada", "who?", "--budget", "9999999"], {}, "budget"),
+        (["query", "ada", "who?", "--depth", "3"], {}, "No such option"),
+        (["forget", "ada"], {}, "name what to forget"),
+        (["erase", "ada"], {}, "No such command"),
+        (["worker"], {}, "a worker needs a broker: set EMGAS_BROKER"),
+        (["doctor"], {"broker": "http://localhost"}, "EMGAS_BROKER: "),
+        (["doctor"], {"partitions": "none"}, "EMGAS_PARTITIONS: "),
+        (["doctor"], {"prefix": "Not A Prefix"}, "EMGAS_PREFIX: "),
+        (["worker"], {"broker": "kafka://127.0.0.1:1", "log_level": "LOUD"}, "EMGAS_LOG_LEVEL: "),
+    ],
+)
+def test_a_wrong_call_exits_with_2_and_says_why(
+    tmp_path: Path, arguments: list[str], settings: dict[str, str], told: str
+) -> None:
+    assert told in emgas_here(tmp_path, *arguments, code=2, **settings).err
+
+
+def commands(group: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield every command below `group` that does something, with its words."""
+    inner = getattr(group, "commands", None)
+    if inner is None:
+        yield path, group
+    for name, command in (inner or {}).items():
+        yield from commands(command, (*path, name))
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def test_there_are_the_commands_that_the_issue_names() -> None:
+    assert {
+        ("demo",), ("publish",), ("query",), ("worker",), ("doctor",), ("topics", "create"), ("topics", "describe"),
+        ("replay", "rebuild"), ("replay", "verify"), ("dead-letters", "list"), ("dead-letters", "show"),
+    } <= set(COMMANDS)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_explains_itself(tmp_path: Path, words: tuple[str, ...]) -> None:
+    said = emgas_here(tmp_path, *words, "--help")
+    first = (COMMANDS[words].help or "").split(".")[0]
+    assert first
+    assert first.split()[0] in said.out
+    assert all(parameter.help for parameter in COMMANDS[words].params if isinstance(parameter, click.Option))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_is_in_the_readme(words: tuple[str, ...]) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = " ".join(words)
+    assert f"emgas {command}" in readme or f"scripts/{command}" in readme

@@ -1,0 +1,81 @@
+"""The pipeline on the embedded log: the contract, and what holds only where one process owns everything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from state.errors import UnreadableEvent
+from state.rocks_store import RocksStore
+from streams import carriers
+from tests.contracts.pipeline_contract import WORKER, PipelineContract
+from tests.support.carriers import sqlite_carrier
+from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, settings_for
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@asynccontextmanager
+async def embedded(directory: Path, **changes: int) -> AsyncIterator[Pipeline]:
+    settings = settings_for(directory, "test", None, **{**WORKER, **changes})
+    await carriers.create(settings)
+    async with sqlite_carrier(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+        yield pipeline
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def pipeline(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pipeline]:
+    async with embedded(tmp_path_factory.mktemp("pipeline")) as pipeline:
+        yield pipeline
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def doomed(tmp_path: Path) -> AsyncIterator[Pipeline]:
+    async with embedded(tmp_path) as pipeline:
+        yield pipeline
+
+
+async def test_a_memory_that_cannot_be_opened_leaves_nothing_running_and_nothing_open(tmp_path: Path) -> None:
+    async with embedded(tmp_path) as pipeline:
+        await pipeline.stop()
+        before = asyncio.all_tasks()
+        await pipeline.produce(pipeline.topics.events, None, b'{"v": 9}', 0)
+        for _ in range(2):
+            with pytest.raises(UnreadableEvent):
+                await pipeline.start()
+        assert asyncio.all_tasks() == before
+        for number in range(pipeline.partitions):
+            RocksStore(pipeline.settings.store_of(number)).close()
+
+
+async def test_a_rebalance_frees_an_agent_that_waits_for_room_in_a_queue_and_loses_no_turn(tmp_path: Path) -> None:
+    async with embedded(tmp_path, queued_turns=1, batch_turns=1) as pipeline:
+        partition, consumer = pipeline.place("ada"), pipeline.app.consumer
+        queue = pipeline.app._loops[partition]._queue
+        async with pipeline.app.owners[partition]._turn_to_append:  # one turn is half done, one waits in the queue
+            for number in range(5):
+                turn = as_json(a_turn("ada", f"t{number}"))
+                await pipeline.produce(pipeline.topics.turns, b"ada", turn, partition)
+            await eventually(lambda: queue._putters)  # and the agent with one in hand
+            pipeline.app.ready.clear()
+            await consumer.subscribe({tp.topic for tp in consumer.assignment()})  # the embedded log's rebalance
+        await pipeline.app.ready.wait()
+        await eventually(lambda: pipeline.ids("ada") == [f"t{number}" for number in range(5)])
+        assert all(each.match for each in await pipeline.verified())
+
+
+async def test_another_worker_in_this_process_may_follow_at_once(tmp_path: Path) -> None:
+    async with embedded(tmp_path) as pipeline:
+        for number in range(3):
+            await pipeline.record("ada", id=f"t{number}")
+            await pipeline.restart()
+        assert pipeline.ids("ada") == ["t0", "t1", "t2"]
+
+
+class TestEmbeddedPipeline(PipelineContract):
+    """Runs every test of the contract."""

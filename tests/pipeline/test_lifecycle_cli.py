@@ -1,0 +1,159 @@
+"""`emgas configure, forget, themes, timeline` as a user calls them, on one embedded log that the tests share."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from state.presets import PRESETS, MemorySettings
+from streams.cli.configure import DURATIONS, NUMBERS
+from streams.cli.durations import milliseconds, spoken
+from streams.cli.line_chart import Series, line_chart
+from tests.support.cli import ROOT, emgas, emgas_here
+from tests.support.events import DAY, NOON
+
+WEEKS = 6
+SAID = [
+    (0, "The ginger cat sleeps on the red kettle."),
+    (1, "The ginger cat broke the red kettle."),
+    (2, "The ginger cat sleeps again."),
+    (WEEKS * 7, "A lighthouse, and nothing else."),
+]
+
+
+def turns(graph: str) -> bytes:
+    said = [
+        {"id": f"t{number}", "graph": graph, "speaker": "Ada", "text": text, "at": NOON + day * DAY, "session": "s1"}
+        for number, (day, text) in enumerate(SAID)
+    ]
+    return "\n".join(json.dumps(turn) for turn in said).encode()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory whose log holds `ada`, who forgets within weeks, and `bob`, who lives by default."""
+    data = tmp_path_factory.mktemp("data")
+    emgas_here(data, "configure", "ada", "--preset", "forgetful", "--least-turns", "3", partitions="2")
+    emgas(data, "publish", "-", stdin=turns("ada") + b"\n" + turns("bob"), partitions="2")
+    return data
+
+
+def settings_of(data: Path, graph: str, *options: str) -> dict[str, Any]:
+    described = emgas_here(data, "configure", graph, *options, "--json").json
+    return {"preset": described["preset"], **described["settings"]}
+
+
+def test_what_is_configured_is_in_force_and_what_is_not_given_stays(data: Path) -> None:
+    before = settings_of(data, "ada")
+    assert before == {"preset": "forgetful", **PRESETS["forgetful"].model_dump(), "least_turns": 3}
+    after = settings_of(data, "ada", "--idle", "90m", "--prune-below", "0.2")
+    assert after == {**before, "idle": 90 * 60_000, "prune_below": 0.2}
+    assert settings_of(data, "ada", "--preset", "forgetful", "--least-turns", "3") == before
+
+
+def test_a_value_out_of_bounds_is_refused_with_the_setting(data: Path) -> None:
+    said = emgas_here(data, "configure", "ada", "--prune-below", "2", code=2)
+    assert "prune_below: must be less than or equal to 1" in said.err
+
+
+@pytest.mark.parametrize("command", ["configure", "themes", "timeline"])
+def test_an_unknown_graph_is_told_with_its_own_exit_code(data: Path, command: str) -> None:
+    assert "nobody has written to graph nobody yet" in emgas_here(data, command, "nobody", code=3).err
+
+
+def test_forgetting_in_an_unknown_graph_or_naming_nothing_is_refused(data: Path) -> None:
+    assert "nobody has written" in emgas_here(data, "forget", "nobody", "--concept", "cat", code=3).err
+    assert "name what to forget" in emgas_here(data, "forget", "ada", code=2).err
+    assert "nothing to forget" in emgas_here(data, "forget", "bob", "--concept", "submarine", code=1).err
+
+
+def test_a_forgotten_concept_is_gone_and_the_log_still_shows_that_it_was_there(data: Path) -> None:
+    said = emgas_here(data, "forget", "bob", "--concept", "kettle", "--turn", "t3")
+    assert "bob forgot" in said.out
+    assert "The log keeps the past" in said.err
+    reply = emgas_here(data, "query", "bob", "the kettle and the lighthouse", "--json").json
+    assert "t3" not in {passage["id"] for passage in reply["passages"]}
+    (kettle,) = emgas_here(data, "timeline", "bob", "--concept", "kettle", "--json").json["concepts"]
+    assert kettle["strength"][-1] is None
+    assert max(strength or 0 for strength in kettle["strength"]) > 0
+
+
+def test_the_timeline_shows_how_a_concept_faded_until_a_window_forgot_it(data: Path) -> None:
+    traced = emgas_here(data, "timeline", "ada", "--concept", "ginger", "--points", "43", "--json").json
+    assert (traced["times"][0], traced["times"][-1]) == (NOON, NOON + WEEKS * 7 * DAY)
+    (ginger,) = traced["concepts"]
+    there = [strength for strength in ginger["strength"] if strength is not None]
+    assert ginger["strength"] == there + [None] * (43 - len(there))
+    assert 7 < len(there) < 43
+    assert there[-1] < there[3]
+
+
+def test_the_timeline_is_drawn_for_people_as_a_table_and_as_svg(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "ada.svg"
+    said = emgas_here(data, "timeline", "ada", "--svg", str(file))
+    assert re.search(r"ginger +│ [▁▂▃▄▅▆▇█]+ +│", said.out)
+    assert "2023-05-08" in said.out
+    drawn = ElementTree.fromstring(file.read_text(encoding="utf-8"))  # noqa: S314 - we have just written it
+    words = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"ginger", "2023-05-08"} <= set(words)
+
+
+def test_a_concept_that_never_was_is_told_with_the_exit_code_of_what_is_not_there(data: Path) -> None:
+    said = emgas_here(data, "timeline", "ada", "--concept", "cat", "--concept", "submarine", code=3)
+    assert "graph ada never held submarine" in said.err
+
+
+def test_themes_are_listed_with_their_concepts_and_since_when(data: Path) -> None:
+    listed = emgas_here(data, "themes", "bob", "--json").json
+    assert (listed["graph"], listed["found"]) == ("bob", True)
+    assert all(set(theme) == {"id", "label", "concepts", "born"} for theme in listed["themes"])
+    assert "bob: " in emgas_here(data, "themes", "bob").out
+
+
+def test_a_drawing_holds_any_label_as_text_and_leaves_gaps_open() -> None:
+    hostile = "</text><script>x</script>&\x01\ud800"
+    values = [0.5, 0.6, None, 0.4, None, 0.1, 0.2]
+    drawn = ElementTree.fromstring(line_chart(hostile, range(7), [Series(hostile, values)]))  # noqa: S314 - ours
+    names = [element.tag.rpartition("}")[2] for element in drawn.iter()]
+    assert "script" not in names
+    assert (names.count("polyline"), names.count("circle")) == (2, 1)
+    assert drawn[0].text == "</text><script>x</script>&\ufffd\ufffd"
+
+
+@pytest.mark.parametrize("values", [[], [Series("tea", [0.0])], [Series("tea", [None])], [Series("tea", [1e-9])]])
+def test_a_drawing_of_next_to_nothing_is_a_drawing(values: list[Series]) -> None:
+    assert line_chart("ada", [NOON], values).startswith("<svg ")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("90m", 5_400_000), ("7d", 7 * DAY), ("2w", 14 * DAY), ("1.5h", 5_400_000), ("0s", 0)]
+)
+def test_durations_are_read_as_people_write_them(text: str, expected: int) -> None:
+    assert milliseconds(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "7", "d", "-1d", "1y", "1d2h", "٣d", "soon", "1e3s"])
+def test_what_is_no_duration_is_a_wrong_call(data: Path, text: str) -> None:
+    assert "is no duration" in " ".join(emgas_here(data, "configure", "ada", f"--idle={text}", code=2).err.split())
+
+
+@pytest.mark.parametrize(
+    ("duration", "expected"),
+    [(0, "0"), (500, "500ms"), (90_000, "1.5m"), (7 * DAY, "7d"), (60 * DAY, "60d"), (59_887_916, "16.64h")],
+)
+def test_durations_are_shown_in_the_largest_unit_they_fill(duration: int, expected: str) -> None:
+    assert spoken(duration) == expected
+
+
+def test_every_setting_is_an_option_and_documented_with_its_value_in_every_preset() -> None:
+    assert set(MemorySettings.model_fields) == DURATIONS | NUMBERS
+    rows = re.findall(r"^\| `([a-z-]+)` \| .* \| (.*) \|$", (ROOT / "docs/lifecycle.md").read_text(), re.M)
+    documented = {name.replace("-", "_"): value for name, value in rows}
+    defaults = PRESETS["default"].model_dump()
+    told = {name: spoken(value) if name in DURATIONS else f"{value:g}" for name, value in defaults.items()}
+    assert documented == told

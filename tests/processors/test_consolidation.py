@@ -1,0 +1,163 @@
+"""What a consolidation window finds: long-term words and turns that say the same again; and closing windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from processors.closing import ConsolidationFacts, DecayFacts, close
+from processors.consolidation import LEAST_WORDS, consolidated
+from processors.windows import Due, next_due
+from state.events import ConsolidationWindowClosed, DecayWindowClosed, GraphConfigured, decode, encode
+from state.graph import Graph
+from state.presets import PRESETS, MemorySettings
+from tests.support.events import DAY, NOON, UNLINKED, concepts_recalled, turn_recorded
+
+WEEK = 7 * DAY
+HOUR = DAY // 24
+
+
+def graph_with(*turns: dict[str, Any], **changed: Any) -> Graph:
+    """Return a graph whose settings are the defaults, `changed`, in which `turns` were said."""
+    graph = Graph("ada")
+    kept = MemorySettings(**{**PRESETS["default"].model_dump(), **changed})
+    graph.fold(GraphConfigured(**UNLINKED, graph="ada", preset="default", settings=kept))
+    for number, turn in enumerate(turns):
+        graph.fold(turn_recorded(**{"id": f"t{number}", "live": True, **turn}))
+    return graph
+
+
+def said(words: str, **more: Any) -> dict[str, Any]:
+    return {"concepts": words, **more}
+
+
+def test_a_word_mentioned_in_enough_windows_becomes_long_term() -> None:
+    turns = [said("coffee @speaker:ada", at=NOON + week * WEEK) for week in range(3)]
+    graph = graph_with(*turns, said("tea", at=NOON + 2 * WEEK), long_windows=3)
+    assert consolidated(graph, graph.clock).consolidated == ["coffee"]
+
+
+def test_a_word_recalled_often_enough_becomes_long_term() -> None:
+    graph = graph_with(said("coffee tea"), long_recalls=2)
+    for _ in range(2):
+        graph.fold(concepts_recalled(concepts="tea"))
+    assert consolidated(graph, graph.clock).consolidated == ["tea"]
+
+
+def test_nothing_becomes_long_term_by_a_number_that_is_zero() -> None:
+    graph = graph_with(said("coffee"), said("coffee"), long_windows=0, long_recalls=0)
+    assert consolidated(graph, graph.clock).consolidated == []
+
+
+def test_a_word_becomes_long_term_once() -> None:
+    graph = graph_with(said("coffee"), long_windows=1)
+    found = consolidated(graph, NOON)
+    graph.fold(ConsolidationWindowClosed(**UNLINKED, graph="ada", at=NOON, **found._asdict()))
+    assert (found.consolidated, consolidated(graph, NOON).consolidated) == (["coffee"], [])
+
+
+def test_a_word_that_has_faded_does_not_become_long_term() -> None:
+    graph = graph_with(said("coffee"), long_windows=1, half_life=DAY)
+    assert consolidated(graph, NOON + 30 * DAY).consolidated == []
+
+
+def test_of_two_turns_that_say_the_same_the_longer_one_stays() -> None:
+    words = "coffee tea milk sugar"
+    graph = graph_with(said(words, tokens=5), said("piano"), said(words, tokens=9))
+    assert consolidated(graph, NOON).merged == [("t2", "t0")]
+
+
+def test_of_equally_long_turns_the_earlier_one_stays() -> None:
+    graph = graph_with(said("coffee tea milk sugar"), said("sugar milk tea coffee"))
+    assert consolidated(graph, NOON).merged == [("t0", "t1")]
+
+
+def test_marks_do_not_make_turns_differ() -> None:
+    graph = graph_with(said("coffee tea milk sugar @day:2023-05-08"), said("coffee tea milk sugar @time"))
+    assert consolidated(graph, NOON).merged == [("t0", "t1")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"concepts": "coffee tea milk honey"}, id="other words"),
+        pytest.param({"speaker": "Bob"}, id="an echo"),
+        pytest.param({"question": True}, id="a question"),
+    ],
+)
+def test_turns_that_do_not_say_the_same_both_stay(other: dict[str, Any]) -> None:
+    first = said("coffee tea milk sugar")
+    assert consolidated(graph_with(first, {**first, **other}), NOON).merged == []
+
+
+def test_a_greeting_may_be_said_again() -> None:
+    words = " ".join(f"hello{number}" for number in range(LEAST_WORDS - 1))
+    assert consolidated(graph_with(said(words), said(words)), NOON).merged == []
+
+
+def test_old_turns_are_compared_with_new_ones_only() -> None:
+    words = "coffee tea milk sugar"
+    graph = graph_with(said(words), said(words), duplicate_above=2.0)
+    graph.fold(ConsolidationWindowClosed(**UNLINKED, graph="ada", at=NOON, consolidated=[], topics=[], merged=[]))
+    graph.fold(GraphConfigured(**UNLINKED, graph="ada", preset="default", settings=PRESETS["default"]))
+    assert consolidated(graph, NOON).merged == []
+    graph.fold(turn_recorded(id="t2", concepts=words, live=True))
+    assert consolidated(graph, NOON).merged == [("t0", "t2")]  # t1 is no duplicate of a turn that goes
+
+
+_words = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=7, unique=True).map(" ".join)
+_turns = st.lists(st.builds(said, _words, tokens=st.integers(1, 9)), min_size=2, max_size=20)
+
+
+@settings(deadline=None)
+@given(_turns, st.sampled_from([0.3, 0.5, 2 / 3, 0.75, 0.8, 0.9]), st.integers(1, 20))
+def test_duplicates_are_those_that_comparing_all_pairs_finds(
+    turns: list[dict[str, Any]], share: float, fresh: int
+) -> None:
+    graph = graph_with(*turns, duplicate_above=share)
+    graph.fresh_turns = fresh
+    merged = consolidated(graph, NOON).merged
+    words = [frozenset(turn["concepts"].split()) for turn in turns]
+
+    def alike(left: str, right: str) -> bool:
+        one, two = words[int(left[1:])], words[int(right[1:])]
+        return len(one & two) / len(one | two) > share and min(len(one), len(two)) >= LEAST_WORDS
+
+    kept, dropped = {kept for kept, _ in merged}, [dropped for _, dropped in merged]
+    assert all(alike(left, right) for left, right in merged)
+    assert len(dropped) == len(set(dropped))
+    assert not kept & set(dropped)
+    new = {f"t{number}" for number in range(len(turns))[-fresh:]} - set(dropped)
+    staying = {f"t{number}" for number in range(len(turns))} - set(dropped)
+    assert not any(alike(one, other) for one in new for other in staying - {one}), "a duplicate was overlooked"
+
+
+def test_a_session_is_consolidated_once_it_is_over() -> None:
+    graph = graph_with(*(said("coffee tea milk", at=NOON + turn) for turn in range(12)))
+    due = next_due(graph, NOON + HOUR)
+    assert due is not None
+    facts = close(graph, due)
+    assert isinstance(facts, ConsolidationFacts)
+    event = facts.event(**UNLINKED)
+    assert decode(encode(event)) == event
+    graph.fold(event)
+    assert next_due(graph, NOON + HOUR) is None
+
+
+def test_a_consolidation_that_finds_nothing_is_closed_all_the_same() -> None:
+    graph = graph_with(said("coffee"))
+    assert close(graph, Due("consolidation", NOON)) == ConsolidationFacts("ada", NOON, [], [], [])
+
+
+def test_a_decay_window_tells_what_has_faded() -> None:
+    graph = graph_with(said("coffee tea"), half_life=DAY)
+    facts = close(graph, Due("decay", NOON + 30 * DAY))
+    assert facts == DecayFacts("ada", NOON + 30 * DAY, ["coffee", "tea"], ["t0"])
+    assert isinstance(facts.event(**UNLINKED), DecayWindowClosed)
+
+
+def test_a_decay_window_in_which_nothing_faded_leaves_no_event() -> None:
+    assert close(graph_with(said("coffee")), Due("decay", NOON + DAY)) is None

@@ -1,0 +1,128 @@
+"""What a decay window forgets, and what a wish takes with it; by hand.  Laws: test_living.py."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processors.forgetting import Gone, faded, wished
+from state.decay import decayed, lifetime
+from state.fading import WORDLESS_STRENGTH
+from state.graph import Graph
+from state.presets import DAY, PRESETS
+from tests.support.events import (
+    NOON,
+    concept,
+    concepts_recalled,
+    consolidation_closed,
+    forgotten,
+    graph_configured,
+    turn_recorded,
+)
+from tests.support.graphs import folded
+
+FORGETFUL = PRESETS["forgetful"]  # a week's half-life, threshold 0.1
+FADED = NOON + lifetime(0.4, 0.1, FORGETFUL.half_life)  # two half-lives
+
+
+def said(*turns: str, weight: float = 0.4) -> Graph:
+    """Return a forgetful graph of turns t0, t1, … at NOON with these concepts; all have faded at FADED."""
+    found = [[concept(name, weight=weight) for name in names.split()] for names in turns]
+    turns_ = (turn_recorded(id=f"t{n}", concepts=each, session=f"s{n % 2}") for n, each in enumerate(found))
+    return folded(graph_configured(preset="forgetful"), *turns_)
+
+
+# Fading
+
+
+def test_a_concept_fades_at_its_time_and_not_before() -> None:
+    assert faded(said("coffee"), FADED - 1) == Gone([], [])
+    assert faded(said("coffee"), FADED) == Gone(["coffee"], ["t0"])
+
+
+def test_a_turn_stays_while_one_of_its_words_does() -> None:
+    graph = said("coffee tea", "milk")
+    graph.fold(turn_recorded(id="more", concepts=[concept("tea")], at=NOON + DAY))
+    assert faded(graph, FADED) == Gone(["coffee", "milk"], ["t1"])
+    graph.fold(forgotten(concepts="coffee milk", turns="t1"))
+    assert faded(graph, FADED + 100 * DAY) == Gone(["tea"], ["t0", "more"])
+
+
+def test_a_mark_keeps_no_turn() -> None:
+    graph = said("coffee @speaker:ada")
+    graph.fold(turn_recorded(id="more", concepts=[concept("@speaker:ada"), concept("tea")], at=NOON + 10 * DAY))
+    assert faded(graph, FADED) == Gone(["coffee"], ["t0"])
+
+
+def test_a_turn_without_words_fades_like_a_word_that_was_never_said_again() -> None:
+    graph = said("", "@speaker:ada")
+    gone_at = NOON + lifetime(WORDLESS_STRENGTH, 0.1, FORGETFUL.half_life)
+    graph.fold(concepts_recalled(concepts="@speaker:ada", at=gone_at - DAY))
+    assert faded(graph, gone_at - 1) == Gone([], [])
+    assert faded(graph, gone_at) == Gone([], ["t0", "t1"])
+
+
+def test_what_was_looked_at_is_looked_at_again_only_when_it_may_have_faded() -> None:
+    graph = said("coffee")
+    assert graph.fading.earliest() == FADED
+    graph.fold(concepts_recalled(concepts="coffee", at=NOON + DAY))
+    assert graph.fading.earliest() == FADED
+    assert faded(graph, FADED) == Gone([], [])
+    later = graph.concepts.expiry(0, graph.settings)
+    assert graph.fading.earliest() == later > FADED
+    assert faded(graph, later) == Gone(["coffee"], ["t0"])
+
+
+@given(st.floats(0.2, 1.0), st.floats(0.01, 1.0), st.integers(1, 7 * DAY))
+def test_a_boosted_concept_outlives_another_by_the_time_that_the_closed_form_says(
+    weight: float, boost: float, after: int
+) -> None:
+    graph = said("coffee tea", weight=weight)
+    graph.fold(turn_recorded(id="boost", concepts=[concept("coffee", weight=boost)], at=NOON + after))
+    half_life = FORGETFUL.half_life
+    left = decayed(weight, after, half_life)
+    unboosted = NOON + lifetime(weight, 0.1, half_life)
+    boosted = NOON + after + lifetime(left + boost, 0.1, half_life)
+    assert boosted > unboosted
+    for at, gone in ((unboosted - 1, []), (unboosted, ["tea"]), (boosted - 1, ["tea"]), (boosted, ["coffee", "tea"])):
+        assert faded(Graph.unpack(graph.pack()), at).concepts == gone
+
+
+def test_a_long_term_concept_outlives_another() -> None:
+    graph = said("coffee tea")
+    graph.fold(consolidation_closed(consolidated="coffee"))
+    assert faded(graph, FADED) == Gone(["tea"], [])
+    expiry = graph.concepts.expiry(0, graph.settings)
+    assert expiry - NOON == pytest.approx((4**2 - 1) * FORGETFUL.long_tau, rel=1e-5), "(1 + t/tau)^-½ = ¼"
+
+
+# Wishes
+
+
+def test_a_forgotten_concept_takes_the_turns_that_said_nothing_else() -> None:
+    assert wished(said("coffee", "coffee tea"), ["coffee", "unheard-of"], [], []) == Gone(["coffee"], ["t0"])
+
+
+def test_a_forgotten_turn_takes_what_stands_nowhere_else() -> None:
+    graph = said("coffee tea @day:1 @speaker:ada", "tea @speaker:ada")
+    assert wished(graph, [], ["t0", "unheard-of"], []) == Gone(["coffee", "@day:1"], ["t0"])
+
+
+def test_a_forgotten_session_is_its_turns() -> None:
+    graph = said("coffee", "tea", "milk")
+    assert wished(graph, [], [], ["s0", "unheard-of"]) == Gone(["coffee", "milk"], ["t0", "t2"])
+    graph.fold(forgotten(concepts="coffee milk", turns="t0 t2"))
+    assert wished(graph, [], [], ["s0"]) == Gone([], [])
+
+
+def test_nothing_is_wished_twice() -> None:
+    graph = said("coffee")
+    assert wished(graph, ["coffee", "coffee"], ["t0", "t0"], ["s0"]) == Gone(["coffee"], ["t0"])
+
+
+def test_a_wish_is_only_a_wish_until_it_is_folded() -> None:
+    graph = said("coffee")
+    digest = graph.digest()
+    wished(graph, ["coffee"], ["t0"], ["s0"])
+    assert graph.digest() == digest

@@ -1,0 +1,69 @@
+"""Links from recall and from topics, on graphs folded from events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from processors.activation import DEFAULT
+from processors.extractor import Extraction
+from processors.links import T_MIN, recall_links, topic_links
+from processors.recall import RecallOptions, recall
+from state.events import Concept, TopicChange
+from state.graph import Graph
+from tests.support.events import DAY, NOON, concepts_recalled, turn_recorded
+
+
+def graph_of(*turns: str) -> Graph:
+    graph = Graph("ada")
+    for number, words in enumerate(turns):
+        graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=words, at=NOON + number))
+    return graph
+
+
+def weights(graph: Graph, name: str, strength: float) -> dict[str, float]:
+    view = graph.view()
+    edges = recall_links(view, np.array([view.numbers[name]]), strength)
+    return {view.ids[target]: weight for target, weight in zip(edges.target, edges.weight, strict=True)}
+
+
+def test_concepts_recalled_together_are_linked_and_others_are_not() -> None:
+    graph = graph_of("tea", "milk", "rain")
+    graph.fold(concepts_recalled(concepts="tea milk", at=NOON + DAY))
+    assert weights(graph, "tea", 1.0) == {"milk": 0.5}
+    assert weights(graph, "rain", 1.0) == {}
+
+
+def test_recalls_close_together_link_more_strongly_than_the_same_number_far_apart() -> None:
+    """f = n / max(T, T_min): two recalls within a day give x = 2, two over ten days x = 0.2."""
+    near, far = graph_of("tea", "milk"), graph_of("tea", "milk")
+    for graph, gap in ((near, T_MIN // 2), (far, 10 * T_MIN)):
+        for at in (NOON + DAY, NOON + DAY + gap):
+            graph.fold(concepts_recalled(concepts="tea milk", at=at))
+    assert weights(near, "tea", 1.0)["milk"] == pytest.approx(2 / 3)
+    assert weights(far, "tea", 1.0)["milk"] == pytest.approx(0.2 / 1.2)
+
+
+def topical() -> Graph:
+    graph = graph_of("tea", "milk", "sugar", "rain")
+    topic = TopicChange(id="topic-0", change="born", label="tea", concepts=["tea", "milk", "sugar"])
+    graph.topics.apply(topic, [graph.concepts.numbers[name] for name in topic.concepts], NOON)
+    return graph
+
+
+def test_a_topic_passes_on_the_same_energy_in_all_however_large_it_is() -> None:
+    view = topical().view()
+    edges = topic_links(view, np.array([view.numbers["tea"], view.numbers["rain"]]), 0.6)
+    assert [view.ids[target] for target in edges.target] == ["milk", "sugar"]
+    assert edges.weight.tolist() == [0.3, 0.3]
+
+
+def test_topics_take_part_in_spreading_only_when_they_are_asked_to() -> None:
+    view, asked = topical().view(), Extraction((Concept("tea", "tea", 1.0, 1),), True, 1)
+    silent = recall(view, asked, "tea?", RecallOptions(spreading=DEFAULT))
+    spread = recall(view, asked, "tea?", RecallOptions(spreading=replace(DEFAULT, topic_links=0.6)))
+    assert [woken.id for woken in silent.concepts] == ["tea"]
+    assert [woken.id for woken in spread.concepts] == ["tea", "milk", "sugar"]
+    assert spread.concepts[1].path == ("tea", "milk")

@@ -1,0 +1,181 @@
+"""Laws of a graph that lives: neither ticks nor batches change what a window closes, and replaying forgets the same."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emgas.limits import EARLIEST_MS
+from processors.forgetting import faded
+from state.decay import NEVER, lifetime
+from state.events import ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
+from state.fading import WORDLESS_STRENGTH
+from state.graph import Graph
+from tests.support.events import DAY, NOON
+from tests.support.graphs import assert_same_view, refolded
+from tests.support.lives import configurations, happenings, long_life, ticks
+from tests.support.living import Happening, Life, Wish, live
+
+END = NOON + 3000 * DAY
+seeds = st.randoms(use_true_random=False)
+
+
+@given(happenings(), configurations(), ticks())
+def test_extra_ticks_change_neither_windows_nor_content(
+    happened: list[Happening], configured: GraphEvent, extra: list[int]
+) -> None:
+    plain = live(happened, [configured], until=END)
+    ticked = live(happened, [configured], ticks=extra, until=END)
+    assert ticked.windows == plain.windows
+    assert ticked.graph.digest() == plain.graph.digest()
+
+
+@given(happenings(), configurations(), seeds)
+def test_batches_change_neither_windows_nor_content_and_none_misses_a_window(
+    happened: list[Happening], configured: GraphEvent, seeded: random.Random
+) -> None:
+    plain = live(happened, [configured], until=END)
+    batched = live(happened, [configured], batches=seeded, until=END)
+    assert batched.windows == plain.windows
+    assert batched.graph.digest() == plain.graph.digest()
+
+
+@given(happenings(), configurations(), st.lists(st.integers(0, 30), max_size=5))
+def test_a_worker_that_dies_and_loads_its_graph_again_closes_the_same_windows(
+    happened: list[Happening], configured: GraphEvent, deaths: list[int]
+) -> None:
+    plain, mortal = live(happened, [configured], until=END), Life([configured])
+    for number, event in enumerate(happened):
+        mortal.tell(event)
+        for _ in range(deaths.count(number)):
+            mortal.graph = Graph.unpack(mortal.graph.pack())
+    mortal.tick(END)
+    assert mortal.windows == plain.windows
+    assert mortal.graph.digest() == plain.graph.digest()
+
+
+@given(happenings(), configurations(), st.integers(0, 60))
+def test_what_was_forgotten_stays_forgotten_when_the_log_is_replayed(
+    happened: list[Happening], configured: GraphEvent, cut: int
+) -> None:
+    life = live(happened, [configured], until=END)
+    replayed = refolded(life.events, Graph("ada"))
+    assert replayed.digest() == life.graph.digest()
+    assert_same_view(replayed, life.graph)
+    resumed = Graph.unpack(refolded(life.events[:cut], Graph("ada")).pack())
+    assert refolded(life.events[cut:], resumed).digest() == life.graph.digest()
+
+
+@given(happenings(), configurations(), st.integers(0, 2000))
+def test_what_the_heap_finds_faded_is_what_a_full_scan_finds(
+    happened: list[Happening], configured: GraphEvent, days: int
+) -> None:
+    graph, at = live(happened, [configured]).graph, NOON + days * DAY
+    concepts, turns = scanned(graph, at)
+    gone = faded(graph, at)
+    assert (gone.concepts, gone.turns) == (concepts, turns)
+
+
+def scanned(graph: Graph, at: int) -> tuple[list[str], list[str]]:
+    """Return what has faded by `at`, by looking at everything."""
+    concepts, passages, how = graph.concepts, graph.passages, graph.settings
+    gone = {number for number in concepts.numbers.values() if concepts.expiry(number, how) <= at}
+    turns = []
+    for turn, number in passages.numbers.items():
+        words = {n for n in passages.concepts_of(number) if not concepts.is_mark[n] and concepts.alive[n]}
+        wordless_until = passages.at[number] + lifetime(WORDLESS_STRENGTH, how.prune_below or 1e-9, how.half_life)
+        if words <= gone and (words or (how.prune_below > 0 and wordless_until <= at)):
+            turns.append(turn)
+    return [concepts.ids[number] for number in sorted(gone)], turns
+
+
+@given(happenings(), configurations())
+def test_an_entry_of_the_heap_is_never_too_late(happened: list[Happening], configured: GraphEvent) -> None:
+    life = Life([configured])
+    for event in happened:
+        life.tell(event)
+        graph = life.graph
+        expiries = [graph.concepts.expiry(number, graph.settings) for number in graph.concepts.numbers.values()]
+        assert graph.fading.earliest() <= min(expiries, default=NEVER)
+
+
+@given(happenings(), configurations())
+def test_what_a_decay_window_names_was_there(happened: list[Happening], configured: GraphEvent) -> None:
+    graph = Graph("ada")
+    for event in live(happened, [configured], until=END).events:
+        if isinstance(event, DecayWindowClosed):
+            assert set(event.concepts) <= graph.concepts.numbers.keys()
+            assert set(event.turns) <= graph.passages.numbers.keys()
+        graph.fold(event)
+
+
+@given(happenings(), configurations())
+def test_windows_close_in_the_order_of_their_ends_and_none_is_opened_again(
+    happened: list[Happening], configured: GraphEvent
+) -> None:
+    life = live(happened, [configured], until=END)
+    ends = [window.at for window in life.windows if isinstance(window, DecayWindowClosed)]
+    assert ends == sorted(set(ends))
+    every = life.graph.settings.decay_every
+    assert all(end % every == 0 for end in ends)
+
+
+@given(happenings(), configurations())
+def test_no_window_closes_before_its_end_and_the_grace(happened: list[Happening], configured: GraphEvent) -> None:
+    life = live(happened, [configured])
+    clock = EARLIEST_MS
+    pending: list[int] = []
+    for event in life.events:
+        at = getattr(event, "at", EARLIEST_MS)
+        if event in life.windows:
+            pending.append(at)
+        else:
+            clock = max(clock, at)
+            assert all(end + life.graph.settings.grace <= clock for end in pending)
+            pending.clear()
+
+
+@given(happenings(), configurations(prune_below=0.0))
+def test_an_elephant_never_forgets(happened: list[Happening], configured: GraphEvent) -> None:
+    life = live(happened, [configured], until=END)
+    assert not any(isinstance(window, DecayWindowClosed) for window in life.windows)
+    if not any(isinstance(event, Wish) for event in happened):
+        turns = [event for event in happened if isinstance(event, TurnRecorded)]
+        assert set(life.graph.concepts.numbers) == {concept.id for turn in turns for concept in turn.concepts}
+        assert len(life.graph.passages.numbers) == len(turns) - sum(len(merged_in(window)) for window in life.windows)
+
+
+def merged_in(window: GraphEvent) -> list[tuple[str, str]]:
+    return window.merged if isinstance(window, ConsolidationWindowClosed) else []
+
+
+@given(happenings(), configurations(long_windows=0, long_recalls=0, prune_below=0.1))
+@settings(max_examples=50)
+def test_without_long_term_memory_everything_fades_in_the_end(
+    happened: list[Happening], configured: GraphEvent
+) -> None:
+    life = live(happened, [configured], until=NOON + 200_000 * DAY)
+    assert (life.graph.view().ids, life.graph.view().passage_id) == ([], [])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_in_a_long_life_nothing_that_happens_to_the_worker_changes_what_is_remembered(seed: int) -> None:
+    configured, happened = long_life(seed)
+    seeded = random.Random(seed)
+    plain = live(happened, [configured], until=END)
+    told = live(happened, [configured], ticks=[seeded.randint(NOON, END) for _ in range(100)], until=END)
+    batched = live(happened, [configured], batches=seeded, until=END)
+    mortal = Life([configured])
+    for event in happened:
+        mortal.tell(event)
+        if seeded.random() < 0.1:
+            mortal.graph = Graph.unpack(mortal.graph.pack())
+    mortal.tick(END)
+    replayed = refolded(plain.events, Graph("ada"))
+    assert told.windows == batched.windows == mortal.windows == plain.windows
+    digests = {graph.digest() for graph in (plain.graph, told.graph, batched.graph, mortal.graph, replayed)}
+    assert len(digests) == 1
+    assert {type(window) for window in plain.windows} >= {ConsolidationWindowClosed}

@@ -1,0 +1,287 @@
+"""Recall over folded graphs: seeds, the two modes, every term of the ranking, ties, and the path-finding example."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from processors.activation import DEFAULT, LITERAL, Spreading
+from processors.concepts import YakeExtractor
+from processors.extractor import Extraction, Extractor
+from processors.recall import SPREADING, Mode, RecallOptions, Recollection, recall, reinforced
+from state.events import Concept, TurnRecorded
+from state.graph import Graph
+from tests.support.events import turn_recorded
+
+NOTHING_SPREADS = replace(DEFAULT, propagation_decay=0.0)
+CONTROL = RecallOptions(spreading=NOTHING_SPREADS)
+MAY_8 = 1_683_554_160_000
+
+
+@dataclass(frozen=True)
+class Said:
+    """A turn given by its concepts."""
+
+    concepts: Sequence[str]
+    speaker: str = "Ada"
+    session: str = "s"
+    asks: bool = False
+
+
+def named(concepts: Iterable[str]) -> tuple[Concept, ...]:
+    return tuple(Concept(concept, concept, 0.5, 1) for concept in dict.fromkeys(concepts))
+
+
+def asked(*concepts: str) -> Extraction:
+    return Extraction(named(concepts), True, len(concepts))
+
+
+def folded(turns: Sequence[Said]) -> Graph:
+    graph = Graph("g")
+    for number, turn in enumerate(turns):
+        words = named([*turn.concepts, f"@speaker:{turn.speaker.casefold()}"])
+        extraction = Extraction(words, turn.asks, len(turn.concepts))
+        graph.fold(recorded(number, turn.speaker, turn.session, "", extraction, "by hand"))
+    return graph
+
+
+def recorded(number: int, speaker: str, session: str, text: str, found: Extraction, version: str) -> TurnRecorded:
+    facts = {"question": found.question, "tokens": found.tokens, "concepts": list(found.concepts)}
+    said = {"id": f"t{number}", "session": session, "speaker": speaker, "text": text, "at": MAY_8 + number}
+    return turn_recorded(**said, **facts, graph="g", role=None, extractor=version)
+
+
+def ranking(recollection: Recollection) -> list[int]:
+    return [passage.number for passage in recollection.passages]
+
+
+def in_mode(mode: Mode, spreading: Spreading | None = None) -> RecallOptions:
+    return RecallOptions(mode, spreading or SPREADING[mode])
+
+
+# --- what is asked -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["default", "literal"])
+@pytest.mark.parametrize("turns", [[], [Said(["tea"])]], ids=["an empty graph", "a graph"])
+def test_a_question_of_unknown_things_recalls_nothing(mode: Mode, turns: list[Said]) -> None:
+    recollection = recall(folded(turns).view(), asked("volcano"), "volcano?", in_mode(mode))
+    assert recollection == Recollection((), (), (), 0, False)
+
+
+def test_seeds_are_the_known_concepts_the_marks_and_the_speakers_that_are_named() -> None:
+    view = folded([Said(["tea", "@time"]), Said(["milk"], "Ben")]).view()
+    seeds = recall(view, asked("milk", "volcano", "@time"), "When did Ada and Ben …?", CONTROL).seeds
+    assert [seed.id for seed in seeds] == ["milk", "@time", "@speaker:ada", "@speaker:ben"]
+    assert {seed.energy for seed in seeds} == {1.0}
+    assert all(seed.path == (seed.id,) for seed in seeds)
+
+
+def test_in_literal_mode_no_mark_is_a_node() -> None:
+    view = folded([Said(["tea", "@time", "cup"])] + [Said(["sun"])] * 3).view()
+    recollection = recall(view, asked("tea", "@time"), "When did Ada …?", in_mode("literal"))
+    assert [seed.id for seed in recollection.seeds] == ["tea"]
+    assert recollection.woken == len(recollection.concepts) == 2
+
+
+TEA = [
+    Said(["tea", "cup"], session="s"),
+    Said(["tea", "pot"], session="t"),
+    Said(["cup"], session="u"),
+    *[Said(["sun"], "Ben", session="v")] * 4,
+]
+
+
+def test_listed_concepts_are_words_by_energy_and_show_how_they_were_reached() -> None:
+    concepts = recall(folded(TEA).view(), asked("tea"), "tea", in_mode("default")).concepts
+    assert [(concept.id, concept.path) for concept in concepts] == [
+        ("tea", ("tea",)),
+        ("pot", ("tea", "pot")),  # never seen without tea, so tied to it more strongly
+        ("cup", ("tea", "cup")),
+    ]
+
+
+def test_limits_are_kept() -> None:
+    view = folded([Said(["tea", "cup"])] * 5 + [Said(["sun"])] * 5).view()
+    nothing = recall(view, asked("tea"), "tea", replace(CONTROL, concepts=0, passages=0))
+    assert (nothing.concepts, nothing.passages) == ((), ())
+    assert len(recall(view, asked("tea"), "tea", replace(CONTROL, passages=3)).passages) == 3
+
+
+def test_equal_scores_rank_in_the_order_folded() -> None:
+    turns = [Said(["tea"], session=f"s{number}") for number in range(20)]
+    for mode in ("default", "literal"):
+        assert ranking(recall(folded(turns).view(), asked("tea"), "tea", in_mode(mode))) == list(range(20))
+        few = replace(in_mode(mode), passages=7)
+        assert ranking(recall(folded(turns).view(), asked("tea"), "tea", few)) == list(range(7))
+
+
+def test_recall_changes_nothing_and_does_not_depend_on_how_the_graph_came_to_be() -> None:
+    graph = folded([Said([f"c{number % 7}", f"c{number % 5}"], asks=number % 3 == 0) for number in range(150)])
+    before = graph.digest()
+    for mode in ("default", "literal"):
+        here = recall(graph.view(), asked("c1", "c3"), "Ada?", in_mode(mode))
+        assert here == recall(Graph.unpack(graph.pack()).view(), asked("c1", "c3"), "Ada?", in_mode(mode))
+    assert graph.digest() == before
+
+
+def test_reinforcement_records_seeds_and_listed_concepts_above_the_threshold() -> None:
+    recollection = recall(folded(TEA).view(), asked("tea"), "Ada", in_mode("default"))
+    energy = {concept.id: concept.energy for concept in recollection.concepts}
+    assert reinforced(recollection, energy["cup"]) == ["tea", "@speaker:ada", "pot"]
+    assert reinforced(recollection, 0.0) == ["tea", "@speaker:ada", "pot", "cup"]
+
+
+# --- how passages score ------------------------------------------------------------------------------------------
+
+
+def defined_scores(turns: Sequence[Said], seeds: set[str], speaker: str | None) -> list[float]:
+    """Steps 4 to 7 of RECALL.md with every seed at energy 1 and nothing spread, one passage at a time."""
+    held = [{*turn.concepts, f"@speaker:{turn.speaker.casefold()}"} for turn in turns]
+    mean = max(sum(len(turn.concepts) for turn in turns) / len(turns), 1)
+
+    def idf(concept: str) -> float:
+        number = sum(concept in concepts for concepts in held)
+        return math.log(1 + (len(turns) - number + 0.5) / (number + 0.5))
+
+    def match(turn: Said, concepts: set[str]) -> float:
+        return sum(map(idf, seeds & concepts)) * 1.9 / (1 + 0.9 * (0.6 + 0.4 * len(turn.concepts) / mean))
+
+    scores = [match(turn, concepts) for turn, concepts in zip(turns, held, strict=True)]
+    of_session = {turn.session: [i for i, other in enumerate(turns) if other.session == turn.session] for turn in turns}
+    best = {session: sorted((scores[i] for i in where), reverse=True)[:3] for session, where in of_session.items()}
+    scores = [score + 0.3 * sum(best[t.session]) / len(best[t.session]) for score, t in zip(scores, turns, strict=True)]
+    result = list(scores)
+    for where in of_session.values():
+        for before, after in pairwise(where):
+            result[after] += (0.8 if turns[before].asks else 0.3) * scores[before]
+            result[before] += 0.5 * scores[after]
+    return [score * 1.5 if turn.speaker == speaker else score for score, turn in zip(result, turns, strict=True)]
+
+
+conversations = st.lists(
+    st.builds(
+        Said,
+        concepts=st.lists(st.sampled_from("abcd"), unique=True, max_size=3),
+        speaker=st.sampled_from(["Ada", "Ben"]),
+        session=st.sampled_from(["s", "t", "u"]),
+        asks=st.booleans(),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+@settings(deadline=None)
+@given(turns=conversations, words=st.sets(st.sampled_from("abcd")), names=st.sets(st.sampled_from(["Ada", "Ben"])))
+def test_scores_are_bm25_and_episodic_structure_when_nothing_spreads(
+    turns: list[Said], words: set[str], names: set[str]
+) -> None:
+    text = " ".join(sorted(names))
+    known = {turn.speaker for turn in turns} & names
+    seeds = words | {f"@speaker:{name.casefold()}" for name in known}
+    expected = defined_scores(turns, seeds, known.pop() if len(known) == 1 else None)
+    passages = recall(folded(turns).view(), asked(*sorted(words)), text, CONTROL).passages
+    assert {p.number: p.score for p in passages} == pytest.approx({i: s for i, s in enumerate(expected) if s > 0})
+
+
+def test_the_answer_to_a_question_comes_before_what_merely_stands_nearby() -> None:
+    turns = [Said(["x"]), Said(["tea"], asks=True), Said(["milk"], "Ben"), Said(["y"]), Said(["z"]), Said(["w"])]
+    assert ranking(recall(folded(turns).view(), asked("tea"), "tea?", CONTROL))[:3] == [1, 2, 0]
+
+
+def test_literal_mode_ranks_by_the_energy_that_a_passage_holds() -> None:
+    turns = [Said(["tea"]), Said(["tea", "cup"]), Said(["cup"]), Said(["sun"]), Said(["rain"])]
+    how = replace(LITERAL, max_iterations=1)
+    recollection = recall(folded(turns).view(), asked("tea"), "tea", in_mode("literal", how))
+    energy = {concept.id: concept.energy for concept in recollection.concepts}
+    assert energy == {"tea": 1.0, "cup": pytest.approx(0.5 * math.log(5 / 4))}
+    assert dict(recollection.passages) == pytest.approx({1: sum(energy.values()), 0: 1.0, 2: energy["cup"]})
+
+
+def test_in_literal_mode_only_the_most_active_concepts_name_passages() -> None:
+    turns = [Said(["tea"]), Said(["tea", "cup"]), Said(["cup"]), Said(["sun"]), Said(["rain"])]
+    one = replace(in_mode("literal", replace(LITERAL, max_iterations=1)), sources=1)
+    assert ranking(recall(folded(turns).view(), asked("tea"), "tea", one)) == [1, 0]
+
+
+# --- the seed's example of path finding (000 §4.2) ---------------------------------------------------------------
+
+TALK = [
+    ("a", "Lin", "On Monday we visited Stanford."),
+    ("a", "Max", "How was the visit?"),
+    ("a", "Lin", "Thomas Südhof, the Stanford professor, showed us his laboratory."),
+    ("a", "Max", "Lucky you! I spent Monday repairing my bicycle."),
+    ("a", "Lin", "Is the tire flat again?"),
+    ("a", "Max", "Yes, and the repair shop was closed."),
+    ("b", "Max", "My grandmother planted tomatoes and beans on her balcony."),
+    ("b", "Lin", "Beans grow quickly, but my tomatoes never survive."),
+    ("b", "Max", "She waters them every evening."),
+    ("b", "Lin", "Shall we cook noodles with beans tonight?"),
+    ("b", "Max", "Great, I will buy ginger and tofu."),
+    ("b", "Lin", "And chili, please. The market closes at eight."),
+    ("c", "Lin", "I listened to a podcast about Alzheimer's on the train."),
+    ("c", "Max", "Anything new?"),
+    ("c", "Lin", "Südhof explained how synapses change in Alzheimer's."),
+    ("c", "Max", "Interesting. My train was late, so I finished a novel."),
+    ("c", "Lin", "Which novel?"),
+    ("c", "Max", "A detective story that plays in Lisbon."),
+    ("d", "Max", "I booked a flight to Lisbon for August."),
+    ("d", "Lin", "Take the old tram there, and eat custard tarts."),
+]
+QUESTION = "Which Stanford professor works on Alzheimer's?"
+TELLING = {2, 14}  # the passages that name Südhof
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Extractor:
+    return YakeExtractor()
+
+
+@pytest.fixture(scope="module")
+def talk(extractor: Extractor) -> Graph:
+    graph = Graph("g")
+    for number, (session, speaker, text) in enumerate(TALK):
+        found = extractor.of_turn(text, speaker=speaker, at=MAY_8 + number)
+        graph.fold(recorded(number, speaker, session, text, found, extractor.version))
+    return graph
+
+
+def energy_of_suedhof(talk: Graph, question: Extraction, options: RecallOptions) -> float:
+    concepts = recall(talk.view(), question, "", replace(options, concepts=100)).concepts
+    return {concept.id: concept.energy for concept in concepts}.get("südhof", 0.0)
+
+
+def test_no_passage_names_both_stanford_and_alzheimers() -> None:
+    assert not any("Stanford" in text and "Alzheimer" in text for _, _, text in TALK)
+
+
+@pytest.mark.parametrize("mode", ["default", "literal"])
+def test_stanford_and_alzheimers_together_wake_suedhof(mode: Mode, talk: Graph, extractor: Extractor) -> None:
+    recollection = recall(talk.view(), extractor.of_query(QUESTION), QUESTION, in_mode(mode))
+    seeds = {seed.id for seed in recollection.seeds}
+    suedhof = next(concept for concept in recollection.concepts if concept.label == "Südhof")
+    assert "südhof" not in seeds
+    assert suedhof.path[0] in seeds
+    assert suedhof.path[-1] == "südhof"
+    assert recollection.passages[0].number in TELLING
+    assert set(ranking(recollection)[:5]) >= TELLING
+
+
+@pytest.mark.parametrize("mode", ["default", "literal"])
+def test_suedhof_gathers_energy_from_stanford_and_from_alzheimers(mode: Mode, talk: Graph) -> None:
+    both = energy_of_suedhof(talk, asked("stanford", "alzheimer"), in_mode(mode))
+    for alone in ("stanford", "alzheimer"):
+        assert 0 < energy_of_suedhof(talk, asked(alone), in_mode(mode)) < both
+
+
+@pytest.mark.parametrize("mode", ["default", "literal"])
+def test_without_propagation_suedhof_stays_asleep(mode: Mode, talk: Graph, extractor: Extractor) -> None:
+    options = in_mode(mode, replace(SPREADING[mode], propagation_decay=0.0))
+    assert energy_of_suedhof(talk, extractor.of_query(QUESTION), options) == 0.0

@@ -1,0 +1,99 @@
+"""A graph's bytes: pinned, the same on every machine; and the events that could not be kept in them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from emgas.limits import EARLIEST_MS
+from state.graph import Graph
+from state.packing import pack, unpack
+from tests.support.events import concept, turn_recorded
+from tests.support.logs import LogWriter, golden_log
+
+GOLDEN = "a37925801da970a5464e6d8d5f6e47acfda8798b9842580b7e2d5a951498ca42"  # of the whole fold, its head included
+GOLDEN_GRAPHS = {  # of what they hold
+    "ada": "d5a5ae0bacc77a8c583d428203e5ad3bf79c76c8ab4e4c632510d861e0f1439e",
+    "bob": "2ab0984e22b5991a99d80456d1bacd25efca91faf1daa1a8fbec2fbe36066676",
+}
+GOLDEN_PACKS = {  # of the bytes of their snapshots
+    "ada": "e345a71fe05e29fe842c7d6b2a7b5ddb8fdcf04f253184ae8d89356067f5813a",
+    "bob": "fcbfd61ddfd3dee01073bb242c147847dd7220eea3b31fbd912003918ad09f5e",
+}
+
+
+def test_the_digests_of_a_fixed_log_are_pinned() -> None:
+    """Packs and digests change only with the layout: then raise _LAYOUT (stores refold from their events).
+
+    GOLDEN changes also with what events carry and what a head holds; then GOLDEN_GRAPHS must not.
+    """
+    partition = golden_log().folded()
+    assert partition.digests() == GOLDEN_GRAPHS
+    assert {graph.name: hashlib.sha256(graph.pack()).hexdigest() for graph in partition.graphs()} == GOLDEN_PACKS
+    assert partition.digest() == GOLDEN
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "random"])
+def test_the_digest_does_not_depend_on_the_hash_seed(seed: str) -> None:
+    script = "from tests.support.logs import golden_log; print(golden_log().folded().digest())"
+    result = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True
+    )
+    assert result.stdout.strip() == GOLDEN, result.stderr
+
+
+def test_packed_bytes_are_little_endian_whatever_the_machine() -> None:
+    big = np.array([1, 2], ">i8")
+    assert pack({}, {"a": big}) == pack({}, {"a": big.astype("<i8")})
+    assert unpack(pack({"b": 1}, {"a": big}))[1]["a"].tolist() == [1, 2]
+
+
+def test_bytes_of_another_layout_are_refused() -> None:
+    with pytest.raises(ValueError, match="graph layout 99, this version reads"):
+        Graph.unpack(pack({"layout": 99}, {}))
+    with pytest.raises(ValueError, match="left over"):
+        Graph.unpack(Graph("ada").pack() + b"?")
+
+
+# What must not get into the fold: it would fail half-way, or leave what no snapshot can keep
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"at": 2**63},
+        {"tokens": 2**31},
+        {"tokens": -1},
+        {"src": 2**63},
+        {"epoch": -1},
+        {"graph": "../ada"},
+        {"graph": "ä"},
+        {"graph": "a" * 129},
+        {"concepts": "coffee coffee"},
+        {"concepts": [concept("coffee", count=2**31)]},
+        {"concepts": [concept("coffee", count=0)]},
+        {"concepts": [concept("coffee", weight=float("nan"))]},
+        {"concepts": [concept("coffee", weight=-0.5)]},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_an_event_that_the_fold_could_not_keep_cannot_be_made(changes: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"validation error for TurnRecorded"):
+        turn_recorded(**changes)
+
+
+def test_every_event_that_can_be_made_can_be_folded_and_kept() -> None:
+    log = LogWriter()
+    log.source = 2**63 - 2
+    extremes = [concept("", weight=0.0, count=2**31 - 1), concept("x" * 1000, weight=1.0), "\x00"]
+    log.turn(id="\x00" * 9, graph="A" + "@" * 127, at=EARLIEST_MS, tokens=2**31 - 1, concepts=extremes)
+    partition = log.folded()
+    partition.flush()
+    assert partition.head.source == 2**63 - 1
+    (graph,) = partition.graphs()
+    assert Graph.unpack(graph.pack()).digest() == graph.digest()

@@ -1,0 +1,125 @@
+"""Laws of one graph's fold, whatever happens: packing, looking, compacting and events without effect change nothing."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emgas.limits import EARLIEST_MS
+from state.events import GraphEvent
+from state.graph import Graph
+from tests.support.events import DAY, concepts_recalled, turn_recorded
+from tests.support.graphs import assert_same_view, events_of, folded
+from tests.support.logs import fold
+from tests.support.strategies import Step, steps, written
+
+
+@given(steps())
+def test_packing_and_unpacking_changes_nothing(happened: list[Step]) -> None:
+    graph = folded(*events_of(written(happened), "ada"))
+    again = Graph.unpack(graph.pack())
+    assert (again.digest(), again.pack()) == (graph.digest(), graph.pack())
+    assert (again.events, again.passages.event) == (graph.events, graph.passages.event)
+    assert_same_view(again, graph)
+
+
+@given(steps(), st.integers(0, 25))
+def test_a_fold_may_be_packed_at_any_point_and_go_on(happened: list[Step], cut: int) -> None:
+    events = events_of(written(happened), "ada")
+    resumed = Graph.unpack(folded(*events[:cut]).pack())
+    for event in events[cut:]:
+        resumed.fold(event)
+    assert resumed.digest() == folded(*events).digest()
+    assert resumed.pack() == folded(*events).pack()
+    assert_same_view(resumed, folded(*events))
+
+
+@given(steps(), st.lists(st.tuples(st.integers(0, 25), st.booleans(), st.randoms(use_true_random=False)), max_size=5))
+def test_events_without_effect_change_no_digest(
+    happened: list[Step], ticks: list[tuple[int, bool, random.Random]]
+) -> None:
+    events = events_of(written(happened), "ada")
+    graph, ticked = Graph("ada"), Graph("ada")
+    for number in range(len(events) + 1):
+        for _, is_turn, seeded in (tick for tick in ticks if min(tick[0], len(events)) == number):
+            ticked.fold(without_effect(ticked, is_turn, seeded))
+        for each in (graph, ticked):
+            each.fold(events[number]) if number < len(events) else None
+        assert ticked.digest() == graph.digest()
+        assert_same_view(ticked, graph)
+    assert ticked.events == graph.events + len(ticks)
+    assert (ticked.pack() == graph.pack()) == (not ticks), "a snapshot knows at which event it stands"
+
+
+def without_effect(graph: Graph, is_turn: bool, seeded: random.Random) -> GraphEvent:
+    """Return a turn whose id is known, or a recall of nothing that is known and not later than what was."""
+    if is_turn and graph.passages.ids:
+        known = seeded.choice(graph.passages.ids)
+        return turn_recorded(id=known, session="another", concepts="coffee new", at=graph.clock + DAY)
+    return concepts_recalled(concepts="unheard-of", at=max(EARLIEST_MS, graph.clock - seeded.choice([0, DAY])))
+
+
+@given(steps(), st.sets(st.integers(0, 25)))
+def test_looking_at_a_graph_does_not_change_it(happened: list[Step], looks: set[int]) -> None:
+    events = events_of(written(happened), "ada")
+    watched = Graph("ada")
+    for number, event in enumerate(events):
+        watched.fold(event)
+        if number in looks:
+            watched.view().windows["exchange"].pairs.neighbours(np.arange(len(watched.concepts)))
+            watched.digest()
+    assert watched.digest() == folded(*events).digest()
+
+
+@given(steps())
+def test_a_graph_is_the_fold_of_its_own_events_whatever_happens_to_others(happened: list[Step]) -> None:
+    log = written(happened)
+    digests = {graph.name: graph.digest() for graph in fold(log.records).graphs()}
+    for name, digest in digests.items():
+        alone = Graph(name)
+        for event in events_of(log, name):
+            alone.fold(event)
+        assert alone.digest() == digest
+
+
+@given(steps(), st.lists(st.tuples(st.integers(0, 25), st.sampled_from(["compact", "pack", "view", "digest"]))))
+def test_neither_packing_nor_compacting_changes_what_later_folds_give(
+    happened: list[Step], acts: list[tuple[int, str]]
+) -> None:
+    events = events_of(written(happened), "ada")
+    handled = Graph("ada")
+    for number, event in enumerate(events):
+        handled.fold(event)
+        for act in (act for place, act in acts if place == number):
+            if act == "pack":
+                handled = Graph.unpack(handled.pack())
+            else:
+                getattr(handled, act)()
+    plain = folded(*events)
+    assert handled.digest() == plain.digest()
+    assert_same_view(handled, plain)
+
+
+@given(steps())
+def test_no_strength_is_negative_and_none_outlives_the_decay(happened: list[Step]) -> None:
+    graph = folded(*events_of(written(happened), "ada"))
+    for number in graph.concepts.numbers.values():
+        now = graph.concepts.strength[number]
+        later = graph.concepts.strength_of(number, graph.clock + 400 * DAY, graph.settings)
+        assert 0 <= later <= now
+
+
+@given(steps())
+def test_an_event_that_names_something_twice_or_something_gone_folds_like_any_other(happened: list[Step]) -> None:
+    log = written(happened)
+    everything = ["coffee", "coffee", "tea", "gone", "tea"]
+    log.recall(graph="ada", concepts=everything)
+    log.consolidation(graph="ada", consolidated=everything, merged=[("a", "b"), ("a", "b"), ("b", "gone")])
+    log.decay(graph="ada", concepts=everything, turns=["a", "a", "gone"])
+    log.forget(graph="ada", concepts=everything, turns=["a", "a", "gone"])
+    graph = folded(*events_of(log, "ada"))
+    assert not {"coffee", "tea"} & set(graph.concepts.numbers)
+    assert Graph.unpack(graph.pack()).digest() == graph.digest()

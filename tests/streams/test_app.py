@@ -1,0 +1,51 @@
+"""What the Faust application hands to the parts below it: records as they lay in the log, to the millisecond."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streams.app import ProducedLog, _arrival
+from tests.support.memory_log import MemoryLog
+from tests.support.pipeline import eventually
+
+
+def event(**message: Any) -> Any:
+    known = {"offset": 7, "timestamp": 1.5, "key": b"k", "value": b"v", "headers": [("a", b"1")]}
+    return cast(Any, SimpleNamespace(message=SimpleNamespace(**{**known, **message})))
+
+
+@given(st.integers(0, 253_402_300_799_999))
+def test_a_time_that_faust_divided_is_the_same_again(milliseconds: int) -> None:
+    assert _arrival(event(timestamp=milliseconds / 1000.0)).timestamp == milliseconds
+
+
+@pytest.mark.parametrize("headers", [None, [], {}])
+def test_a_record_may_have_no_headers_no_key_and_no_value(headers: Any) -> None:
+    assert _arrival(event(headers=headers, key=None, value=None)) == (7, 1500, None, b"", {})
+
+
+async def test_events_are_sent_to_their_partition_in_order_and_acknowledged_together() -> None:
+    sent: list[tuple[Any, ...]] = []
+    acks: list[asyncio.Future[Any]] = []
+
+    async def send(*record: Any) -> asyncio.Future[Any]:
+        sent.append(record)
+        acks.append(asyncio.get_running_loop().create_future())
+        return acks[-1]
+
+    events = ProducedLog(MemoryLog(2), "emgas.events", send)
+    appending = asyncio.create_task(events.append(1, [(b"a", b"1"), (None, b"2")]))
+    await eventually(lambda: len(acks) == 2)
+    assert sent == [("emgas.events", 1, b"a", b"1", ()), ("emgas.events", 1, None, b"2", ())]
+    acks[1].set_result(SimpleNamespace(offset=6))
+    await asyncio.sleep(0)
+    assert not appending.done()
+    acks[0].set_result(SimpleNamespace(offset=5))
+    assert await appending == [5, 6]
+    assert await events.partitions() == 2

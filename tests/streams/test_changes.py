@@ -1,0 +1,108 @@
+"""What windows decided goes out once, in order, under ids that stay the same when it has to be sent again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from emgas.errors import TransportFailed
+from emgas.wire import as_mapping
+from state.events import ConsolidationWindowClosed, DecayWindowClosed, decode
+from streams.changes import EVENT_OFFSET
+from tests.support.keepers import CHANGES, changes_of
+from tests.support.logs import LogWriter
+from tests.support.memory_log import MemoryLog
+from tests.support.outbox import Sent, SentRecords
+
+HERE = 2
+
+
+def a_log() -> LogWriter:
+    """Return a log with window events at the offsets 2, 4 and 5."""
+    log = LogWriter()
+    log.turn()
+    log.decay(turns="t0")
+    log.turn()
+    log.consolidation()
+    log.decay(concepts="tea")
+    log.turn()
+    return log
+
+
+def written(log: LogWriter) -> MemoryLog:
+    """Return the topic `events` with what `log` holds in one partition."""
+    events = MemoryLog(4)
+    for _, value in log.records:
+        events.put(value, partition=HERE)
+    return events
+
+
+def topic_of(sent: list[Sent]) -> MemoryLog:
+    """Return the topic `changes` as it is once `sent` has arrived."""
+    changes = MemoryLog(4)
+    for each in sent:
+        changes.put(each.value, each.key, HERE)
+        changes.records[HERE][-1] = changes.records[HERE][-1]._replace(headers=each.headers)
+    return changes
+
+
+def offsets(sent: SentRecords) -> list[int]:
+    return [int(as_mapping(each.headers)[EVENT_OFFSET]) for each in sent.to(CHANGES)]
+
+
+async def test_window_events_are_sent_as_they_lie_in_the_log_and_nothing_else_is() -> None:
+    log, sent = a_log(), SentRecords()
+    await changes_of(HERE, MemoryLog(4), sent).tell(log.records)
+    assert offsets(sent) == [2, 4, 5]
+    assert [each.value for each in sent.all] == [dict(log.records)[offset] for offset in (2, 4, 5)]
+    kinds = [type(decode(each.value)) for each in sent.all]
+    assert kinds == [DecayWindowClosed, ConsolidationWindowClosed, DecayWindowClosed]
+    assert {(each.topic, each.partition, each.key) for each in sent.all} == {(CHANGES, HERE, b"ada")}
+
+
+async def test_a_change_is_a_cloud_event_whose_id_is_the_place_of_its_event() -> None:
+    sent = SentRecords()
+    await changes_of(HERE, MemoryLog(4), sent).tell(a_log().records)
+    headers = [as_mapping(each.headers) for each in sent.all]
+    assert [each["ce_id"] for each in headers] == [b"2-2", b"2-4", b"2-5"]
+    assert {(each["ce_type"], each["ce_subject"]) for each in headers} == {(b"io.emgas.change.v1", b"ada")}
+
+
+@pytest.mark.parametrize("failure", ["refusal", "loss"])
+async def test_a_change_that_is_not_acknowledged_is_told(failure: str) -> None:
+    sent = SentRecords()
+    setattr(sent, failure, TransportFailed("the broker is gone"))
+    with pytest.raises(TransportFailed):
+        await changes_of(HERE, MemoryLog(4), sent).tell(a_log().records)
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, [2, 4, 5]), (1, [4, 5]), (2, [5]), (3, [])])
+async def test_a_new_owner_sends_what_the_one_before_did_not(before: int, after: list[int]) -> None:
+    events, first, second = written(a_log()), SentRecords(), SentRecords()
+    await changes_of(HERE, events, first).tell(events.values(HERE))
+    earlier = topic_of(first.all[:before])
+    await changes_of(HERE, events, second, earlier).catch_up(6)
+    assert offsets(second) == after
+    assert second.all == first.all[before:], "under the same ids, byte by byte"
+
+
+async def test_only_what_is_folded_is_caught_up_with() -> None:
+    sent = SentRecords()
+    await changes_of(HERE, written(a_log()), sent).catch_up(4)
+    assert offsets(sent) == [2, 4]
+
+
+async def test_who_has_caught_up_sends_nothing_twice() -> None:
+    events, sent, again = written(a_log()), SentRecords(), SentRecords()
+    await changes_of(HERE, events, sent).catch_up(6)
+    await changes_of(HERE, events, again, topic_of(sent.all)).catch_up(6)
+    assert again.all == []
+
+
+async def test_a_record_that_a_stranger_put_there_costs_only_a_repetition() -> None:
+    events, sent = written(a_log()), SentRecords()
+    stranger: Any = MemoryLog(4)
+    stranger.put(b"hello", partition=HERE)
+    await changes_of(HERE, events, sent, stranger).catch_up(6)
+    assert offsets(sent) == [2, 4, 5]

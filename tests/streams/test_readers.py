@@ -1,0 +1,55 @@
+"""The readers that need no broker keep the reader contract: a list, the embedded log, and the same read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streams.embedded.log import EmbeddedLog, NewRecord, open_log
+from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.topic_plan import FOR_EVER, TopicPlan
+from tests.contracts.reader_contract import KeptReaderContract, ReaderContract, a_log
+from tests.support.list_log import ListReader
+
+
+class TestListReader(ReaderContract):
+    @pytest.fixture
+    def reader(self) -> ListReader:
+        return ListReader([a_log(10), [], a_log(1)])
+
+
+class TestEmbeddedReader(KeptReaderContract):
+    @pytest.fixture
+    def log(self, tmp_path: Path) -> Iterator[EmbeddedLog]:
+        log = open_log(tmp_path)
+        log.create_topic(TopicPlan("events", 3, FOR_EVER, 1_000_000))
+        for partition, size in ((0, 10), (2, 1)):
+            log.append([NewRecord("events", partition, r.key, r.value, r.headers, r.timestamp) for r in a_log(size)])
+        yield log
+        log.close()
+
+    @pytest.fixture
+    def reader(self, log: EmbeddedLog) -> EmbeddedReader:
+        return EmbeddedReader(log, "events", batch=3)
+
+    @pytest.fixture
+    def missing(self, log: EmbeddedLog) -> EmbeddedReader:
+        return EmbeddedReader(log, "missing")
+
+
+class TestReadOnlyReader(TestEmbeddedReader):
+    @pytest.fixture
+    def beside(self, log: EmbeddedLog) -> Iterator[ReadOnlyLog]:
+        beside = ReadOnlyLog(log.directory)
+        yield beside
+        beside.close()
+
+    @pytest.fixture
+    def reader(self, beside: ReadOnlyLog) -> EmbeddedReader:  # type: ignore[override]
+        return EmbeddedReader(beside, "events", batch=3)
+
+    @pytest.fixture
+    def missing(self, beside: ReadOnlyLog) -> EmbeddedReader:  # type: ignore[override]
+        return EmbeddedReader(beside, "missing")

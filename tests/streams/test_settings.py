@@ -1,0 +1,80 @@
+"""Settings come from the environment, are checked at once, and keep transports and prefixes apart on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from streams.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"EMGAS_{name.upper()}", raising=False)
+
+
+def test_without_a_broker_the_log_is_embedded() -> None:
+    settings = Settings()
+    assert (settings.is_embedded, settings.bootstrap, settings.topics.events) == (True, "", "emgas.events")
+
+
+def test_an_empty_broker_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMGAS_BROKER", "")
+    assert Settings().is_embedded
+
+
+def test_a_broker_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMGAS_BROKER", "kafka://one:9092,two:9092")
+    monkeypatch.setenv("EMGAS_PREFIX", "mine")
+    settings = Settings()
+    assert (settings.is_embedded, settings.bootstrap) == (False, "one:9092,two:9092")
+    assert settings.topics.dead_letters == "mine.dead-letters"
+
+
+@pytest.mark.parametrize("given", ["", "a", " a , b ,", "a,b"])
+def test_reply_topics_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("EMGAS_REPLY_TOPICS", given)
+    assert Settings().reply_topics == [name.strip() for name in given.split(",") if name.strip()]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("broker", "localhost:9092"),
+        ("broker", "http://localhost"),
+        ("broker", "kafka://"),
+        ("prefix", "Upper"),
+        ("prefix", "../up"),
+        ("prefix", ""),
+        ("partitions", "0"),
+        ("partitions", "many"),
+        ("replication", "0"),
+        ("skew_ms", "-1"),
+        ("batch_turns", "0"),
+        ("append_timeout", "0"),
+        ("log_level", "LOUD"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"EMGAS_{name.upper()}", value)
+    with pytest.raises(ValidationError) as told:
+        Settings()
+    assert told.value.errors()[0]["loc"] == (name,)
+
+
+def test_stores_of_different_logs_never_meet(tmp_path: Path) -> None:
+    places = {
+        Settings(data=tmp_path, broker=broker, prefix=prefix).store_of(3)
+        for broker in (None, "kafka://one:9092")
+        for prefix in ("emgas", "other")
+    }
+    assert len(places) == 4
+    assert all(tmp_path in place.parents for place in places)
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValidationError):
+        Settings().prefix = "other"

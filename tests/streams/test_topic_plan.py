@@ -1,0 +1,65 @@
+"""The six topics as they are born, and what an operator is told when one is otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from emgas.limits import RECORD_BYTES as LARGEST_TURN
+from emgas.limits import TRANSPORT_BYTES
+from emgas.wire import TopicNames
+from streams.topic_plan import TopicDescription, another_partition_count, differences, plan, settings_of
+
+NAMES = TopicNames("emgas")
+PLANS = {each.name: each for each in plan(NAMES, 8)}
+
+
+def test_there_are_six_and_the_keyed_ones_have_equally_many_partitions() -> None:
+    keyed = (NAMES.turns, NAMES.events, NAMES.queries, NAMES.changes, NAMES.dead_letters)
+    assert set(PLANS) == {*keyed, NAMES.replies}
+    assert {PLANS[name].partitions for name in keyed} == {8}
+
+
+def test_only_events_and_changes_are_kept_for_ever_and_nothing_is_compacted() -> None:
+    settings = {name: settings_of(each, 1) for name, each in PLANS.items()}
+    assert [name for name, each in settings.items() if each["retention.ms"] == "-1"] == [
+        NAMES.events,
+        NAMES.changes,
+    ]
+    assert {each["cleanup.policy"] for each in settings.values()} == {"delete"}
+    assert {each["retention.bytes"] for each in settings.values()} == {"-1"}
+
+
+def test_a_client_cannot_have_its_turns_expire_by_their_own_timestamps() -> None:
+    kinds = {name: settings_of(each, 1)["message.timestamp.type"] for name, each in PLANS.items()}
+    assert kinds.pop(NAMES.events) == "CreateTime"
+    assert set(kinds.values()) == {"LogAppendTime"}
+
+
+def test_every_topic_takes_what_must_become_a_dead_letter_and_that_one_takes_more() -> None:
+    sizes = {name: each.max_record_bytes for name, each in PLANS.items()}
+    letters = sizes.pop(NAMES.dead_letters)
+    assert LARGEST_TURN < TRANSPORT_BYTES < min(sizes.values()) <= max(sizes.values()) < letters
+
+
+@pytest.mark.parametrize(("copies", "in_sync"), [(1, "1"), (2, "1"), (3, "2"), (5, "3")])
+def test_one_broker_may_always_be_away(copies: int, in_sync: str) -> None:
+    settings = settings_of(PLANS[NAMES.events], copies)
+    assert settings["min.insync.replicas"] == in_sync
+    assert settings["unclean.leader.election.enable"] == "false"
+
+
+def test_a_topic_as_planned_has_no_differences_and_another_is_told_apart() -> None:
+    wanted = PLANS[NAMES.events]
+    config = settings_of(wanted, 1)
+    assert differences(TopicDescription(wanted.name, 8, 1, (), None, config), wanted) == []
+    compacted = {**config, "cleanup.policy": "compact", "retention.ms": "604800000"}
+    assert differences(TopicDescription(wanted.name, 8, 1, (), None, compacted), wanted) == [
+        "emgas.events: cleanup.policy is compact, should be delete",
+        "emgas.events: retention.ms is 604800000, should be -1",
+    ]
+
+
+def test_another_partition_count_is_told_with_what_to_do() -> None:
+    told = another_partition_count("emgas.turns", 8, 16)
+    assert "has 8 partitions, not the 16 asked for" in told
+    assert "set the partition count back to 8" in told

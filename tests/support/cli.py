@@ -1,0 +1,64 @@
+"""`emgas` as a user calls it: in a process of its own, or (where only the words matter) in this one."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import structlog
+from typer.testing import CliRunner
+
+from streams.cli.main import app
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+COMMAND = (sys.executable, "-m", "streams.cli.main")
+PATIENCE = 120.0  # seconds; only a hanging test ever waits that long
+
+
+class Said(NamedTuple):
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Return the last line of stdout, which is one JSON object."""
+        return json.loads(self.out.splitlines()[-1])
+
+
+def environment(data: Path, **settings: str) -> dict[str, str]:
+    """Return an environment with these EMGAS_* settings and no others."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("EMGAS_")}
+    ours = {f"EMGAS_{name.upper()}": value for name, value in settings.items()}
+    return {**others, "EMGAS_DATA": str(data), "COLUMNS": "200", **ours}
+
+
+def emgas(data: Path, *arguments: str, stdin: bytes = b"", code: int = 0, **settings: str) -> Said:
+    """Run a command in a process of its own, and check its exit code."""
+    done = subprocess.run(
+        [*COMMAND, *arguments], env=environment(data, **settings), input=stdin, capture_output=True, timeout=PATIENCE
+    )
+    said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+    assert said.code == code, said
+    assert "Traceback" not in said.err, said.err
+    return said
+
+
+def emgas_here(data: Path, *arguments: str, code: int = 0, **settings: str) -> Said:
+    """Run a command in this process, and check its exit code."""
+    try:
+        done = CliRunner().invoke(app, arguments, env=environment(data, **settings))
+    finally:
+        structlog.reset_defaults()  # it was told to print to a stderr that is gone
+        logging.basicConfig(force=True)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    said = Said(done.exit_code, done.stdout, done.stderr)
+    assert said.code == code, said
+    return said

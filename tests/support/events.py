@@ -1,0 +1,120 @@
+"""Events with defaults: a test names only what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from state.events import (
+    Concept,
+    ConceptsRecalled,
+    ConsolidationWindowClosed,
+    DecayWindowClosed,
+    Forgotten,
+    GraphConfigured,
+    Ticked,
+    TopicChange,
+    TurnDuplicated,
+    TurnRecorded,
+    TurnRejected,
+)
+from state.presets import PRESETS
+
+NOON = 1_683_547_200_000  # 2023-05-08T12:00:00Z, ms
+DAY = 24 * 3600 * 1000
+UNLINKED: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 1, "chain": bytes(8).hex()}  # where no log is involved
+
+
+def concept(name: str, label: str | None = None, weight: float = 0.5, count: int = 1) -> Concept:
+    """Return a concept whose label is its name."""
+    return Concept(name, label or name, weight, count)
+
+
+def concepts(names: Iterable[str | Concept] | str) -> list[Concept]:
+    """Return concepts; "coffee tea" is short for two with defaults."""
+    listed = names.split() if isinstance(names, str) else names
+    return [concept(name) if isinstance(name, str) else name for name in listed]
+
+
+def turn_recorded(**changes: Any) -> TurnRecorded:
+    """Return an accepted turn; `concepts` may be a string of names, `text` follows `id` so that ids differ in text."""
+    name = changes.get("id", "t0")
+    fields = {
+        **UNLINKED,
+        "src": 0,
+        "graph": "ada",
+        "id": name,
+        "session": "main",
+        "speaker": "Ada",
+        "role": "user",
+        "text": f"text of {name}",
+        "metadata": {},
+        "at": NOON,
+        "clamped": False,
+        "live": True,
+        "question": False,
+        "tokens": 3,
+        "extractor": "test 1",
+        **changes,
+    }
+    return TurnRecorded(**{**fields, "concepts": concepts(changes.get("concepts", "coffee tea"))})
+
+
+def turn_duplicated(**changes: Any) -> TurnDuplicated:
+    """Return a turn that the graph knew."""
+    return TurnDuplicated(**{**UNLINKED, "src": 0, "graph": "ada", "id": "t0", **changes})
+
+
+def turn_rejected(**changes: Any) -> TurnRejected:
+    """Return a refused input."""
+    return TurnRejected(**{**UNLINKED, "src": 0, "reason": "text: is missing: add it", **changes})
+
+
+def concepts_recalled(**changes: Any) -> ConceptsRecalled:
+    """Return a reinforcing query's effect; `concepts` may be a string of names."""
+    listed = _names(changes.pop("concepts", "coffee"))
+    return ConceptsRecalled(**{**UNLINKED, "graph": "ada", "at": NOON, "concepts": listed, **changes})
+
+
+def graph_configured(**changes: Any) -> GraphConfigured:
+    """Return a configuration; all but `graph`, `src` and `preset` is what differs from the preset."""
+    preset = changes.pop("preset", "default")
+    event = {name: changes.pop(name) for name in (*UNLINKED, "src", "graph") if name in changes}
+    settings = PRESETS[preset].model_validate({**PRESETS[preset].model_dump(), **changes})
+    return GraphConfigured(**{**UNLINKED, "graph": "ada", "preset": preset, "settings": settings, **event})
+
+
+def forgotten(**changes: Any) -> Forgotten:
+    """Return a user's wish; `concepts` and `turns` may be strings of names."""
+    return Forgotten(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
+
+
+def ticked(**changes: Any) -> Ticked:
+    """Return a tick."""
+    return Ticked(**{**UNLINKED, "graph": "ada", "at": NOON, **changes})
+
+
+def decay_closed(**changes: Any) -> DecayWindowClosed:
+    """Return a decay window's end; `concepts` and `turns` may be strings of names."""
+    return DecayWindowClosed(**{**UNLINKED, "graph": "ada", "at": NOON, **_gone(changes)})
+
+
+def consolidation_closed(**changes: Any) -> ConsolidationWindowClosed:
+    """Return a consolidation window's end; `consolidated` may be a string of names."""
+    fields = {"consolidated": _names(changes.pop("consolidated", "")), "topics": [], "merged": [], **changes}
+    return ConsolidationWindowClosed(**{**UNLINKED, "graph": "ada", "at": NOON, **fields})
+
+
+def topic_change(id: str, concepts: str = "", change: str = "born", label: str | None = None) -> TopicChange:
+    """Return what became of a topic; its label is its concepts unless told otherwise."""
+    return TopicChange.model_validate(
+        {"id": id, "change": change, "label": concepts if label is None else label, "concepts": concepts.split()}
+    )
+
+
+def _names(names: Iterable[str] | str) -> list[str]:
+    return names.split() if isinstance(names, str) else list(names)
+
+
+def _gone(changes: dict[str, Any]) -> dict[str, Any]:
+    return {**changes, **{name: _names(changes.get(name, "")) for name in ("concepts", "turns")}}

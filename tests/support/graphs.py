@@ -1,0 +1,52 @@
+"""Graphs without a store: folded from events, and compared by all that recall may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from state.events import GraphEvent, decode
+from state.graph import Graph
+from state.view import Window
+from tests.support.logs import LogWriter
+
+
+def folded(*events: GraphEvent) -> Graph:
+    """Return the graph "ada" of these events."""
+    return refolded(events, Graph("ada"))
+
+
+def refolded(events: Iterable[GraphEvent], graph: Graph) -> Graph:
+    """Fold `events` into `graph` and return it."""
+    for event in events:
+        graph.fold(event)
+    return graph
+
+
+def events_of(log: LogWriter, graph: str) -> list[GraphEvent]:
+    """Return the events of one graph, accepted or not."""
+    decoded = [decode(value) for _, value in log.records]
+    return [event for event in decoded if isinstance(event, GraphEvent) and event.graph == graph]
+
+
+def assert_same_view(one: Graph, other: Graph) -> None:
+    """Assert that all that recall may see is equal, labels and neighbours included."""
+    left, right = one.view(), other.view()
+    for name in left.__dataclass_fields__:
+        if name != "windows":
+            assert np.array_equal(getattr(left, name), getattr(right, name)), name
+    everything = np.arange(len(left.ids))
+    for window in left.windows:
+        here, there = left.windows[window], right.windows[window]
+        assert (here.total, here.fan.tolist()) == (there.total, there.fan.tolist())
+        edges = zip(here.pairs.neighbours(everything), there.pairs.neighbours(everything), strict=True)
+        assert all(np.array_equal(column, other_column) for column, other_column in edges)
+
+
+def pair_counts(graph: Graph, window: Window) -> dict[str, int]:
+    """Return {"coffee tea": 2, …}, in the order of concept numbers, without what was forgotten."""
+    graph.compact()
+    keys, counts = graph.pairs[window].canonical()
+    ids = graph.concepts.ids
+    return {f"{ids[key >> 32]} {ids[key & 0xFFFFFFFF]}": int(n) for key, n in zip(keys, counts, strict=True)}

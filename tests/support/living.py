@@ -1,0 +1,146 @@
+"""A graph that lives without a worker: its windows are closed as a worker closes them, whatever brings the time.
+
+live(happened)                       turns, recalls and wishes one by one, each behind the windows that end before it
+live(happened, ticks=[…])            and time passes in between, as a timer would tell
+live(happened, batches=seeded)       turns are held back and folded together where windows.Ahead allows it
+
+Life.windows       what was closed: the window events, in order
+Life.events        everything that was folded, in order: the graph's log
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from processors.closing import close
+from processors.forgetting import wished
+from processors.windows import Ahead, next_due
+from state.events import ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
+from state.graph import Graph
+from tests.support.events import UNLINKED, forgotten, ticked
+
+
+class Wish(NamedTuple):
+    """A user's wish to forget; time does not go on with it."""
+
+    concepts: list[str]
+    turns: list[str]
+    sessions: list[str]
+
+
+Happening = TurnRecorded | ConceptsRecalled | Wish
+
+
+class Life:
+    """One graph and all that was folded into it."""
+
+    def __init__(self, birth: Sequence[GraphEvent] = ()) -> None:
+        self.graph = Graph("ada")
+        self.events: list[GraphEvent] = []
+        for event in birth:
+            self.fold(event)
+
+    @property
+    def windows(self) -> list[GraphEvent]:
+        """Return the windows that were closed with something in them."""
+        return [event for event in self.events if isinstance(event, DecayWindowClosed | ConsolidationWindowClosed)]
+
+    def fold(self, event: GraphEvent) -> None:
+        """Fold one event of the graph's log."""
+        self.graph.fold(event)
+        self.events.append(event)
+
+    def close_due(self, at: int) -> None:
+        """Close the windows that end before the time `at` (ms) comes."""
+        now = max(self.graph.clock, at)
+        while due := next_due(self.graph, now):
+            facts = close(self.graph, due)
+            if facts is not None:
+                self.fold(facts.event(**UNLINKED))
+
+    def tell(self, event: Happening) -> None:
+        """Let something happen."""
+        if isinstance(event, Wish):
+            gone = wished(self.graph, *event)
+            self.fold(forgotten(concepts=gone.concepts, turns=gone.turns))
+        else:
+            self.close_due(event.at)
+            self.fold(event)
+
+    def tick(self, at: int) -> None:
+        """Let time pass; a timer never tells a time that has passed."""
+        if at > self.graph.clock:
+            self.close_due(at)
+            self.fold(ticked(at=at))
+
+
+class Batching:
+    """Folds turns together, as a worker does."""
+
+    def __init__(self, life: Life, seeded: random.Random) -> None:
+        self._life = life
+        self._seeded = seeded
+        self._held: list[TurnRecorded] = []
+        self._ahead = Ahead.of(life.graph)
+
+    def tell(self, event: Happening) -> None:
+        """Hold a turn back, or fold what was held."""
+        if not isinstance(event, TurnRecorded):
+            self.release()
+            self._life.tell(event)
+            self._ahead = Ahead.of(self._life.graph)
+            return
+        if self._ahead.may_close(event.at) or self._seeded.random() < 0.2:
+            self.release()
+            self._life.close_due(event.at)
+            self._ahead = Ahead.of(self._life.graph)
+        self._ahead.add(event.at)
+        self._held.append(event)
+
+    def release(self) -> None:
+        """Fold what is held; no window may have been missed."""
+        for number, event in enumerate(self._held):
+            now = max(self._life.graph.clock, event.at)
+            due = next_due(self._life.graph, now) if number else None
+            assert due is None or not close_would_say(self._life.graph, now), f"Ahead missed {due}"
+            self._life.fold(event)
+        self._held.clear()
+
+
+def close_would_say(graph: Graph, now: int) -> bool:
+    """Return whether a window that is due has something to close: what seems due by a low bound need not be."""
+    copy = Graph.unpack(graph.pack())
+    due = next_due(copy, now)
+    return due is not None and close(copy, due) is not None
+
+
+def live(
+    happened: Iterable[Happening],
+    birth: Sequence[GraphEvent] = (),
+    *,
+    ticks: Collection[int] = (),
+    batches: random.Random | None = None,
+    until: int | None = None,
+) -> Life:
+    """Return the life of a graph in which this happened.
+
+    birth    events that come first, such as a configuration
+    ticks    times (ms); told only between what happened before and after them, never ahead of it
+    until    a last tick
+    """
+    life = Life(birth)
+    batching = Batching(life, batches) if batches else None
+    waiting = sorted(ticks)
+    for event in happened:
+        if not batching:
+            while waiting and not isinstance(event, Wish) and waiting[0] <= event.at:
+                life.tick(waiting.pop(0))
+        (batching or life).tell(event)
+    if batching:
+        batching.release()
+    for tick in [*waiting, *([] if until is None else [until])]:
+        if until is None or tick <= until:
+            life.tick(tick)
+    return life

@@ -1,0 +1,176 @@
+"""Logs that a fold accepts: claims, sequence numbers and chain are kept right, a test tells only what happens.
+
+    log = LogWriter()                      claims at once (claimed=False: not)
+    log.turn(concepts="coffee tea")        fields as in turn_recorded; id and source follow by themselves
+    log.recall(concepts="coffee"), log.duplicate(), log.reject(), log.claim("other worker")
+    log.configure(preset="forgetful"), log.forget(concepts="tea"), log.tick(at=…), log.decay(…), log.consolidation(…)
+    log.keep(event)                        any event built elsewhere, linked
+    log.records                            [(offset, value), …]
+    log.folded()                           a Partition that folded them all
+
+The chain is computed here anew and not by state/head.py, so that the two check each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from state.events import Claim, DataEvent, TurnRecorded, encode
+from state.partition import Partition
+from state.store import MemoryStore, Store
+from tests.support.events import (
+    DAY,
+    NOON,
+    concept,
+    concepts_recalled,
+    consolidation_closed,
+    decay_closed,
+    forgotten,
+    graph_configured,
+    ticked,
+    topic_change,
+    turn_duplicated,
+    turn_recorded,
+    turn_rejected,
+)
+
+Record = tuple[int, bytes]
+
+
+class LogWriter:
+    """A partition's log in the making, written by honest owners.  Offsets are `stride` apart: logs may have gaps."""
+
+    def __init__(self, *, partitions: int = 4, stride: int = 1, claimed: bool = True) -> None:
+        self.records: list[Record] = []
+        self.epoch = -1
+        self.claimed = ""
+        self.seq = 0
+        self.chain = bytes(32)
+        self.source = -1
+        self.next_offset = 0
+        self._partitions = partitions
+        self._stride = stride
+        if claimed:
+            self.claim()
+
+    @property
+    def link(self) -> dict[str, Any]:
+        """What the next accepted event must carry."""
+        return {"epoch": self.epoch, "claim": self.claimed, "seq": self.seq + 1, "chain": self.chain[:8].hex()}
+
+    def append(self, value: bytes) -> int:
+        """Append a record as it is, which no fold need accept; return its offset."""
+        offset, self.next_offset = self.next_offset, self.next_offset + self._stride
+        self.records.append((offset, value))
+        return offset
+
+    def claim(self, writer: str = "worker", nonce: str | None = None) -> int:
+        """Append a Claim: what follows is written by its owner."""
+        nonce = f"{self.next_offset}" if nonce is None else nonce
+        value = encode(Claim(writer=writer, partitions=self._partitions, nonce=nonce))
+        self.epoch, self.claimed = self.append(value), hashlib.sha256(value).hexdigest()[:8]
+        self._roll(value)
+        return self.epoch
+
+    def turn(self, **changes: Any) -> TurnRecorded:
+        """Append and return the next turn; without `id`, one that is new."""
+        return self._data(turn_recorded, {"id": f"t{self.source + 1}", **changes, "src": self.source + 1})
+
+    def recall(self, **changes: Any) -> DataEvent:
+        """Append and return a ConceptsRecalled."""
+        return self._data(concepts_recalled, changes)
+
+    def duplicate(self, **changes: Any) -> DataEvent:
+        """Append and return a TurnDuplicated."""
+        return self._data(turn_duplicated, {**changes, "src": self.source + 1})
+
+    def reject(self, **changes: Any) -> DataEvent:
+        """Append and return a TurnRejected."""
+        return self._data(turn_rejected, {**changes, "src": self.source + 1})
+
+    def configure(self, *, wished: bool = False, **changes: Any) -> DataEvent:
+        """Append and return a GraphConfigured: the owner's, or a user's wish."""
+        return self._data(graph_configured, {**changes, "src": self.source + 1} if wished else changes)
+
+    def forget(self, **changes: Any) -> DataEvent:
+        """Append and return a Forgotten."""
+        return self._data(forgotten, {**changes, "src": self.source + 1})
+
+    def tick(self, **changes: Any) -> DataEvent:
+        """Append and return a Ticked."""
+        return self._data(ticked, changes)
+
+    def decay(self, **changes: Any) -> DataEvent:
+        """Append and return a DecayWindowClosed."""
+        return self._data(decay_closed, changes)
+
+    def consolidation(self, **changes: Any) -> DataEvent:
+        """Append and return a ConsolidationWindowClosed."""
+        return self._data(consolidation_closed, changes)
+
+    def keep(self, event: DataEvent) -> DataEvent:
+        """Append `event` as its owner would have, and return it."""
+        source = {"src": self.source + 1} if getattr(event, "src", None) is not None else {}
+        return self._data(lambda **changes: event.model_copy(update=changes), source)
+
+    def _data(self, build: Callable[..., Any], fields: dict[str, Any]) -> Any:
+        event = build(**{**fields, **self.link})
+        self.append(encode(event))
+        self.seq = event.seq
+        self.source = fields.get("src", self.source)
+        self._roll(self.records[-1][1])
+        return event
+
+    def _roll(self, value: bytes) -> None:
+        self.chain = hashlib.sha256(self.chain + value).digest()
+
+    def folded(self, store: Store | None = None) -> Partition:
+        """Return a partition that folded the whole log."""
+        return fold(self.records, Partition(store if store is not None else MemoryStore()))
+
+
+def fold(records: Iterable[Record], partition: Partition | None = None) -> Partition:
+    """Fold `records` into `partition` (a new one in memory by default) and return it."""
+    partition = partition or Partition(MemoryStore())
+    for offset, value in records:
+        partition.fold(offset, value)
+    return partition
+
+
+def long_log(turns: int = 400) -> LogWriter:
+    """Return a log in which graphs grow long enough for snapshots, and more than one."""
+    seeded, log, words = random.Random(11), LogWriter(), ["coffee", "tea", "milk", "sugar", "@day:2023-05-08", "咖啡"]
+    for number in range(turns):
+        names = seeded.sample(words, 3)
+        log.turn(graph=seeded.choice(["ada", "ada", "ada", "bob", "cyd"]), concepts=names, at=NOON + number * 10**7)
+        if number % 9 == 0:
+            log.recall(concepts=seeded.sample(words, 2), at=NOON + number * 10**7)
+    return log
+
+
+def golden_log() -> LogWriter:
+    """Return a small log with all that a graph can hold.  Its digest is pinned: never change it."""
+    log = LogWriter()
+    log.configure(preset="forgetful", recall_boost=0.25)
+    log.turn(concepts=[concept("coffee", "Coffees", 0.987654, 2), concept("tea", weight=0.25), "@day:2023-05-08"])
+    log.turn(concepts=[concept("coffee", "coffee", 0.5), concept("牛奶", "牛奶", 0.333333)], at=NOON + 12345 * 678)
+    log.turn(concepts=[concept("coffee", "coffee", 0.125)], session="two", speaker="Bot", role=None, at=NOON - DAY)
+    log.turn(graph="bob", concepts="tea sugar", question=True, metadata={"source": "test", "n": 1.5})
+    log.claim("another worker")
+    log.recall(concepts="coffee 牛奶 unheard-of", at=NOON + 40 * DAY)
+    log.turn(id="t0", concepts="milk")
+    log.reject()
+    log.duplicate()
+    log.turn(concepts="", role="assistant", at=NOON + 41 * DAY)
+    topics = [topic_change("topic-0", "coffee tea"), topic_change("topic-1", "牛奶")]
+    log.consolidation(consolidated="coffee", topics=topics, merged=[("t0", "t2")], at=NOON + 42 * DAY)
+    log.decay(concepts="tea", turns="", at=NOON + 49 * DAY)
+    log.turn(concepts="tea coffee", session="two", at=NOON + 50 * DAY)
+    log.forget(concepts="牛奶", turns="t1")
+    log.tick(at=NOON + 90 * DAY)
+    log.configure(wished=True, graph="bob", preset="memorybank")
+    log.turn(graph="bob", concepts="tea", at=NOON + DAY, live=False)
+    return log

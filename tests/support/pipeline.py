@@ -1,0 +1,190 @@
+"""The whole pipeline in this process, over either transport: a worker, a client, and raw access to the topics.
+
+    async with Pipeline(settings, carrier) as pipeline:     raises what the worker halts with before it is ready
+        pipeline.memory, pipeline.app
+        await pipeline.produce(topic, key, value, …)        bytes as any program may write them
+        await pipeline.ask(topic, key, value, …)            the same, with the headers that ask for an answer
+
+`stop` and `start` may be called in between: the log and the stores stay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Any, Self
+
+from emgas import MemoryClient
+from emgas.exchange import Answer, Outgoing
+from emgas.messages import Outcome
+from emgas.wire import Headers, ReplyAddress, partition_of
+from replay.log import Record
+from replay.verify import Verification, verify_partition
+from state.events import AnyEvent, decode
+from state.graph import Graph
+from streams.app import MemoryApp
+from streams.dead_letters import DeadLetter, read_all
+from streams.embedded.connection import EmbeddedConnection
+from streams.embedded.log import NewRecord
+from streams.service import running
+from streams.settings import Settings
+from tests.support.carriers import Carrier
+
+PATIENCE = 60.0  # seconds; only a hanging test ever waits that long
+
+
+class Pipeline:
+    memory: MemoryClient
+    app: MemoryApp
+
+    def __init__(self, settings: Settings, carrier: Carrier) -> None:
+        self.settings = settings
+        self.carrier = carrier
+        self.topics = settings.topics
+        self.partitions = settings.partitions
+        self._running = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Start a worker and a client; raise what the worker halts with, if it never becomes ready."""
+        async with asyncio.timeout(PATIENCE), AsyncExitStack() as starting:
+            if self.settings.is_embedded:
+                connection = EmbeddedConnection(self.settings)
+                self.memory = await starting.enter_async_context(MemoryClient(connection, timeout=PATIENCE))
+                self.app = connection._app
+            else:
+                await self._start_on_kafka(starting)
+            self._running = starting.pop_all()
+
+    async def _start_on_kafka(self, starting: AsyncExitStack) -> None:
+        assert self.settings.broker
+        halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        self.app = await starting.enter_async_context(running(self.settings, halted.set_result))
+        ready = asyncio.ensure_future(self.app.ready.wait())
+        await asyncio.wait({ready, halted}, return_when=asyncio.FIRST_COMPLETED)
+        if halted.done():
+            ready.cancel()
+            raise halted.result()
+        client = MemoryClient(self.settings.broker, prefix=self.settings.prefix, timeout=PATIENCE)
+        self.memory = await starting.enter_async_context(client)
+
+    async def stop(self) -> None:
+        async with asyncio.timeout(PATIENCE):
+            await self._running.aclose()
+
+    async def restart(self) -> None:
+        await self.stop()
+        await self.start()
+
+    # going in
+
+    def place(self, graph: str) -> int:
+        """Return the partition that owns `graph`."""
+        return partition_of(graph, self.partitions)
+
+    async def record(self, graph: str, **changes: Any) -> Outcome:
+        """Record one good turn of `graph`, and have it accepted."""
+        outcome = await self.memory.record(a_turn(graph, **changes))
+        assert outcome.status == "accepted", outcome.reason
+        return outcome
+
+    async def produce(
+        self, topic: str, key: bytes | None, value: bytes | None, partition: int, headers: Headers = ()
+    ) -> int:
+        """Append a record that no client of ours would; return its offset."""
+        (offset,) = await self.carrier.append([NewRecord(topic, partition, key, value, headers, now())])
+        return offset
+
+    async def ask(self, topic: str, key: bytes | None, value: bytes, partition: int, headers: Headers = ()) -> Answer:
+        """Append the same, and return the answer."""
+        return await self.memory._open.ask(Outgoing(topic, key, value, headers, partition), PATIENCE)
+
+    def address(self, correlation: bytes, topic: str | None = None, partition: int = 0) -> Headers:
+        """Return the headers that ask for an answer at `topic`, by default `replies`."""
+        return ReplyAddress(topic or self.topics.replies, partition, correlation).headers(now() + 60_000)
+
+    # coming out
+
+    async def records(self, topic: str, partition: int, start: int = 0) -> list[Record]:
+        reader = self.carrier.reader(topic)
+        _, end = await reader.bounds(partition)
+        return [record async for batch in reader.read(partition, start, end) for record in batch]
+
+    async def end(self, topic: str, partition: int) -> int:
+        """Return the offset after the last record."""
+        return (await self.carrier.reader(topic).bounds(partition))[1]
+
+    async def events(self, partition: int, start: int = 0) -> list[AnyEvent]:
+        return [decode(record.value) for record in await self.records(self.topics.events, partition, start)]
+
+    async def letters(self, topic: str, partition: int, offset: int) -> list[DeadLetter]:
+        """Return the dead letters that lay at this place."""
+        letters = await read_all(self.carrier.reader(self.topics.dead_letters))
+        return [letter for letter in letters if letter.origin == f"{topic}/{partition}@{offset}"]
+
+    async def correlations(self, partition: int = 0) -> list[bytes]:
+        """Return the correlation ids of all answers in a partition of `replies`."""
+        answers = await self.records(self.topics.replies, partition)
+        return [dict(answer.headers)["correlation-id"] for answer in answers]
+
+    # what is held
+
+    def graph(self, name: str) -> Graph | None:
+        return self.app.owners[self.place(name)].state.graph(name)
+
+    def ids(self, graph: str) -> list[str]:
+        """Return the ids of the turns that `graph` holds."""
+        found = self.graph(graph)
+        return list(found.passages.ids) if found else []
+
+    def digests(self) -> dict[str, str]:
+        """Return the digest of every graph of every partition."""
+        return {name: digest for owner in self.app.owners.values() for name, digest in owner.state.digests().items()}
+
+    async def verified(self) -> list[Verification]:
+        """Return every partition's live digest beside that of an offline fold."""
+        log = self.carrier.reader(self.topics.events)
+        live = [await self.memory.inspect(number) for number in range(self.partitions)]
+        return [await verify_partition(log, n, it.position.watermark, it.digest or "") for n, it in enumerate(live)]
+
+
+def a_turn(graph: str, id: str = "t1", text: str = "The red kettle whistles.", **changes: Any) -> dict[str, Any]:
+    return {"id": id, "graph": graph, "speaker": "Ada", "text": text, **changes}
+
+
+def as_json(message: dict[str, Any]) -> bytes:
+    """Return a message as a foreign program would write it."""
+    return json.dumps(message, ensure_ascii=False).encode()
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+async def eventually(condition: Callable[[], object]) -> None:
+    """Return once `condition` holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110  (what is waited for has no event of its own)
+            await asyncio.sleep(0.005)
+
+
+def settings_for(data: Any, prefix: str, broker: str | None, **changes: Any) -> Settings:
+    """Return a worker's settings: few partitions, and a broker that soon misses the dead."""
+    return Settings(
+        **{"data": data, "prefix": prefix, "broker": broker, "partitions": 2, "session_timeout": 6.0, **changes}
+    )
+
+
+def only(items: Sequence[Any]) -> Any:
+    """Return the one item there is."""
+    (item,) = items
+    return item

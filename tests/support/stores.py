@@ -1,0 +1,36 @@
+"""Stores to open again and again, and one that remembers what was written to it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from state.rocks_store import RocksStore
+from state.store import Batch, MemoryStore, Store
+
+Opener = Callable[[], Store]  # opens one and the same store, again and again
+
+
+@contextmanager
+def opener(kind: str) -> Iterator[Opener]:
+    """Yield what opens a "memory" or a "rocksdb" store."""
+    if kind == "memory":
+        store = MemoryStore()
+        yield lambda: store
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        yield lambda: RocksStore(Path(directory) / "store")
+
+
+class WatchedStore(MemoryStore):
+    """Remembers its batches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[Batch] = []
+
+    def write(self, batch: Batch) -> None:
+        self.batches.append(dict(batch))
+        super().write(batch)

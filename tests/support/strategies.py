@@ -1,0 +1,91 @@
+"""Hypothesis strategies for what happens in a partition; its world is small, so that names and turn ids meet again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from state.events import TopicChange
+from state.presets import PRESETS
+from tests.support.events import DAY, NOON, concept
+from tests.support.logs import LogWriter
+
+GRAPHS = ("ada", "ada2", "bob")
+WORDS = ("coffee", "tea", "milk", "sugar", "@day:2023-05-08", "咖啡")
+
+Step = tuple[str, dict[str, Any]]  # a method of LogWriter and its arguments
+
+_times = st.integers(NOON - 400 * DAY, NOON + 400 * DAY)
+_graph = st.sampled_from(GRAPHS)
+_concepts = st.lists(
+    st.builds(
+        concept,
+        st.sampled_from(WORDS),
+        st.sampled_from(["Coffee", "coffees", "tea"]),
+        st.integers(0, 10**6).map(lambda millionths: millionths / 10**6),
+        st.integers(1, 9),
+    ),
+    max_size=len(WORDS),
+    unique_by=lambda found: found.id,
+)
+_turn = st.fixed_dictionaries(
+    {"graph": _graph, "at": _times, "concepts": _concepts, "session": st.sampled_from(["main", "work"])},
+    optional={"id": st.sampled_from(["a", "b", "c"]), "speaker": st.sampled_from(["Ada", "Bob"])},
+)
+_recall = st.fixed_dictionaries(
+    {"graph": _graph, "at": _times, "concepts": st.lists(st.sampled_from(WORDS), max_size=3)}
+)
+_words = st.lists(st.sampled_from(WORDS), max_size=4)  # an event may name one twice, or one that is gone
+_turns = st.lists(st.sampled_from(["a", "b", "c", *(f"t{number}" for number in range(12))]), max_size=4)
+_topics = st.lists(
+    st.builds(
+        TopicChange,
+        id=st.sampled_from(["topic-0", "topic-1"]),
+        change=st.sampled_from(["born", "changed", "died"]),
+        label=st.sampled_from(WORDS),
+        concepts=_words,
+    ),
+    max_size=3,
+)
+_settings = st.fixed_dictionaries(
+    {"graph": _graph, "preset": st.sampled_from(sorted(PRESETS))},
+    optional={"stability": st.integers(0, 200), "half_life": st.integers(1, 100 * DAY), "wished": st.booleans()},
+)
+_decay = st.fixed_dictionaries({"graph": _graph, "at": _times, "concepts": _words, "turns": _turns})
+_consolidation = st.fixed_dictionaries(
+    {
+        "graph": _graph,
+        "at": _times,
+        "consolidated": _words,
+        "topics": _topics,
+        "merged": st.lists(st.tuples(st.just("a"), st.sampled_from(["b", "c", "t1", "t3"])), max_size=2),
+    }
+)
+_life: st.SearchStrategy[Step] = st.one_of(
+    st.tuples(st.just("configure"), _settings),
+    st.tuples(st.just("forget"), st.fixed_dictionaries({"graph": _graph, "concepts": _words, "turns": _turns})),
+    st.tuples(st.just("tick"), st.fixed_dictionaries({"graph": _graph, "at": _times})),
+    st.tuples(st.just("decay"), _decay),
+    st.tuples(st.just("consolidation"), _consolidation),
+)
+_step: st.SearchStrategy[Step] = st.one_of(
+    st.tuples(st.just("turn"), _turn),
+    st.tuples(st.just("turn"), _turn),
+    st.tuples(st.just("recall"), _recall),
+    _life,
+    st.tuples(st.sampled_from(["claim", "reject", "duplicate"]), st.just({})),
+)
+
+
+def steps(max_size: int = 25) -> st.SearchStrategy[list[Step]]:
+    """Return a strategy for what happens in a partition: pass it to `written`."""
+    return st.lists(_step, max_size=max_size)
+
+
+def written(happened: list[Step], *, stride: int = 1) -> LogWriter:
+    """Return the log of what happened."""
+    log = LogWriter(stride=stride)
+    for method, arguments in happened:
+        getattr(log, method)(**arguments)
+    return log
