@@ -1,0 +1,292 @@
+"""How a memory lives for a year: what it grows to, what stays, and what windows cost.  No worker, no broker.
+
+    python -m bench.lifecycle                  synthetic: 200,000 turns of 1,000 graphs, under forgetful and elephant
+    python -m bench.lifecycle --plot FILE.svg  the same, drawn
+    python -m bench.lifecycle DATA             conversations in LoCoMo's format, stretched over a year, and a sentence
+                                               of our own said every week: what is left of them under forgetful?
+
+Synthetic: a graph has conversations of 8 to 22 turns, a minute apart, at random times of the year.  Each turn holds
+about 8 words of the 5,000 that its graph knows, drawn by Zipf's law without its stopwords (p ~ 1 / (rank + 10)), and a
+mark of its speaker.  Turns go through chain, encode, decode, fold and RocksDB; windows are closed as a worker closes
+them.  Bytes are those of the live table files after a flush, old versions and tombstones included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from bench.recall_locomo import recorded
+from emgas.formats import locomo
+from emgas.messages import Turn
+from processors.closing import close
+from processors.concepts import YakeExtractor
+from processors.windows import next_due
+from state.events import Claim, Concept, DataEvent, GraphConfigured, Ticked, TurnRecorded, encode
+from state.graph import Graph
+from state.partition import Partition
+from state.presets import DAY, MINUTE, PRESETS
+from state.rocks_store import RocksStore
+from state.store import MemoryStore, Store
+from streams.cli.line_chart import Series, line_chart
+
+BEGIN = 1_704_067_200_000  # 2024-01-01T00:00:00Z
+YEAR = 366 * DAY
+FLUSH_EVERY = 64  # events
+WORDS = 5000
+POINTS = 24
+WEEKLY = "My piano lesson with Odile went well, we practised the mazurka."
+
+Draft = Callable[..., DataEvent]
+
+
+class Worker:
+    """One partition, written and folded as its owner would; `seconds` says what took how long."""
+
+    def __init__(self, store: Store, graphs: int) -> None:
+        self.state = Partition(store, cached_graphs=graphs)
+        self.seconds: Counter[str] = Counter()
+        self.folded: Counter[str] = Counter()
+        self.rows: dict[str, str] = {}  # by kind of key, at the end
+        self._fold(encode(Claim(writer="bench", partitions=1, nonce="")), "claim")
+
+    def tell(self, graph: str, at: int, draft: Draft) -> None:
+        """Fold an event of time `at` (ms), behind the windows that end before it."""
+        self._close_due(graph, at)
+        self._append(draft, "turns")
+
+    def tick(self, graph: str, at: int) -> None:
+        """Let a graph know the time (ms)."""
+        self.tell(graph, at, partial(Ticked, graph=graph, at=at))
+
+    def configure(self, graph: str, preset: str) -> None:
+        """Give birth to a graph."""
+        self._append(partial(GraphConfigured, graph=graph, preset=preset, settings=PRESETS[preset]), "settings")
+
+    def _close_due(self, name: str, at: int) -> None:
+        graph = self.state.graph(name)
+        assert graph is not None
+        now = max(graph.clock, at)
+        while True:
+            with self._timed("asking for the next window"):
+                due = next_due(graph, now)
+            if due is None:
+                return
+            with self._timed(f"{due.kind}, deciding"):
+                facts = close(graph, due)
+            if facts is not None:
+                self._append(facts.event, f"{due.kind}, folding")
+
+    def _append(self, draft: Draft, what: str) -> None:
+        self._fold(encode(draft(**self.state.head.link)), what)
+
+    def _fold(self, value: bytes, what: str) -> None:
+        with self._timed(what):
+            self.state.fold(self.state.head.watermark + 1, value)
+        self.folded[what] += 1
+        if self.folded.total() % FLUSH_EVERY == 0:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was folded."""
+        with self._timed("flush"):
+            self.state.flush()
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[what] += time.perf_counter() - began
+
+
+# Synthetic growth
+
+
+def conversations(turns: int, graphs: int, seed: int) -> list[tuple[int, int, str, int]]:
+    """Return (time ms, graph, session, number) of every turn, by time."""
+    seeded, listed = random.Random(seed), []
+    while len(listed) < turns:
+        start, graph = BEGIN + seeded.randrange(YEAR), seeded.randrange(graphs)
+        session = f"{graph}/{start}"
+        listed += [(start + minute * MINUTE, graph, session, minute) for minute in range(seeded.randint(8, 22))]
+    return sorted(listed[:turns])
+
+
+def drafts(turns: int, graphs: int, seed: int) -> Iterator[tuple[str, int, Draft]]:
+    """Yield (graph, time ms, draft) of every turn."""
+    seeded = random.Random(seed)
+    cumulated = list(accumulate(1 / (rank + 10) for rank in range(WORDS)))
+    for number, (at, graph, session, minute) in enumerate(conversations(turns, graphs, seed)):
+        ranks = dict.fromkeys(seeded.choices(range(WORDS), cum_weights=cumulated, k=seeded.randint(4, 12)))
+        found = [Concept(f"word{rank}", f"word{rank}", round(seeded.uniform(0.4, 0.95), 6), 1) for rank in ranks]
+        speaker = "Ada" if minute % 2 else "Bot"
+        text = " ".join(concept.label for concept in found) * 2
+        facts = {"id": f"t{number}", "session": session, "speaker": speaker, "text": text, "at": at, "src": number}
+        plain = {"role": None, "metadata": {}, "clamped": False, "live": False, "question": False}
+        concepts = [*found, Concept(f"@speaker:{speaker.lower()}", speaker, 0.5, 1)]
+        length, name = 2 * len(found), f"graph-{graph}"
+        whole = {**facts, **plain, "graph": name, "tokens": length, "concepts": concepts, "extractor": "bench 1"}
+        yield name, at, partial(TurnRecorded, **whole)
+
+
+def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[str, int]], Worker]:
+    """Return what the partition held at POINTS times of the year, and the worker that folded it."""
+    with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home:
+        store = RocksStore(Path(home) / "store")
+        worker = Worker(store, graphs)
+        for number in range(graphs):
+            worker.configure(f"graph-{number}", preset)
+        points = []
+        for graph, at, draft in drafts(turns, graphs, seed):
+            while at >= BEGIN + YEAR * (len(points) + 1) // POINTS:
+                points.append(held(worker, store, BEGIN + YEAR * (len(points) + 1) // POINTS, graphs))
+            worker.tell(graph, at, draft)
+        if len(points) < POINTS:
+            points.append(held(worker, store, BEGIN + YEAR, graphs))
+        store._database.compact_range(None, None)
+        points.append({**points[-1], "bytes": table_bytes(store)})
+        worker.rows = {kind: stored(store, kind.encode()) for kind in "ecs"}
+        store.close()
+    return points, worker
+
+
+def table_bytes(store: RocksStore) -> int:
+    return sum(file["size"] for file in store._database.live_files())
+
+
+def stored(store: RocksStore, kind: bytes) -> str:
+    """Return how many rows of a kind (state/store.py) there are, and their bytes before compression."""
+    rows = [len(key) + len(value) for key, value in store.scan(kind, kind)]
+    return f"{len(rows)} rows, {sum(rows) / 1e6:.1f} MB"
+
+
+def held(worker: Worker, store: RocksStore, at: int, graphs: int) -> dict[str, int]:
+    """Tell all graphs the time, flush, and return how much there is."""
+    for number in range(graphs):
+        worker.tick(f"graph-{number}", at)
+    worker.flush()
+    store._database.flush()
+    memory = [worker.state.graph(f"graph-{number}") for number in range(graphs)]
+    return {
+        "at": at,
+        "nodes": sum(len(graph.concepts.numbers) for graph in memory if graph),
+        "long-term": sum(sum(graph.concepts.long_term) for graph in memory if graph),
+        "passages": sum(len(graph.passages.numbers) for graph in memory if graph),
+        "bytes": table_bytes(store),
+    }
+
+
+def report_growth(given: argparse.Namespace) -> None:
+    """Print, and draw, how much there is under each preset, and what it cost."""
+    grown = {}
+    for preset in given.presets.split(","):
+        grown[preset], worker = measure(preset, given.turns, given.graphs, given.seed)
+        print(f"\n{preset}\n{'':12}{'nodes':>10}{'long-term':>11}{'passages':>10}{'RocksDB MB':>12}")
+        for point in grown[preset]:
+            day = (point["at"] - BEGIN) // DAY
+            print(f"day {day:<8}{point['nodes']:>10}{point['long-term']:>11}{point['passages']:>10}", end="")
+            print(f"{point['bytes'] / 1e6:>12.1f}{'  compacted' if point is grown[preset][-1] else ''}")
+        print(f"rows before compression: {worker.rows}")
+        for what, seconds in worker.seconds.most_common():
+            times = worker.folded.get(what)
+            each = f"{1e6 * seconds / times:8.1f} µs each of {times}" if times else ""
+            print(f"{what:28}{seconds:8.2f} s  {each}")
+    if given.plot:
+        given.plot.write_text(drawn(grown, given.turns, given.graphs))
+
+
+def drawn(grown: dict[str, list[dict[str, int]]], turns: int, graphs: int) -> str:
+    """Return a chart of nodes, passages and bytes under each preset."""
+    times = [BEGIN, *(point["at"] for point in next(iter(grown.values()))[:POINTS])]
+    units = {"nodes": ("thousand nodes", 1e3), "passages": ("thousand turns", 1e3), "bytes": ("RocksDB, MB", 1e6)}
+    series = [
+        Series(f"{preset}: {label}", [0.0, *(point[what] / unit for point in points[:POINTS])])
+        for preset, points in grown.items()
+        for what, (label, unit) in units.items()
+    ]
+    return line_chart(f"A year, {turns:,} turns, {graphs:,} graphs: what is held", times, series)
+
+
+# What becomes long-term
+
+
+def stretched(turns: Sequence[Turn]) -> list[Turn]:
+    """Return `turns` with their times spread over the year, and WEEKLY said once a week; by time."""
+    times = [turn.at or 0 for turn in turns]
+    first, span = min(times), max(1, max(times) - min(times))
+    spread = [
+        turn.model_copy(update={"at": BEGIN + (at - first) * (YEAR - 1) // span})
+        for turn, at in zip(turns, times, strict=True)
+    ]
+    weekly = [
+        Turn(id=f"weekly-{week}", graph=turns[0].graph, speaker="Odile's pupil", text=WEEKLY, at=BEGIN + week * 7 * DAY)
+        for week in range(YEAR // (7 * DAY) + 1)
+    ]
+    return sorted([*spread, *weekly], key=lambda turn: turn.at or 0)
+
+
+def lived(turns: Iterable[Turn], preset: str, extractor: YakeExtractor) -> Graph:
+    """Return the graph of a year's turns as it is when the year is over."""
+    worker, name = Worker(MemoryStore(), 1), ""
+    for number, turn in enumerate(turns):
+        if not name:
+            name = turn.graph
+            worker.configure(name, preset)
+        facts = recorded(turn, extractor).model_dump(exclude={"v", "kind", "epoch", "claim", "seq", "chain"})
+        facts = {**facts, "src": number, "concepts": [Concept(*found) for found in facts["concepts"]]}
+        worker.tell(name, facts["at"], partial(TurnRecorded, **facts))
+    worker.tick(name, BEGIN + YEAR + 30 * DAY)
+    graph = worker.state.graph(name)
+    assert graph is not None
+    graph.compact()
+    return graph
+
+
+def report_memory(given: argparse.Namespace) -> None:
+    """Print what is left of each conversation."""
+    extractor = YakeExtractor()
+    listed = [[each] for each in json.loads(given.data.read_text())]
+    for conversation in listed:
+        read = list(locomo.read(BytesIO(json.dumps(conversation).encode())))
+        turns = stretched([item for item in read if isinstance(item, Turn)])
+        mentions = Counter(found.id for turn in turns for found in recorded(turn, extractor).concepts)
+        graph = lived(turns, given.presets.split(",")[0], extractor)
+        words = [number for number in range(len(graph.concepts)) if not graph.concepts.is_mark[number]]
+        kept = [graph.concepts.ids[number] for number in words]
+        long_term = [graph.concepts.ids[number] for number in words if graph.concepts.long_term[number]]
+        weekly = {found.id for found in extractor.of_turn(WEEKLY, speaker="", at=BEGIN).concepts}
+        once = [name for name, count in mentions.items() if count == 1 and name[0] != "@"]
+        print(f"\n{turns[0].graph}: {len(turns)} turns, {sum(name[0] != '@' for name in mentions)} words")
+        kept_turns, topics = len(graph.passages), len(graph.topics.topics)
+        print(f"  kept                {len(kept)} words, {kept_turns} turns, {topics} topics")
+        print(f"  mentioned once      {len(set(once) & set(kept))} of {len(once)} kept")
+        print(f"  long-term           {len(long_term)}: {', '.join(long_term[:12])}")
+        print(f"  weekly              {sorted(weekly & set(long_term))} long-term, {sorted(weekly - set(kept))} gone")
+
+
+def main() -> None:
+    """Measure and print."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("data", type=Path, nargs="?", help="conversations in LoCoMo's format")
+    arguments.add_argument("--presets", default="forgetful,elephant")
+    arguments.add_argument("--turns", type=int, default=200_000)
+    arguments.add_argument("--graphs", type=int, default=1000)
+    arguments.add_argument("--seed", type=int, default=7)
+    arguments.add_argument("--plot", type=Path, help="an SVG file to draw the growth into")
+    given: Any = arguments.parse_args()
+    (report_memory if given.data else report_growth)(given)
+
+
+if __name__ == "__main__":
+    main()
