@@ -7,6 +7,9 @@ import uuid
 
 import pytest
 
+for shared in ("contracts", "support"):  # so that a failed assert there prints both sides, as in a test file
+    pytest.register_assert_rewrite(f"tests.{shared}")
+
 NO_KAFKA = (
     "NO KAFKA, SO THIS WAS NOT TESTED: start one with `scripts/kafka start`, and set EMGAS_TEST_KAFKA to the address "
     "that it prints (EMGAS_REQUIRE_KAFKA=1 makes its absence a failure)"

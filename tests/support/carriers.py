@@ -91,15 +91,19 @@ class KafkaCarrier:
         return KafkaReader(self.address, topic, batch=3)
 
     async def commit(self, group: str, positions: Mapping[tuple[str, int], int]) -> None:
-        async with _started(AIOKafkaConsumer(bootstrap_servers=self.address, group_id=group)) as consumer:
+        async with _started(self._member_of(group)) as consumer:
             partitions = {TopicPartition(*tp): offset for tp, offset in positions.items()}
             consumer.assign(list(partitions))
             await consumer.commit(partitions)
 
     async def committed(self, group: str, topic: str, partition: int) -> int | None:
-        async with _started(AIOKafkaConsumer(bootstrap_servers=self.address, group_id=group)) as consumer:
+        async with _started(self._member_of(group)) as consumer:
             found: int | None = await consumer.committed(TopicPartition(topic, partition))
             return found
+
+    def _member_of(self, group: str) -> AIOKafkaConsumer:
+        # by default a consumer also commits on its own when it stops, where it happens to be: over what it was told to
+        return AIOKafkaConsumer(bootstrap_servers=self.address, group_id=group, enable_auto_commit=False)
 
     async def truncate(self, topic: str, partition: int, before: int) -> None:
         async with _started(AIOKafkaAdminClient(bootstrap_servers=self.address)) as admin:
