@@ -3,7 +3,7 @@
     record    key = graph id for events of one graph, none for control events
               value = one JSON object
 
-    Claim         v kind writer partitions nonce                 a worker takes the partition; its offset = the epoch
+    Claim         v kind writer partitions nonce [anew]          a worker takes the partition; its offset = the epoch
     Data events   v kind epoch claim seq chain [src] + facts     accepted only if they name the latest claim
                                                                  and seq is the next one (state/head.py)
       TurnRecorded     a turn and what extraction found in it (graph event)
@@ -64,12 +64,16 @@ class Event(BaseModel):
 
 
 class Claim(Event):
-    """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice."""
+    """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice.
+
+    `anew`, written only where it is true: the log was restored, and `turns` is another topic than the one before.
+    """
 
     kind: Literal["Claim"] = "Claim"
     writer: str
     partitions: Annotated[int, Field(ge=1, le=2**31 - 1)]
     nonce: str
+    anew: bool = Field(False, exclude_if=lambda anew: not anew)
 
 
 class Data(Event):

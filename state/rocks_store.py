@@ -1,5 +1,8 @@
 """A partition's store in RocksDB: one database, one column family, keys as in state/store.py.
 
+A store that is opened read-only shows the moment of its opening, takes no lock and writes nothing: it may be one that a
+live worker writes to, which RocksDB allows as long as all its files are open (they are: `max_open_files` is -1).
+
 Durability: the write-ahead log is on and never fsynced.  The death of the process loses nothing; a power cut may
 rewind the store to an earlier batch, whole, and what came after is folded again from the log.
 Traps handled here: scans end silently at a damaged block (status is checked), a batch serves once, a live iterator
@@ -9,11 +12,12 @@ keeps the lock after `close` (scans are drained before they are handed out), err
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocksdict import BlockBasedOptions, DBCompressionType, Options, Rdict, WriteBatch
+from rocksdict import AccessType, BlockBasedOptions, Checkpoint, DBCompressionType, Options, Rdict, WriteBatch
 
 from emgas.errors import DataDirectoryInUse
 from state.errors import StoreCorrupt
@@ -27,13 +31,20 @@ _DAMAGED = re.compile(r"Corruption: |IO error: No such file or directory: While 
 
 
 class RocksStore:
-    """An open database in the directory `path` (made if missing).  Raises DataDirectoryInUse, StoreCorrupt."""
+    """An open database in the directory `path` (made if missing).  Raises DataDirectoryInUse, StoreCorrupt.
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    `read_only`: of a database that exists; else StoreCorrupt is raised.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self._path = path
+        self._read_only = read_only
+        if read_only and not (path / "CURRENT").exists():  # RocksDB would leave an empty directory behind
+            raise StoreCorrupt(f"{path} is no store: its file CURRENT is missing")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        access = AccessType.read_only() if read_only else AccessType.read_write()
         with self._explained():
-            self._database = Rdict(str(path), _options())
+            self._database = Rdict(str(path), _options(), access_type=access)
         self._open = True
 
     def get(self, key: bytes) -> bytes | None:
@@ -67,11 +78,32 @@ class RocksStore:
         with self._explained():
             self._database.write(rows)
 
+    def count(self) -> int:
+        found = 0
+        with self._explained():
+            cursor = self._database.iter()
+            try:
+                cursor.seek_to_first()
+                while cursor.valid():
+                    found += 1
+                    cursor.next()
+                cursor.status()
+            finally:
+                del cursor
+        return found
+
+    def checkpoint(self, path: Path) -> None:
+        """Make the new directory `path` a store of what is held now, by hard links where the file system has them."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._explained():
+            Checkpoint(self._database).create_checkpoint(str(path))
+
     def close(self) -> None:
         if self._open:
             self._open = False
             try:
-                self._database.flush()
+                if not self._read_only:
+                    self._database.flush()
             finally:
                 self._database.close()
 
@@ -92,6 +124,17 @@ class RocksStore:
                     "it is folded anew from the log, nothing is lost."
                 ) from error
             raise
+
+
+def check_free(path: Path) -> None:
+    """Raise DataDirectoryInUse when another process has the store at `path` open; it may be damaged, or not there."""
+    if not (path / "LOCK").exists():
+        return
+    with (path / "LOCK").open("r+b") as lock:
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does; let go of when the file is closed
+        except OSError:
+            raise DataDirectoryInUse(f"{path} is open in another process: stop it first") from None
 
 
 def _options() -> Options:

@@ -19,7 +19,7 @@ from emgas.errors import DataDirectoryInUse, EmgasError
 from state.errors import StoreCorrupt
 from state.rocks_store import RocksStore
 from state.store import Batch, MemoryStore, Store, number, of_number
-from tests.contracts.store_contract import StoreContract
+from tests.contracts.store_contract import KeptStoreContract, StoreContract
 
 
 class TestMemoryStore(StoreContract):
@@ -28,12 +28,32 @@ class TestMemoryStore(StoreContract):
         return MemoryStore()
 
 
-class TestRocksStore(StoreContract):
+class TestRocksStore(KeptStoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
         store = RocksStore(tmp_path / "deep" / "store")
         yield store
         store.close()
+
+    @pytest.fixture
+    def opened(self) -> Callable[[Path], Store]:
+        return lambda path: RocksStore(path, read_only=True)
+
+
+def test_a_store_is_read_beside_its_writer_as_it_was_when_it_was_opened(tmp_path: Path) -> None:
+    store = RocksStore(tmp_path / "store")
+    store.write({b"a": b"1"})
+    beside = RocksStore(tmp_path / "store", read_only=True)
+    store.write({b"a": b"2"})
+    assert beside.get(b"a") == b"1"
+    beside.close()
+    store.close()
+
+
+def test_reading_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    with pytest.raises(StoreCorrupt, match="no store"):
+        RocksStore(tmp_path / "store", read_only=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 class BothStores(RuleBasedStateMachine):
