@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -16,12 +17,14 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from emgas import Turn, limits
 from emgas.connection import Connection
-from emgas.formats import FORMATS, BadLine, Item, read
+from emgas.formats import FORMATS, BadLine, Item, Options, read, read_folder
 from emgas.messages import Outcome
 from streams.cli import output
 from streams.cli.client import Session, session
 from streams.outbox import error_headers
 
+DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where they do not tell: dmy, mdy or ymd.")]
+Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
 RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
 
 
@@ -29,25 +32,43 @@ def publish(
     file: Annotated[str, typer.Argument(help="A file of turns, or - for stdin.")],
     graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
     format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
+    date_order: DateOrder = None,
+    timezone: Timezone = "UTC",
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")] = True,
     json: output.Json = False,
 ) -> None:
-    """Publish turns: our own JSONL, OpenAI messages JSONL, or LoCoMo JSON.  Publishing again changes nothing."""
-    if file != "-" and not Path(file).is_file():
+    """Publish turns: our own JSONL, or what another program exported.  Publishing again changes nothing."""
+    publish_file(file, graph, format, date_order, timezone, wait, json)
+
+
+def publish_file(
+    file: str, graph: str | None, format: str | None, date_order: str | None, timezone: str, wait: bool, json: bool
+) -> None:
+    """Publish a file or a folder (- for stdin), and say what became of its turns."""
+    options = Options(date_order, timezone)
+    if Path(file).is_dir():
+        publish_items(file, lambda _: read_folder(Path(file), graph, format, options), wait, json)
+    else:
+        publish_items(file, lambda stream: read(stream, file, graph, format, options), wait, json)
+
+
+def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], wait: bool, json: bool) -> None:
+    """Publish what `reading` makes of `file`, and say what became of it."""
+    if file != "-" and not Path(file).exists():
         output.fail(f"there is no file {file}", output.USAGE)
     with output.explained():
-        counts = output.run(_publish(file, graph, format, wait))
+        counts = output.run(_publish(file, reading, wait))
     if json:
         output.print_json(counts)
     else:
         _show(counts)
 
 
-async def _publish(file: str, graph: str | None, format: str | None, wait: bool) -> dict[str, float]:
+async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], wait: bool) -> dict[str, float]:
     started = time.perf_counter()
     counts: Counter[str] = Counter()
     with _opened(file) as stream:
-        items = read(stream, file, graph, format)
+        items = reading(stream)
         async with session(output.settings(), timeout=30.0) as connected:
             await _send(connected, items, stream, counts, wait)
     result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
@@ -57,7 +78,8 @@ async def _publish(file: str, graph: str | None, format: str | None, wait: bool)
 async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], wait: bool) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with Progress(*columns, console=output.err, transient=True) as progress:
-        size = Path(stream.name).stat().st_size if stream is not sys.stdin.buffer else None
+        known = isinstance(stream, BufferedReader) and stream is not sys.stdin.buffer
+        size = Path(stream.name).stat().st_size if known else None
         bar = progress.add_task("publishing", total=size)
         turns = _good(connected.connection, items, counts)
         async for _, result in connected.memory.publish_many(turns, outcomes=wait):
@@ -99,6 +121,9 @@ def _tell_rejection(outcome: Outcome) -> None:
 def _opened(file: str) -> Iterator[BinaryIO]:
     if file == "-":
         yield sys.stdin.buffer
+        return
+    if Path(file).is_dir():
+        yield BytesIO()
         return
     with open(file, "rb") as stream:
         yield stream
