@@ -58,6 +58,7 @@ class Settings(Message):
     half_life: int | None = Field(None, ge=1)
     stability: int | None = Field(None, ge=0, le=1000)
     prune_below: float | None = Field(None, ge=0, le=1)
+    episode_life: int | None = Field(None, ge=0)
     recall_boost: float | None = Field(None, ge=0, le=10)
     long_windows: int | None = Field(None, ge=0)
     long_recalls: int | None = Field(None, ge=0)
@@ -215,7 +216,11 @@ class Outcome(Message):
 
 
 class Inspection(Message):
-    """What a partition's owner holds at `position`.  `turns` counts each turn id once."""
+    """What a partition's owner holds at `position`.
+
+    turns        ids that were ever accepted, each once    concepts, pairs, topics   what is alive
+    forgotten    concepts and turns that have left
+    """
 
     kind: Literal["inspection"] = "inspection"
     position: Position
@@ -224,6 +229,8 @@ class Inspection(Message):
     turns: int
     concepts: int
     pairs: int
+    topics: int
+    forgotten: int
 
 
 class Theme(Message):

@@ -10,7 +10,7 @@ compaction.  Whoever reads (view, pack, digest) compacts first, so when that hap
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import singledispatchmethod
 from typing import Any
 
@@ -38,7 +38,7 @@ from state.topic_table import TopicTable
 from state.view import GraphView, Window, view_of
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
-_LAYOUT = 2
+_LAYOUT = 3
 _TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
 
 
@@ -49,6 +49,7 @@ class Graph:
     live           whether the last turn was recorded as it was said (else: imported), so that ticks make sense
     fresh_turns    turns since the last consolidation; first_fresh_at: event time of the first of them
     last_turn_at   the largest event time of a turn
+    forgotten      concepts that have ever left; turns that have are `passages.archived`
     """
 
     def __init__(self, name: str) -> None:
@@ -58,6 +59,7 @@ class Graph:
         self.preset, self.settings = "default", PRESETS["default"]
         self.live = False
         self.recalled = 0  # ConceptsRecalled that had an effect
+        self.forgotten = 0
         self.fresh_turns, self.first_fresh_at, self.last_turn_at = 0, EARLIEST_MS, EARLIEST_MS
         self.concepts = ConceptTable()
         self.passages = PassageTable()
@@ -65,7 +67,7 @@ class Graph:
         self.topics = TopicTable()
         self._fading: Fading | None = None  # made when somebody asks for it: a replay never does
         self.discarded: list[int] = []  # ordinals of events that a snapshot makes needless
-        self._forgotten = 0
+        self._dead_rows = 0
         self._view: GraphView | None = None
 
     def fold(self, event: GraphEvent) -> bool:
@@ -90,8 +92,8 @@ class Graph:
         self._count_windows(numbers, self.passages.previous_concepts(event.session))
         self.passages.add(event, self.events, numbers)
         self._watch(numbers, [concept.weight for concept in event.concepts])
-        if self._fading and all(map(self.concepts.is_mark.__getitem__, numbers)):
-            self._fading.watch_wordless(len(self.passages) - 1, event.at, self.settings)
+        if self._fading and self.settings.episode_life:
+            self._fading.watch_passage(len(self.passages) - 1, event.at + self.settings.episode_life)
         self._count_fresh(event)
         return True
 
@@ -176,19 +178,20 @@ class Graph:
     def _drop(self, concepts: Iterable[str], turns: Iterable[str]) -> None:
         for number in self._known(concepts):
             self.concepts.forget(number)
-            self._forgotten += 1
+            self.forgotten += 1
+            self._dead_rows += 1
         for turn in turns:
             if turn in self.passages.numbers:
                 number = self.passages.numbers[turn]
                 self.discarded.append(self.passages.event[number])
                 self.passages.archive(number)
-                self._forgotten += 1
-        if self._forgotten > 64 + (len(self.concepts) + len(self.passages)) // 2:
+                self._dead_rows += 1
+        if self._dead_rows > 64 + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()
 
     def compact(self) -> None:
         """Remove the rows of what was forgotten.  Nothing that can be seen changes."""
-        if not self._forgotten:
+        if not self._dead_rows:
             return
         self.concepts, concepts = self.concepts.compacted()
         self.passages, passages = self.passages.compacted(concepts)
@@ -197,24 +200,19 @@ class Graph:
         self.topics.renumber(concepts.tolist())
         if self._fading:
             self._fading.renumber(concepts, passages)
-        self._forgotten = 0
+        self._dead_rows = 0
 
     @property
     def fading(self) -> Fading:
-        """Return when each concept and wordless passage will have faded; kept up to date by the fold from now on."""
+        """Return when each concept will have faded, and each passage is over; kept up to date by the fold from now on."""
         if self._fading is None:
             self._fading = Fading()
             for number in self.concepts.numbers.values():
                 self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
-            for number in self._wordless():
-                self._fading.watch_wordless(number, self.passages.at[number], self.settings)
+            if life := self.settings.episode_life:
+                for number in self.passages.numbers.values():
+                    self._fading.watch_passage(number, self.passages.at[number] + life)
         return self._fading
-
-    def _wordless(self) -> Iterator[int]:
-        is_mark, alive = self.concepts.is_mark, self.concepts.alive
-        for number in self.passages.numbers.values():
-            if all(is_mark[concept] or not alive[concept] for concept in self.passages.concepts_of(number)):
-                yield number
 
     def knows(self, turn: str) -> bool:
         """Return whether a turn of this id was accepted."""
@@ -278,4 +276,4 @@ class Graph:
         return graph
 
 
-_PLAIN = ("clock", "recalled", "preset", "live", "fresh_turns", "first_fresh_at", "last_turn_at")
+_PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "first_fresh_at", "last_turn_at")

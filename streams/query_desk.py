@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -192,12 +193,17 @@ def _reply(query: Query, recalled: Recalled, position: Position, timing: Timing)
 
 
 def _inspection(owner: Owner, request: Inspect) -> Inspection:
-    graphs = list(owner.state.graphs())
+    held: Counter[str] = Counter()
+    for graph in owner.state.graphs():
+        graph.compact()  # pairs of what was forgotten are no pairs
+        held["concepts"] += len(graph.concepts)
+        held["pairs"] += len(graph.pairs["exchange"])
+        held["topics"] += len(graph.topics.topics)
+        held["forgotten"] += graph.forgotten + len(graph.passages.archived)
     return Inspection(
         position=_position(owner),
         digest=owner.state.digest() if request.digest else None,
-        graphs=len(graphs),
+        graphs=owner.state.head.graphs,
         turns=owner.state.head.turns,
-        concepts=sum(len(graph.concepts) for graph in graphs),
-        pairs=sum(len(graph.pairs["exchange"]) for graph in graphs),
+        **{name: held[name] for name in ("concepts", "pairs", "topics", "forgotten")},
     )

@@ -14,10 +14,12 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from emgas import Turn, limits
+from emgas import MemoryClient, Turn, limits
 from emgas.connection import Connection
+from emgas.errors import EmgasError
 from emgas.formats import FORMATS, BadLine, Item, read
 from emgas.messages import Outcome
+from state.presets import PRESETS
 from streams.cli import output
 from streams.cli.client import Session, session
 from streams.outbox import error_headers
@@ -29,37 +31,50 @@ def publish(
     file: Annotated[str, typer.Argument(help="A file of turns, or - for stdin.")],
     graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
     format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
+    preset: Annotated[str | None, typer.Option(help=f"How graphs live that are new: {', '.join(PRESETS)}.")] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")] = True,
     json: output.Json = False,
 ) -> None:
     """Publish turns: our own JSONL, OpenAI messages JSONL, or LoCoMo JSON.  Publishing again changes nothing."""
     if file != "-" and not Path(file).is_file():
         output.fail(f"there is no file {file}", output.USAGE)
+    if preset is not None and preset not in PRESETS:
+        output.fail(f"there is no preset {preset}: take one of {', '.join(PRESETS)}", output.USAGE)
     with output.explained():
-        counts = output.run(_publish(file, graph, format, wait))
+        counts = output.run(_publish(file, graph, format, preset, wait))
     if json:
         output.print_json(counts)
     else:
         _show(counts)
 
 
-async def _publish(file: str, graph: str | None, format: str | None, wait: bool) -> dict[str, float]:
+async def _publish(
+    file: str, graph: str | None, format: str | None, preset: str | None, wait: bool
+) -> dict[str, float]:
     started = time.perf_counter()
     counts: Counter[str] = Counter()
     with _opened(file) as stream:
         items = read(stream, file, graph, format)
         async with session(output.settings(), timeout=30.0) as connected:
-            await _send(connected, items, stream, counts, wait)
+            await _send(connected, items, stream, counts, preset, wait)
     result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
     return {**result, "seconds": round(time.perf_counter() - started, 3)}
 
 
-async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], wait: bool) -> None:
+async def _send(
+    connected: Session,
+    items: Iterator[Item],
+    stream: BinaryIO,
+    counts: Counter[str],
+    preset: str | None,
+    wait: bool,
+) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with Progress(*columns, console=output.err, transient=True) as progress:
         size = Path(stream.name).stat().st_size if stream is not sys.stdin.buffer else None
         bar = progress.add_task("publishing", total=size)
         turns = _good(connected.connection, items, counts)
+        turns = turns if preset is None else _configured(connected.memory, turns, preset)
         async for _, result in connected.memory.publish_many(turns, outcomes=wait):
             counts["published"] += 1
             if isinstance(result, Outcome):
@@ -78,6 +93,18 @@ async def _good(connection: Connection, items: Iterator[Item], counts: Counter[s
             await _bury(connection, item)
         else:
             yield item
+
+
+async def _configured(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str) -> AsyncIterator[Turn]:
+    """Yield the turns; before the first one of a graph that the memory does not know, say how it is to live."""
+    seen: set[str] = set()
+    async for turn in turns:
+        if turn.graph not in seen and not (await memory.describe(turn.graph)).found:
+            outcome = await memory.configure(turn.graph, preset, id=f"preset-{preset}")
+            if outcome.status == "rejected":
+                raise EmgasError(f"graph {turn.graph}: {outcome.reason}")
+        seen.add(turn.graph)
+        yield turn
 
 
 async def _bury(connection: Connection, line: BadLine) -> None:

@@ -73,7 +73,7 @@ def test_a_concept_that_is_mentioned_within_the_grace_is_not_forgotten() -> None
 
 
 def test_an_elephant_has_no_alarm() -> None:
-    life = configured(prune_below=0.0, least_turns=100)
+    life = configured(preset="elephant", least_turns=100, prune_below=0.0)
     life.tell(turn(MONDAY))
     assert next_alarm(life.graph) == NEVER
     assert next_due(life.graph, MONDAY + 10**12) is None

@@ -16,14 +16,14 @@ from state.packing import pack, unpack
 from tests.support.events import concept, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 
-GOLDEN = "a37925801da970a5464e6d8d5f6e47acfda8798b9842580b7e2d5a951498ca42"  # of the whole fold, its head included
+GOLDEN = "c05473985790f357d68a0c1947f0ac4db171a054491f10cfe74b730f1d63d1f5"  # of the whole fold, its head included
 GOLDEN_GRAPHS = {  # of what they hold
-    "ada": "d5a5ae0bacc77a8c583d428203e5ad3bf79c76c8ab4e4c632510d861e0f1439e",
-    "bob": "2ab0984e22b5991a99d80456d1bacd25efca91faf1daa1a8fbec2fbe36066676",
+    "ada": "518e76c108493a0e007729aac2b032a551d2245e52046159a433d7e72f3b0339",
+    "bob": "3eb455e113686a98777f402ba12d214bb663757d57ac1ad1127af64ac7c08352",
 }
 GOLDEN_PACKS = {  # of the bytes of their snapshots
-    "ada": "e345a71fe05e29fe842c7d6b2a7b5ddb8fdcf04f253184ae8d89356067f5813a",
-    "bob": "fcbfd61ddfd3dee01073bb242c147847dd7220eea3b31fbd912003918ad09f5e",
+    "ada": "9572e0e71ebd2e9bbd65e5cd5243a63b4e146b66f40ed06789625653beb89551",
+    "bob": "0663bd2141692fee0413c632eda97ff13ddc99a0a7bf7933be6072c9b7232201",
 }
 
 
