@@ -8,7 +8,7 @@ the tables and is no content: it is built anew after a load, and what a window f
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,18 +52,22 @@ class Fading:
         """Return before when nothing has faded."""
         return self._heap[0][0] if self._heap else NEVER
 
-    def until(self, at: int, expiry_of: Callable[[int], int]) -> Iterator[tuple[bool, int]]:
-        """Take out and yield (is a passage, number) of all that has faded by `at`, by time, then number."""
-        while self._heap and self._heap[0][0] <= at:
-            time, is_passage, number = heapq.heappop(self._heap)
+    def until(self, at: int, expiry_of: Callable[[int], int]) -> tuple[list[int], list[int]]:
+        """Take out and return the concepts that have faded by `at`, and the passages that are over, by time.
+
+        Some of them may have left otherwise before.
+        """
+        heap, watched = self._heap, self._watched
+        concepts, passages = list[int](), list[int]()
+        while heap and heap[0][0] <= at:
+            time, is_passage, number = heapq.heappop(heap)
             if is_passage:
-                yield True, number
-                continue
-            if self._watched.get(number) != time:
-                continue  # an earlier entry has spoken for it
-            del self._watched[number]
-            expiry = expiry_of(number)
-            if expiry > at:
-                self.watch_concept(number, expiry)
-            else:
-                yield False, number
+                passages.append(number)
+            elif watched.get(number) == time:  # else an earlier entry has spoken for it
+                del watched[number]
+                expiry = expiry_of(number)
+                if expiry > at:
+                    self.watch_concept(number, expiry)
+                else:
+                    concepts.append(number)
+        return concepts, passages
