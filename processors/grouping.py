@@ -96,8 +96,7 @@ def _links_out(graph: Graph, words: Iterable[int]) -> Edges:
     often = (together >= TOGETHER) & is_word[target]
     source, target, together = sources[position[often]], target[often], together[often]
     in_turns = np.array(graph.concepts.in_turns)
-    turns = len(graph.passages.numbers) + len(graph.passages.archived)
-    lift = (together * turns) / (in_turns[source] * in_turns[target])
+    lift = (together * graph.turns) / (in_turns[source] * in_turns[target])
     weight: Floats = np.rint(together * np.log(np.maximum(lift, 1.0)) * 1e6)
     return Edges(source, target, weight).where(weight > 0)
 

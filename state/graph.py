@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from emgas.limits import EARLIEST_MS
 from state.concept_table import ConceptTable
 from state.cooccurrence import PairCounts
+from state.decay import NEVER
 from state.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
@@ -47,8 +48,9 @@ class Graph:
 
     clock          stream time, ms: the largest event time seen
     live           whether the last turn was recorded as it was said (else: imported), so that ticks make sense
-    fresh_turns    turns since the last consolidation; first_fresh_at: event time of the first of them
+    fresh_turns    turns since the last consolidation
     last_turn_at   the largest event time of a turn
+    enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
     forgotten      concepts that have ever left; turns that have are `passages.archived`
     """
 
@@ -60,7 +62,7 @@ class Graph:
         self.live = False
         self.recalled = 0  # ConceptsRecalled that had an effect
         self.forgotten = 0
-        self.fresh_turns, self.first_fresh_at, self.last_turn_at = 0, EARLIEST_MS, EARLIEST_MS
+        self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
         self.concepts = ConceptTable()
         self.passages = PassageTable()
         self.pairs: dict[Window, PairCounts] = {"turn": PairCounts(), "exchange": PairCounts(), "recall": PairCounts()}
@@ -118,14 +120,23 @@ class Graph:
                     self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
 
     def _count_fresh(self, event: TurnRecorded) -> None:
-        if self.fresh_turns == 0:
-            self.first_fresh_at = event.at
         self.fresh_turns += 1
         self.last_turn_at = max(self.last_turn_at, event.at)
         self.live = event.live
+        self._ask_if_enough()
+
+    def _ask_if_enough(self) -> None:
+        if self.fresh_turns < self.settings.enough_turns(self.turns):
+            self.enough_at = NEVER
+        elif self.enough_at == NEVER:
+            self.enough_at = self.last_turn_at
 
     def _pass_time(self, at: int) -> None:
         self.clock = max(self.clock, at)
+
+    def _pass_window(self, end: int) -> None:
+        """Note that a window was closed: so its grace was over.  What ended by the clock is never closed again."""
+        self._pass_time(end + self.settings.grace)
 
     @_apply.register
     def _(self, event: ConceptsRecalled) -> bool:
@@ -143,6 +154,7 @@ class Graph:
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings = event.preset, event.settings
         self._fading = None
+        self._ask_if_enough()
         return True
 
     @_apply.register
@@ -157,18 +169,20 @@ class Graph:
 
     @_apply.register
     def _(self, event: DecayWindowClosed) -> bool:
+        self._pass_window(event.at)
         self._drop(event.concepts, event.turns)
         return True
 
     @_apply.register
     def _(self, event: ConsolidationWindowClosed) -> bool:
+        self._pass_window(event.at)
         for number in self._known(event.consolidated):
             self.concepts.consolidate(number, event.at, self.settings)
             self._watch([number], [0.0])
         for change in event.topics:
             self.topics.apply(change, self._known(change.concepts), event.at)
         self._drop([], [dropped for _, dropped in event.merged])
-        self.fresh_turns = 0
+        self.fresh_turns, self.enough_at = 0, NEVER
         return True
 
     def _known(self, names: Iterable[str]) -> list[int]:
@@ -186,7 +200,7 @@ class Graph:
                 self.discarded.append(self.passages.event[number])
                 self.passages.archive(number)
                 self._dead_rows += 1
-        if self._dead_rows > 64 + (len(self.concepts) + len(self.passages)) // 2:
+        if self._dead_rows > 128 + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()
 
     def compact(self) -> None:
@@ -213,6 +227,11 @@ class Graph:
                 for number in self.passages.numbers.values():
                     self._fading.watch_passage(number, self.passages.at[number] + life)
         return self._fading
+
+    @property
+    def turns(self) -> int:
+        """Return how many turns were ever accepted."""
+        return len(self.passages.numbers) + len(self.passages.archived)
 
     def knows(self, turn: str) -> bool:
         """Return whether a turn of this id was accepted."""
@@ -276,4 +295,4 @@ class Graph:
         return graph
 
 
-_PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "first_fresh_at", "last_turn_at")
+_PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")

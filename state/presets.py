@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 MINUTE = 60_000
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+MOST_PATIENT = 5
 Duration = Annotated[int, Field(ge=1, le=100 * 366 * DAY)]
 
 
@@ -43,7 +44,7 @@ class MemorySettings(BaseModel):
     consolidate_every tumbling windows of consolidation
     idle              session window: silence after which a conversation counts as over, and is consolidated
     grace             how long after its end a window waits for late turns
-    least_turns       new turns without which nothing is consolidated
+    least_turns       new turns without which nothing is consolidated; see `enough_turns`
     duplicate_above   share of words in common (Jaccard) from which two turns say the same; above 1: never
     """
 
@@ -63,6 +64,14 @@ class MemorySettings(BaseModel):
     grace: Annotated[int, Field(ge=0, le=366 * DAY)] = 5 * MINUTE
     least_turns: Annotated[int, Field(ge=1)] = 12
     duplicate_above: Annotated[float, Field(gt=0, le=2)] = 0.9
+
+    def enough_turns(self, ever: int) -> int:
+        """Return how many new turns are worth a consolidation, in a graph that has heard `ever` turns.
+
+        What a window costs grows with the graph until the bounds of processors/grouping.py hold, so a large graph waits
+        for more: a tenth of its turns, and at most MOST_PATIENT times `least_turns`.
+        """
+        return max(self.least_turns, min(ever // 10, MOST_PATIENT * self.least_turns))
 
 
 PRESETS = {

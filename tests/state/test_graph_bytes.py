@@ -16,14 +16,14 @@ from state.packing import pack, unpack
 from tests.support.events import concept, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 
-GOLDEN = "c05473985790f357d68a0c1947f0ac4db171a054491f10cfe74b730f1d63d1f5"  # of the whole fold, its head included
+GOLDEN = "21a6da995bb9bb3c42d0ad0592c2fd82ef88b1100674a62f17c62f00dc46f6c7"  # of the whole fold, its head included
 GOLDEN_GRAPHS = {  # of what they hold
-    "ada": "518e76c108493a0e007729aac2b032a551d2245e52046159a433d7e72f3b0339",
-    "bob": "3eb455e113686a98777f402ba12d214bb663757d57ac1ad1127af64ac7c08352",
+    "ada": "3b649f97125276f84196adfe122b9f57f7c798b74ea683f7f8dd21b27bd3355d",
+    "bob": "b997758c31a815096d92fb43ddb5af989a414994495fc82f4e1e9afc6a7398bf",
 }
 GOLDEN_PACKS = {  # of the bytes of their snapshots
-    "ada": "9572e0e71ebd2e9bbd65e5cd5243a63b4e146b66f40ed06789625653beb89551",
-    "bob": "0663bd2141692fee0413c632eda97ff13ddc99a0a7bf7933be6072c9b7232201",
+    "ada": "71ddd0a76b1c947e15a2d225a9711fc3543070ebc11a82df2a4e078be3c7e3b7",
+    "bob": "6177d4002da7db47e8dce992a2d6a87f2e81f59d664ac82da6230d37a0450be9",
 }
 
 
