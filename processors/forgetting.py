@@ -1,8 +1,8 @@
 """What a decay window forgets, and what a user's wish to forget takes with it.  Decides; the fold only applies.
 
-A turn is archived with the last of its words, as a passage that no concept leads to can never be recalled, and when its
-`episode_life` is over: its words and marks then stay by their own strength.  It stays in the log, so a replay with other
-settings brings it back.  Source: SEEDS E30, S27, P24.
+A turn is archived with the last of its words, as a passage that no concept leads to can never be recalled, and when
+its `episode_life` is over: its words and marks then stay by their own strength.  It stays in the log, so a replay with
+other settings brings it back.  Source: SEEDS E30, S27, P24.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A concept's entry is a lower bound: a boosted one keeps its old entry, which is looked at once too early, found alive,
 and put back with its new time.  A passage's time is final: `episode_life` after it was said.  The heap is derived from
-the tables and is no content: it is built anew after a load, and what a window finds is the same, whichever bounds are in it.
+the tables and is no content: it is built anew after a load, and a window finds the same whichever bounds are in it.
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ class Graph:
 
     @property
     def fading(self) -> Fading:
-        """Return when each concept will have faded, and each passage is over; kept up to date by the fold from now on."""
+        """Return when each concept will have faded and each passage is over; the fold keeps it up to date from now on."""
         if self._fading is None:
             self._fading = Fading()
             for number in self.concepts.numbers.values():

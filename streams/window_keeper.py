@@ -71,8 +71,8 @@ class WindowKeeper:
     async def tick(self, now: int) -> None:
         """Close the windows that have ended at `now` (ms) in live graphs that have fallen silent.
 
-        What has to be forgotten or consolidated is an event, and moves the graph's clock.  Else nothing is written: that
-        time went on in a graph in which nothing happens can be seen by nobody.
+        What has to be forgotten or consolidated is an event, and moves the graph's clock.  Else nothing is written:
+        that time went on in a graph in which nothing happens can be seen by nobody.
         """
         for name in islice(self._unseen, LOOKED_AT):
             self.look_at(name)

@@ -489,8 +489,8 @@ class PipelineContract:
         assert len(await self.told(doomed, partition)) < len(await self.windows(doomed, "ada"))
         await doomed.restart()
         await eventually(lambda: doomed.ids("ada")[-1:] == [WEEKS[-1][0]])
-        async with doomed.app.keepers[partition].lock:
-            assert await self.told(doomed, partition) == [offset for offset, _ in await self.windows(doomed, "ada")]
+        await eventually(lambda: doomed.app.keepers[partition]._changes._caught_up)
+        assert await self.told(doomed, partition) == [offset for offset, _ in await self.windows(doomed, "ada")]
         assert all(each.match for each in await doomed.verified())
 
     async def test_a_worker_that_stops_between_windows_holds_what_one_that_ran_through_holds(

@@ -127,7 +127,7 @@ async def test_a_last_change_that_is_none_in_this_log_makes_all_be_sent() -> Non
 
 
 def a_log_with_a_zombie() -> LogWriter:
-    """Return a log in which a worker goes on after another has claimed: windows at 2, 4 (the first one's, too late) and 5."""
+    """Return a log in which a worker goes on after another has claimed: windows at 2, 4 (its own, too late) and 5."""
     log = LogWriter()
     log.turn()
     log.decay(turns="t0")

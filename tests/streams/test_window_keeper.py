@@ -182,6 +182,25 @@ async def test_the_size_of_a_batch_does_not_show_over_months(seed: int) -> None:
     assert {"decay", "consolidation"} <= set(windows[0][0])
 
 
+@pytest.mark.parametrize("seed", range(3))
+async def test_how_graphs_take_turns_does_not_show(seed: int) -> None:
+    seeded, told = random.Random(seed), months(seed)
+    by_graph = {name: [each for each in told if each["graph"] == name] for name in ("ada", "bob", "eve")}
+    digests, windows = [], []
+    for _ in range(3):
+        order = seeded.sample([each["graph"] for each in told], len(told))
+        queues = {name: iter(messages) for name, messages in by_graph.items()}
+        house = House(batch=seeded.choice([1, 7, 64]))
+        await house.hears(*(next(queues[name]) for name in order))
+        digests.append(house.state.digests())
+        windows.append([house.story(name) for name in by_graph])
+    alone = House()
+    await alone.hears(*by_graph["ada"])
+    assert digests[1:] == digests[:1] * 2
+    assert windows[1:] == windows[:1] * 2
+    assert alone.graph("ada").digest() == digests[0]["ada"], "nor whether there are others at all"
+
+
 def months(seed: int) -> list[dict[str, Any]]:
     """Return what three people say in some months, some of it late, and how one wants to be remembered meanwhile."""
     seeded, at, told = random.Random(seed), NOON, list[dict[str, Any]]()
