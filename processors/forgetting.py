@@ -76,8 +76,10 @@ def _left_wordless(graph: Graph, gone: Set[int]) -> set[int]:
     alive, is_mark = graph.concepts.alive, graph.concepts.is_mark
     left = set()
     for passage in _passages_with(graph, {number for number in gone if not is_mark[number]}):
-        words = (number for number in graph.passages.concepts_of(passage) if not is_mark[number])
-        if not any(alive[number] and number not in gone for number in words):
+        for number in graph.passages.concepts_of(passage):
+            if alive[number] and number not in gone and not is_mark[number]:
+                break
+        else:
             left.add(passage)
     return left
 

@@ -12,7 +12,7 @@
       ConceptsRecalled concepts that a reinforcing query woke (graph event)
       GraphConfigured  how this graph lives from here on: decay, thresholds, windows (graph event; a graph's first)
       Forgotten        what a user asked to forget (graph event)
-      Ticked           stream time went on though nobody spoke (graph event)
+      Ticked           stream time went on though nobody spoke (graph event; not written any more)
       DecayWindowClosed          what faded below the threshold (graph event)
       ConsolidationWindowClosed  what became long-term, topics, merged passages (graph event)
 
@@ -162,7 +162,7 @@ class Forgotten(GraphData):
 
 
 class Ticked(GraphData):
-    """Time reached `at` (ms) in a graph that is live but silent."""
+    """Time reached `at` (ms) in a graph that is live but silent.  Older logs hold it: now window events tell the time."""
 
     kind: Literal["Ticked"] = "Ticked"
     at: Milliseconds

@@ -39,6 +39,7 @@ from state.topic_table import TopicTable
 from state.view import GraphView, Window, view_of
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
+ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
 _LAYOUT = 3
 _TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
 
@@ -200,7 +201,7 @@ class Graph:
                 self.discarded.append(self.passages.event[number])
                 self.passages.archive(number)
                 self._dead_rows += 1
-        if self._dead_rows > 128 + (len(self.concepts) + len(self.passages)) // 2:
+        if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()
 
     def compact(self) -> None:
@@ -218,7 +219,7 @@ class Graph:
 
     @property
     def fading(self) -> Fading:
-        """Return when each concept will have faded and each passage is over; the fold keeps it up to date from now on."""
+        """Return when each concept will have faded and each passage is over; the fold keeps it so from now on."""
         if self._fading is None:
             self._fading = Fading()
             for number in self.concepts.numbers.values():

@@ -135,11 +135,11 @@ def test_a_graph_may_forget_everything_and_begin_anew() -> None:
 
 
 def test_many_forgotten_rows_are_compacted_by_themselves() -> None:
-    graph = said(*(f"word{n} coffee" for n in range(300)))
-    for n in range(250):
+    graph = said(*(f"word{n} coffee" for n in range(600)))
+    for n in range(550):
         graph.fold(forgotten(concepts=f"word{n}", turns=f"t{n}"))
-    assert len(graph.concepts) < 200
-    assert len(graph.passages) < 200
+    assert len(graph.concepts) < 300
+    assert len(graph.passages) < 300
     assert len(graph.view().ids) == 51
 
 
