@@ -104,17 +104,22 @@ def _alike(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> dict[int, set[i
 def _candidates(graph: Graph, new: Mapping[int, frozenset[int]], share: float) -> Iterator[tuple[int, int]]:
     """Yield every pair of a new passage and another that may have more than `share` of their words in common."""
     rare = {passage: _rarest(graph, words, share) for passage, words in new.items() if len(words) >= LEAST_WORDS}
-    holders = _holders(graph, {word for words in rare.values() for word in words})
+    wanted = {word for words in rare.values() for word in words}
+    holders = _holders(graph, wanted) if wanted else {}
     for passage, words in rare.items():
         others = {holder for word in words for holder in holders[word]} - {passage}
         yield from ((passage, other) for other in sorted(others))
 
 
 def _rarest(graph: Graph, words: Collection[int], share: float) -> list[int]:
-    """Return so many of `words`, the rarest, that a passage with none of them has at most `share` in common."""
+    """Return so many of `words`, the rarest, that a passage with none of them has at most `share` in common.
+
+    Those that no other passage can hold are left out.
+    """
     in_turns = graph.concepts.in_turns
     missing = len(words) - int(share * len(words) - 1e-9)  # a product that was rounded up must not hide a candidate
-    return sorted(words, key=lambda word: (in_turns[word], word))[:missing]
+    rarest = sorted(words, key=lambda word: (in_turns[word], word))[:missing]
+    return [word for word in rarest if in_turns[word] > 1]  # what was said in one turn leads to no other
 
 
 def _holders(graph: Graph, words: Collection[int]) -> dict[int, list[int]]:

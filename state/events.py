@@ -162,7 +162,7 @@ class Forgotten(GraphData):
 
 
 class Ticked(GraphData):
-    """Time reached `at` (ms) in a graph that is live but silent.  Older logs hold it: now window events tell the time."""
+    """Time reached `at` (ms) in a graph that is live but silent.  Not written any more: window events tell the time."""
 
     kind: Literal["Ticked"] = "Ticked"
     at: Milliseconds

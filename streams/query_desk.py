@@ -205,5 +205,8 @@ def _inspection(owner: Owner, request: Inspect) -> Inspection:
         digest=owner.state.digest() if request.digest else None,
         graphs=owner.state.head.graphs,
         turns=owner.state.head.turns,
-        **{name: held[name] for name in ("concepts", "pairs", "topics", "forgotten")},
+        concepts=held["concepts"],
+        pairs=held["pairs"],
+        topics=held["topics"],
+        forgotten=held["forgotten"],
     )
