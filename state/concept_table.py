@@ -43,8 +43,6 @@ class ConceptTable:
         self.is_mark = array("b")  # derived from the id, so not packed
         for name, code in _COLUMNS.items():
             setattr(self, name, array(code))
-        begun = {"in_turns", "alive", "created", "accessed", "strength_at", "strength"}
-        self._zeros: list[array[int]] = [getattr(self, name) for name in _COLUMNS if name not in begun]
 
     in_turns: array[int]
     in_exchanges: array[int]
@@ -63,37 +61,56 @@ class ConceptTable:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def mention(self, concept: Concept, at: int, settings: MemorySettings) -> int:
-        """Fold one mention at `at` (ms) and return the concept's number."""
-        number = self.numbers.get(concept.id)
-        if number is None:
-            number = self._add(concept, at)
-        else:
-            self._count_form(number, concept.label)
-            self.boost(number, concept.weight, at, settings)
-            self.in_turns[number] += 1  # after: how long it lasted until now depends on the mentions before
-        self._see_window(number, at - at % settings.consolidate_every)
-        return number
+    def mention(self, concepts: Sequence[Concept], at: int, settings: MemorySettings) -> list[int]:
+        """Fold the mentions of one turn at `at` (ms) and return the concepts' numbers.
 
-    def _add(self, concept: Concept, at: int) -> int:
-        number = self.numbers[concept.id] = len(self.ids)
-        self.ids.append(concept.id)
+        This is what a rebuild does most, so it stands in one loop; by the laws of `boost`.
+        """
+        window = at - at % settings.consolidate_every
+        find, first_form, forms, last_window = self.numbers.get, self._first_form, self._forms, self.last_window
+        in_turns, strength, strength_at, accessed = self.in_turns, self.strength, self.strength_at, self.accessed
+        one_half_life = 0 if settings.stability else settings.half_life
+        numbers = []
+        for concept in concepts:
+            number = find(concept.id)
+            if number is None:
+                numbers.append(self._add(concept, at, window))
+                continue
+            numbers.append(number)
+            if concept.label != first_form[number] or number in forms:
+                self._count_form(number, concept.label)
+            elapsed = at - strength_at[number]
+            if elapsed > 0 and one_half_life and not self.long_term[number]:
+                strength[number] = decayed(strength[number], elapsed, one_half_life) + concept.weight
+                strength_at[number] = accessed[number] = at
+            else:
+                self.boost(number, concept.weight, at, settings)
+            in_turns[number] += 1  # after: how long it lasted until now depends on the mentions before
+            if window > last_window[number]:  # not again for a late turn
+                self.seen_windows[number] += 1
+                last_window[number] = window
+        return numbers
+
+    def _add(self, concept: Concept, at: int, window: int) -> int:
+        name = concept.id
+        number = self.numbers[name] = len(self.ids)
+        self.ids.append(name)
         self._first_form.append(concept.label)
-        self.is_mark.append(concept.id.startswith("@"))
-        for column in self._zeros:
-            column.append(0)
-        for ones in (self.in_turns, self.alive):
-            ones.append(1)
-        for times in (self.created, self.accessed, self.strength_at):
-            times.append(at)
+        self.is_mark.append(name[:1] == "@")
+        self.in_turns.append(1)
+        self.in_exchanges.append(0)
+        self.created.append(at)
+        self.accessed.append(at)
         self.strength.append(concept.weight)
+        self.strength_at.append(at)
+        self.recalls.append(0)
+        self.first_recall.append(0)
+        self.seen_windows.append(1)
+        self.last_window.append(window)
+        self.long_term.append(0)
+        self.long_since.append(0)
+        self.alive.append(1)
         return number
-
-    def _see_window(self, number: int, window: int) -> None:
-        """Count the consolidation windows that a concept was mentioned in; not again for a late turn."""
-        if self.seen_windows[number] == 0 or window > self.last_window[number]:
-            self.seen_windows[number] += 1
-            self.last_window[number] = window
 
     def boost(self, number: int, amount: float, at: int, settings: MemorySettings) -> None:
         """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""

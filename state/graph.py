@@ -10,9 +10,9 @@ compaction.  Whoever reads (view, pack, digest) compacts first, so when that hap
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import singledispatchmethod
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,7 @@ class Graph:
     def fold(self, event: GraphEvent) -> bool:
         """Apply the graph's next event in place; return whether it had an effect (a known turn id has none)."""
         self._view = None
-        had_effect = self._apply(event)
+        had_effect = _FOLDS[type(event)](self, event)
         if not isinstance(event, TurnRecorded) or not had_effect:
             self.discarded.append(self.events)
         self.events += 1
@@ -86,20 +86,24 @@ class Graph:
         if self.knows(event.id):
             return False
         self._pass_time(event.at)
-        numbers = [self.concepts.mention(concept, event.at, self.settings) for concept in event.concepts]
+        numbers = self.concepts.mention(event.concepts, event.at, self.settings)
         self._count_windows(numbers, self.passages.previous_concepts(event.session))
         self.passages.add(event, self.events, numbers)
-        self._watch(numbers, [concept.weight for concept in event.concepts])
-        if self._fading and all(map(self.concepts.is_mark.__getitem__, numbers)):
-            self._fading.watch_wordless(len(self.passages) - 1, event.at, self.settings)
+        if self._fading:
+            self._watch(numbers, [concept.weight for concept in event.concepts])
+            if all(map(self.concepts.is_mark.__getitem__, numbers)):
+                self._fading.watch_wordless(len(self.passages) - 1, event.at, self.settings)
         self._count_fresh(event)
         return True
 
     def _count_windows(self, turn: Sequence[int], previous: Sequence[int]) -> None:
-        alive = self.concepts.alive
-        exchange = list(dict.fromkeys([*(number for number in previous if alive[number]), *turn]))
+        if self._forgotten:
+            alive = self.concepts.alive
+            previous = [number for number in previous if alive[number]]
+        exchange = list({*previous, *turn})
+        in_exchanges = self.concepts.in_exchanges
         for number in exchange:
-            self.concepts.in_exchanges[number] += 1
+            in_exchanges[number] += 1
         self.pairs["turn"].add(turn)
         self.pairs["exchange"].add(exchange)
 
@@ -277,5 +281,9 @@ class Graph:
             graph.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])
         return graph
 
+
+_FOLDS: dict[type, Callable[[Graph, Any], bool]] = {  # looked up once: a dispatch for every event costs too much
+    kind: Graph.__dict__["_apply"].dispatcher.dispatch(kind) for kind in get_args(GraphEvent)
+}
 
 _PLAIN = ("clock", "recalled", "preset", "live", "fresh_turns", "first_fresh_at", "last_turn_at")

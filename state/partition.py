@@ -12,9 +12,10 @@ import contextlib
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from state import store as layout
 from state.errors import StoreCorrupt, WrongLayout

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.cooccurrence import SETTLE_EVERY, PairCounts
+from state.cooccurrence import QUEUED_PAIRS, PairCounts
 
 CONCEPTS = [*range(12), 1023, 2**20, 2**30]
 windows = st.lists(st.sampled_from(CONCEPTS), unique=True, max_size=8)
@@ -98,7 +98,7 @@ def test_the_order_of_neighbours_does_not_depend_on_when_they_were_settled(
 
 def test_many_pairs_overflow_from_the_small_level_into_the_large_one() -> None:
     seeded = random.Random(3)
-    listed = [seeded.sample(range(400), 20) for _ in range(5 * SETTLE_EVERY + 7)]
+    listed = [seeded.sample(range(400), 20) for _ in range(3 * QUEUED_PAIRS // 190 + 7)]
     reference = Counter(pair for window in listed for pair in permutations(window, 2))
     position, neighbour, count = counted(listed).neighbours(np.arange(400))
     assert list(zip(position.tolist(), neighbour.tolist(), count.tolist(), strict=True)) == expected_edges(reference)
