@@ -229,7 +229,7 @@ def decode(value: bytes) -> AnyEvent:
     """Return the event that a record value holds.  Raises UnreadableEvent, never skips."""
     try:
         return _READER.decode(value)
-    except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:  # TypeError: a tombstone
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:  # TypeError: a tombstone
         return _decode_older(value, error)
 
 

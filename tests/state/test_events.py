@@ -82,6 +82,7 @@ SETTINGS = orjson.loads(encode(graph_configured()))["settings"]
         (TURN.replace(b'"text of t0"', b'"\\ud800"'), "surrogate"),
         (TURN.replace(b"text of t0", b"\xff"), "utf-8"),
         (TURN[:-1], "truncated|malformed"),
+        (b'{"nested":' + b"[" * 10**5 + b"]" * 10**5 + b',"kind":"Claim"}', "recursion"),
     ],
 )
 def test_what_cannot_be_read_is_named(value: bytes, named: str) -> None:
