@@ -30,6 +30,7 @@ from state.events import Concept
 from state.presets import MemorySettings
 
 Integers = NDArray[np.int64]
+EXCHANGED = 4096  # concepts of exchanges that wait to be counted, at most
 
 
 class ConceptTable:
@@ -43,9 +44,9 @@ class ConceptTable:
         self.is_mark = array("b")  # derived from the id, so not packed
         for name, code in _COLUMNS.items():
             setattr(self, name, array(code))
+        self._exchanged = array("i")  # the concepts of exchanges that `in_exchanges` does not count yet
 
     in_turns: array[int]
-    in_exchanges: array[int]
     created: array[int]
     accessed: array[int]
     strength: array[float]
@@ -61,6 +62,25 @@ class ConceptTable:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def in_exchanges(self) -> array[int]:
+        """In how many exchanges each concept was: counted when somebody reads it, or when there is much to count."""
+        if self._exchanged:
+            counts = np.frombuffer(self._in_exchanges, np.int64)
+            np.add.at(counts, np.frombuffer(self._exchanged, np.int32), 1)
+            self._exchanged = array("i")
+        return self._in_exchanges
+
+    @in_exchanges.setter
+    def in_exchanges(self, counts: array[int]) -> None:
+        self._in_exchanges = counts
+
+    def exchange(self, numbers: Sequence[int]) -> None:
+        """Count an exchange in which these concepts were."""
+        self._exchanged.extend(numbers)
+        if len(self._exchanged) > EXCHANGED:
+            _ = self.in_exchanges
+
     def mention(self, concepts: Sequence[Concept], at: int, settings: MemorySettings) -> list[int]:
         """Fold the mentions of one turn at `at` (ms) and return the concepts' numbers.
 
@@ -68,7 +88,8 @@ class ConceptTable:
         """
         window = at - at % settings.consolidate_every
         find, first_form, forms, last_window = self.numbers.get, self._first_form, self._forms, self.last_window
-        in_turns, strength, strength_at, accessed = self.in_turns, self.strength, self.strength_at, self.accessed
+        long_term, in_turns, strength = self.long_term, self.in_turns, self.strength
+        strength_at, accessed = self.strength_at, self.accessed
         one_half_life = 0 if settings.stability else settings.half_life
         numbers = []
         for concept in concepts:
@@ -77,10 +98,10 @@ class ConceptTable:
                 numbers.append(self._add(concept, at, window))
                 continue
             numbers.append(number)
-            if concept.label != first_form[number] or number in forms:
+            if concept.label != first_form[number] or (forms and number in forms):
                 self._count_form(number, concept.label)
             elapsed = at - strength_at[number]
-            if elapsed > 0 and one_half_life and not self.long_term[number]:
+            if elapsed > 0 and one_half_life and not long_term[number]:
                 strength[number] = decayed(strength[number], elapsed, one_half_life) + concept.weight
                 strength_at[number] = accessed[number] = at
             else:
@@ -92,13 +113,13 @@ class ConceptTable:
         return numbers
 
     def _add(self, concept: Concept, at: int, window: int) -> int:
-        name = concept.id
+        name, form = concept.id, concept.label
         number = self.numbers[name] = len(self.ids)
         self.ids.append(name)
-        self._first_form.append(concept.label)
+        self._first_form.append(name if form == name else form)  # one object, where both are equal
         self.is_mark.append(name[:1] == "@")
         self.in_turns.append(1)
-        self.in_exchanges.append(0)
+        self._in_exchanges.append(0)
         self.created.append(at)
         self.accessed.append(at)
         self.strength.append(concept.weight)

@@ -101,9 +101,7 @@ class Graph:
             alive = self.concepts.alive
             previous = [number for number in previous if alive[number]]
         exchange = list({*previous, *turn})
-        in_exchanges = self.concepts.in_exchanges
-        for number in exchange:
-            in_exchanges[number] += 1
+        self.concepts.exchange(exchange)
         self.pairs["turn"].add(turn)
         self.pairs["exchange"].add(exchange)
 

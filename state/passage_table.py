@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from state.events import Concept, TurnRecorded
+from state.events import TurnRecorded
 
 Integers = NDArray[np.int64]
 ROLES = (None, "user", "assistant", "system", "tool")
@@ -90,18 +90,15 @@ class PassageTable:
         self.fingerprint.append(fingerprint(turn.text))
         self.kept.append(1)
         self._follow(number)
-        self._add_postings(concepts, turn.concepts)
+        self.starts.append(len(self.posting_concept))
+        self.posting_concept.extend(concepts)
+        self.posting_count.extend([concept.count for concept in turn.concepts])
 
     def _follow(self, number: int) -> None:
         """Let a passage be the last one of its session."""
         session = self.session[number]
         self._before.append(self._last_of_session.get(session, -1))
         self._last_of_session[session] = number
-
-    def _add_postings(self, numbers: Sequence[int], concepts: Sequence[Concept]) -> None:
-        self.starts.append(len(self.posting_concept))
-        self.posting_concept.extend(numbers)
-        self.posting_count.extend([concept.count for concept in concepts])
 
     def knows(self, turn: str) -> int | None:
         """Return the fingerprint of the turn of this id, None if none was ever accepted."""
