@@ -81,11 +81,12 @@ def rebuilt(log: ReadOnlyLog, count: int, directory: Path) -> str:
     """Rebuild `count` events into `directory` and return the digest."""
     with timed(f"rebuild of {count:,} events", count):
         state = asyncio.run(refold(EmbeddedReader(log, TOPIC), 0, count, store_into(directory, 0)))
+    with timed("its digest", count):
+        digest = state.digest()
     print(f"{'resident':32}{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:9.0f} MB at most")
     with timed("closing the store"):
         state.close()
-    with timed("its digest", count):
-        return state_of(directory / "0").digest()
+    return digest
 
 
 def folded_one_by_one(log: ReadOnlyLog, count: int, directory: Path) -> str:
