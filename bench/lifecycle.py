@@ -27,6 +27,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from bench.recall_locomo import recorded
 from emgas.formats import locomo
 from emgas.messages import Turn
@@ -249,9 +251,8 @@ def lived(turns: Iterable[Turn], preset: str, extractor: YakeExtractor) -> Graph
         if not name:
             name = turn.graph
             worker.configure(name, preset)
-        facts = recorded(turn, extractor).model_dump(exclude={"v", "kind", "epoch", "claim", "seq", "chain"})
-        facts = {**facts, "src": number, "concepts": [Concept(*found) for found in facts["concepts"]]}
-        worker.tell(name, facts["at"], partial(TurnRecorded, **facts))
+        event = recorded(turn, extractor)
+        worker.tell(name, event.at, lambda event=event, src=number, **link: structs.replace(event, src=src, **link))
     worker.tick(name, BEGIN + YEAR + 30 * DAY)
     graph = worker.state.graph(name)
     assert graph is not None

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from processors.grouping import LEAST, Region, grouped, links_around
-from state.events import TopicChange
+from state.events import Fate, TopicChange
 from state.graph import Graph
 from state.topic_table import Topic
 
@@ -129,10 +129,10 @@ class _Author:
     def _died(self, topic: Topic) -> TopicChange:
         return TopicChange(id=topic.id, change="died", label=topic.label, concepts=[])
 
-    def _change(self, name: str, change: str, group: Sequence[int], origins: Sequence[str] = ()) -> TopicChange:
+    def _change(self, name: str, change: Fate, group: Sequence[int], origins: Sequence[str] = ()) -> TopicChange:
         concepts = [self._ids[word] for word in group]
-        facts = {"id": name, "change": change, "label": self._label(group), "concepts": concepts}
-        return TopicChange.model_validate({**facts, "origins": list(origins)})
+        label = self._label(group)
+        return TopicChange(id=name, change=change, label=label, concepts=concepts, origins=list(origins))
 
     def _label(self, group: Sequence[int]) -> str:
         return ", ".join(self._labels[word] for word in group[:LABELLED_BY])

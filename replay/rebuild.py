@@ -12,7 +12,7 @@ from state.partition import Folded, Partition
 from state.rocks_store import RocksStore
 from state.store import Store
 
-FLUSH_EVERY = 2000  # events folded between two flushes: bounds memory, and what a killed rebuild does again
+FLUSH_EVERY = 8000  # events folded between two flushes: bounds memory, and what a killed rebuild does again
 Observe = Callable[[Folded], None]
 
 
@@ -22,7 +22,7 @@ async def refold(log: LogReader, number: int, end: int, store: Store, observe: O
     A store that was filled in part goes on where it stopped.  `observe` is shown every record as it was folded.
     Raises LogRewritten when the log no longer holds what the store needs next, and what `Partition.fold` raises.
     """
-    state = Partition(store)
+    state = Partition(store, rebuilding=True)
     start, _ = await log.bounds(number)
     if start > state.head.watermark + 1:
         raise LogRewritten(
@@ -45,4 +45,4 @@ def store_into(directory: Path, number: int) -> Store:
     """Return the store of partition `number` below `directory`.  Raises Halted when it cannot be one."""
     if directory.exists() and not directory.is_dir():
         raise Halted(f"{directory} is not a directory")
-    return RocksStore(directory / str(number))
+    return RocksStore(directory / str(number), bulk=True)

@@ -10,8 +10,7 @@ compaction.  Whoever reads (view, pack, digest) compacts first, so when that hap
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from functools import singledispatchmethod
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,35 +75,32 @@ class Graph:
     def fold(self, event: GraphEvent) -> bool:
         """Apply the graph's next event in place; return whether it had an effect (a known turn id has none)."""
         self._view = None
-        had_effect = self._apply(event)
+        had_effect = _FOLDS[type(event)](self, event)
         if not isinstance(event, TurnRecorded) or not had_effect:
             self.discarded.append(self.events)
         self.events += 1
         return had_effect
 
-    @singledispatchmethod
-    def _apply(self, event: GraphEvent) -> bool:
-        raise TypeError(f"no fold for {type(event).__name__}")
-
-    @_apply.register
-    def _(self, event: TurnRecorded) -> bool:
+    def _fold_turn(self, event: TurnRecorded) -> bool:
         if self.knows(event.id):
             return False
         self._pass_time(event.at)
-        numbers = [self.concepts.mention(concept, event.at, self.settings) for concept in event.concepts]
+        numbers = self.concepts.mention(event.concepts, event.at, self.settings)
         self._count_windows(numbers, self.passages.previous_concepts(event.session))
         self.passages.add(event, self.events, numbers)
-        self._watch(numbers, [concept.weight for concept in event.concepts])
-        if self._fading and self.settings.episode_life:
-            self._fading.watch_passage(len(self.passages) - 1, event.at + self.settings.episode_life)
+        if self._fading:
+            self._watch(numbers, [concept.weight for concept in event.concepts])
+            if self.settings.episode_life:
+                self._fading.watch_passage(len(self.passages) - 1, event.at + self.settings.episode_life)
         self._count_fresh(event)
         return True
 
     def _count_windows(self, turn: Sequence[int], previous: Sequence[int]) -> None:
-        alive = self.concepts.alive
-        exchange = list(dict.fromkeys([*(number for number in previous if alive[number]), *turn]))
-        for number in exchange:
-            self.concepts.in_exchanges[number] += 1
+        if self._dead_rows:
+            alive = self.concepts.alive
+            previous = [number for number in previous if alive[number]]
+        exchange = list({*previous, *turn})
+        self.concepts.exchange(exchange)
         self.pairs["turn"].add(turn)
         self.pairs["exchange"].add(exchange)
 
@@ -139,8 +135,7 @@ class Graph:
         """Note that a window was closed: so its grace was over.  What ended by the clock is never closed again."""
         self._pass_time(end + self.settings.grace)
 
-    @_apply.register
-    def _(self, event: ConceptsRecalled) -> bool:
+    def _fold_recall(self, event: ConceptsRecalled) -> bool:
         self._pass_time(event.at)
         known = self._known(event.concepts)
         for number in known:
@@ -150,32 +145,27 @@ class Graph:
         self.pairs["recall"].add([number for number in known if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
         return bool(known)
 
-    @_apply.register
-    def _(self, event: GraphConfigured) -> bool:
+    def _fold_settings(self, event: GraphConfigured) -> bool:
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings = event.preset, event.settings
         self._fading = None
         self._ask_if_enough()
         return True
 
-    @_apply.register
-    def _(self, event: Ticked) -> bool:
+    def _fold_tick(self, event: Ticked) -> bool:
         self._pass_time(event.at)
         return True
 
-    @_apply.register
-    def _(self, event: Forgotten) -> bool:
+    def _fold_wish(self, event: Forgotten) -> bool:
         self._drop(event.concepts, event.turns)
         return True
 
-    @_apply.register
-    def _(self, event: DecayWindowClosed) -> bool:
+    def _fold_decay(self, event: DecayWindowClosed) -> bool:
         self._pass_window(event.at)
         self._drop(event.concepts, event.turns)
         return True
 
-    @_apply.register
-    def _(self, event: ConsolidationWindowClosed) -> bool:
+    def _fold_consolidation(self, event: ConsolidationWindowClosed) -> bool:
         self._pass_window(event.at)
         for number in self._known(event.consolidated):
             self.concepts.consolidate(number, event.at, self.settings)
@@ -295,5 +285,15 @@ class Graph:
             graph.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])
         return graph
 
+
+_FOLDS: dict[type[GraphEvent], Callable[[Graph, Any], bool]] = {
+    TurnRecorded: Graph._fold_turn,
+    ConceptsRecalled: Graph._fold_recall,
+    GraphConfigured: Graph._fold_settings,
+    Ticked: Graph._fold_tick,
+    Forgotten: Graph._fold_wish,
+    DecayWindowClosed: Graph._fold_decay,
+    ConsolidationWindowClosed: Graph._fold_consolidation,
+}
 
 _PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")
