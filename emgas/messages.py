@@ -59,6 +59,7 @@ class Settings(Message):
     half_life: int | None = Field(None, ge=1)
     stability: int | None = Field(None, ge=0, le=1000)
     prune_below: float | None = Field(None, ge=0, le=1)
+    episode_life: int | None = Field(None, ge=0)
     recall_boost: float | None = Field(None, ge=0, le=10)
     long_windows: int | None = Field(None, ge=0)
     long_recalls: int | None = Field(None, ge=0)
@@ -230,7 +231,11 @@ class Outcome(Message):
 
 
 class Inspection(Message):
-    """What a partition's owner holds at `position`; `turns` counts each id once, `digests` (by graph) come in pages."""
+    """What a partition's owner holds at `position`.
+
+    turns        ids that were ever accepted, each once    concepts, pairs, topics   what is alive
+    forgotten    concepts and turns that have left         digests                   by graph, in pages
+    """
 
     kind: Literal["inspection"] = "inspection"
     position: Position
@@ -239,6 +244,8 @@ class Inspection(Message):
     turns: int
     concepts: int
     pairs: int
+    topics: int
+    forgotten: int
     digests: dict[str, str] = Field(default_factory=dict)
 
 

@@ -115,7 +115,7 @@ def _told(found: Sequence[Difference]) -> str:
 
 def _at(history: History, place: int, what: str, exact: bool, found: Sequence[Difference]) -> Divergence:
     event: GraphEvent = history.event(place)
-    told = history.graph, what, history.offsets[place], event.kind, getattr(event, "at", None)
+    told = history.graph, what, history.offsets[place], type(event).__name__, getattr(event, "at", None)
     return Divergence(*told, exact, found)
 
 

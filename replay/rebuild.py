@@ -26,7 +26,7 @@ from state.head import Head, Verdict, fingerprint
 from state.partition import Folded, Partition
 from state.store import HEAD, Batch, Store
 
-FLUSH_EVERY = 2000  # events folded between two flushes: bounds memory, and what a killed rebuild does again
+FLUSH_EVERY = 8000  # events folded between two flushes: bounds memory, and what a killed rebuild does again
 _LOOKED_BACK = 100  # records
 Observe = Callable[[Folded], None]
 
@@ -38,7 +38,7 @@ async def refold(log: LogReader, number: int, end: int, store: Store, observe: O
     Raises LogRewritten when the log no longer holds what the store needs next, or another record than the store
     folded last, and what `Partition.fold` raises, with the offset at which it did.
     """
-    state = Partition(store)
+    state = Partition(store, rebuilding=True)
     await _check_continues(log, number, state.head)
     unflushed = 0
     async for batch in log.read(number, state.head.watermark + 1, end):

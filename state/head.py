@@ -30,11 +30,12 @@ read, and nothing counts twice: a turn that the log already holds is known by it
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from state.errors import LogRewritten, WrongLayout
 from state.events import AnyEvent, Claim, DataEvent
@@ -58,8 +59,7 @@ def _source(event: DataEvent) -> int | None:
     return getattr(event, "src", None)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True, gc=False):
     """See the module's docstring."""
 
     watermark: int = -1
@@ -76,7 +76,11 @@ class Head:
     @property
     def link(self) -> dict[str, Any]:
         """What the next event must carry to be accepted."""
-        return {"epoch": self.epoch, "claim": self.claim, "seq": self.seq + 1, "chain": self.chain[:8].hex()}
+        return {"epoch": self.epoch, "claim": self.claim, "seq": self.seq + 1, "chain": self._link_to_chain}
+
+    @property
+    def _link_to_chain(self) -> str:
+        return self.chain[:8].hex()
 
     def after(self, offset: int, event: AnyEvent, value: bytes) -> tuple[Head, Verdict]:
         """Return the head once the record `value` = `event` at `offset` is folded, and what became of it.
@@ -85,15 +89,16 @@ class Head:
         """
         if offset <= self.watermark:
             raise LogRewritten(f"offset {offset} was folded before (watermark {self.watermark}): a reader went back")
-        there = replace(self, watermark=offset, last=fingerprint(value))
+        last = fingerprint(value)
         if isinstance(event, Claim):
-            return there._claimed(event, value), Verdict.ACCEPTED
+            return replace(self, watermark=offset, last=last)._claimed(event, value), Verdict.ACCEPTED
         verdict = self._judge(offset, event)
         if verdict is not Verdict.ACCEPTED:
-            return there, verdict
+            return replace(self, watermark=offset, last=last), verdict
         source = _source(event)
         source = self.source if source is None else source
-        return replace(there, seq=event.seq, source=source, chain=self._chained(value)), Verdict.ACCEPTED
+        position = offset, last, self.epoch, self.claim, event.seq, source, self._chained(value)
+        return Head(*position, self.partitions, self.graphs, self.turns), Verdict.ACCEPTED
 
     def _claimed(self, claim: Claim, value: bytes) -> Head:
         if self.partitions not in (0, claim.partitions):
@@ -106,13 +111,12 @@ class Head:
         return replace(there, partitions=claim.partitions)
 
     def _judge(self, offset: int, event: DataEvent) -> Verdict:
-        link = self.link
-        if (event.epoch, event.claim) != (self.epoch, self.claim):
+        if event.epoch != self.epoch or event.claim != self.claim:
             return Verdict.FENCED
         source = _source(event)
-        if event.seq != link["seq"] or (source is not None and source <= self.source):
+        if event.seq != self.seq + 1 or (source is not None and source <= self.source):
             return Verdict.GAP
-        if event.chain != link["chain"]:
+        if event.chain != self._link_to_chain:
             raise LogRewritten(
                 f"the event at offset {offset} follows another history than the one folded here. If the log is right, "
                 "remove this partition's store and start again: it is folded anew. If not, restore the log."
@@ -124,14 +128,14 @@ class Head:
 
     def to_bytes(self) -> bytes:
         """Return the head as JSON."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
         return orjson.dumps({**fields, "chain": self.chain.hex()})
 
     @classmethod
     def of_bytes(cls, value: bytes) -> Head:
         """Return the head that `to_bytes` described.  Raises WrongLayout for one with other fields."""
         fields = orjson.loads(value)
-        if set(fields) != set(cls.__slots__):
+        if set(fields) != set(cls.__struct_fields__):
             raise WrongLayout(
                 "the store was written by another version of EMGAS: run that one, or remove this partition's store "
                 "and start again: it is folded anew from the log."

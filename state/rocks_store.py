@@ -4,7 +4,8 @@ A store that is opened read-only shows the moment of its opening, takes no lock 
 live worker writes to, which RocksDB allows as long as all its files are open (they are: `max_open_files` is -1).
 
 Durability: the write-ahead log is on and never fsynced.  The death of the process loses nothing; a power cut may
-rewind the store to an earlier batch, whole, and what came after is folded again from the log.
+rewind the store to an earlier batch, whole, and what came after is folded again from the log.  A store that is filled
+in bulk goes without that log: until it is closed, the death of the process may rewind it in the same way.
 Traps handled here: scans end silently at a damaged block (status is checked), a batch serves once, a live iterator
 keeps the lock after `close` (scans are drained before they are handed out), errors are bare `Exception`s.
 """
@@ -17,13 +18,23 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocksdict import AccessType, BlockBasedOptions, Checkpoint, DBCompressionType, Options, Rdict, WriteBatch
+from rocksdict import (
+    AccessType,
+    BlockBasedOptions,
+    Checkpoint,
+    DBCompressionType,
+    Options,
+    Rdict,
+    WriteBatch,
+    WriteOptions,
+)
 
 from emgas.errors import DataDirectoryInUse
 from state.errors import StoreCorrupt
 from state.store import Batch
 
 _WRITE_BUFFER_BYTES = 16 << 20  # per partition; a worker may own many
+_BULK_BUFFER_BYTES = 64 << 20  # a rebuild has few of them open, and is spared compactions
 # Matched from the start: "lock" alone is also in "Corruption: block checksum mismatch", and in people's paths.  A file
 # that RocksDB cannot find when it opens one is a file of its own that is gone.
 _LOCKED = re.compile(r"IO error: (While lock file|lock hold by current process)")
@@ -34,9 +45,10 @@ class RocksStore:
     """An open database in the directory `path` (made if missing).  Raises DataDirectoryInUse, StoreCorrupt.
 
     `read_only`: of a database that exists; else StoreCorrupt is raised.
+    `bulk`: it is being filled by a rebuild, which would begin where the store stands if it died.
     """
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, bulk: bool = False) -> None:
         self._path = path
         self._read_only = read_only
         if read_only and not (path / "CURRENT").exists():  # RocksDB would leave an empty directory behind
@@ -44,7 +56,10 @@ class RocksStore:
         path.parent.mkdir(parents=True, exist_ok=True)
         access = AccessType.read_only() if read_only else AccessType.read_write()
         with self._explained():
-            self._database = Rdict(str(path), _options(), access_type=access)
+            options = _options(_BULK_BUFFER_BYTES if bulk else _WRITE_BUFFER_BYTES)
+            self._database = Rdict(str(path), options, access_type=access)
+            if bulk:
+                self._database.set_write_options(_without_log())
         self._open = True
 
     def get(self, key: bytes) -> bytes | None:
@@ -137,11 +152,17 @@ def check_free(path: Path) -> None:
             raise DataDirectoryInUse(f"{path} is open in another process: stop it first") from None
 
 
-def _options() -> Options:
+def _without_log() -> WriteOptions:
+    options = WriteOptions()
+    options.disable_wal = True
+    return options
+
+
+def _options(write_buffer: int) -> Options:
     options = Options(raw_mode=True)
     options.create_if_missing(True)
     options.set_compression_type(DBCompressionType.lz4())
-    options.set_write_buffer_size(_WRITE_BUFFER_BYTES)
+    options.set_write_buffer_size(write_buffer)
     options.set_max_background_jobs(2)
     blocks = BlockBasedOptions()
     blocks.set_bloom_filter(10, False)

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
 LAYOUT: Final = 1  # of the keys drawn above; a snapshot of a store names it
 HEAD = b"h"
+_U64 = struct.Struct(">Q")
 Batch = dict[bytes, bytes | None]  # None: the key is deleted
 
 
@@ -47,6 +49,7 @@ class Store(Protocol):
         """Flush and let go of the files.  Closing twice is harmless."""
 
 
+@lru_cache(maxsize=1 << 14)
 def _name(graph: str) -> bytes:
     encoded = graph.encode("ascii")
     return struct.pack("B", len(encoded)) + encoded
@@ -79,12 +82,12 @@ def graph_of_count_key(key: bytes) -> str:
 
 def number(value: int) -> bytes:
     """Return an unsigned integer as 8 bytes whose order is the numbers' order."""
-    return struct.pack(">Q", value)
+    return _U64.pack(value)
 
 
 def of_number(value: bytes) -> int:
     """Return the integer that `number` wrote, from the first 8 bytes."""
-    return int(struct.unpack_from(">Q", value)[0])
+    return int(_U64.unpack_from(value)[0])
 
 
 class KeptStore(Store, Protocol):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -261,16 +262,25 @@ def _reply(query: Query, recalled: Recalled, position: Position, timing: Timing)
 
 
 def _inspection(owner: Owner, request: Inspect) -> Inspection:
-    """Return what is held; of a page of graphs, only their concepts and pairs are counted."""
+    """Return what is held; of a page of graphs, only what those hold is counted."""
     after, state = request.graphs_after, owner.state
     page = None if after is None else [name for name in state.names() if name > after][: limits.INSPECTED_GRAPHS]
     graphs = list(state.graphs() if page is None else filter(None, map(state.graph, page)))
+    held: Counter[str] = Counter()
+    for graph in graphs:
+        graph.compact()  # pairs of what was forgotten are no pairs
+        held["concepts"] += len(graph.concepts)
+        held["pairs"] += len(graph.pairs["exchange"])
+        held["topics"] += len(graph.topics.topics)
+        held["forgotten"] += graph.forgotten + len(graph.passages.archived)
     return Inspection(
         position=_position(owner),
         digest=state.digest() if request.digest else None,
         graphs=state.head.graphs,
         turns=state.head.turns,
-        concepts=sum(len(graph.concepts) for graph in graphs),
-        pairs=sum(len(graph.pairs["exchange"]) for graph in graphs),
+        concepts=held["concepts"],
+        pairs=held["pairs"],
+        topics=held["topics"],
+        forgotten=held["forgotten"],
         digests={} if page is None else {graph.name: graph.digest() for graph in graphs},
     )

@@ -140,7 +140,7 @@ def _opened(path: Path) -> Store:
     until = time.monotonic() + PATIENCE
     while True:
         try:
-            return RocksStore(path)
+            return RocksStore(path, bulk=True)
         except DataDirectoryInUse:
             if time.monotonic() > until:
                 raise

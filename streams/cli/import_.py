@@ -9,13 +9,13 @@ from uuid import uuid4
 
 import typer
 
-from emgas.formats import FORMATS
+from emgas.formats import FORMATS, Options
 from replay.backup_lines import is_backup
 from replay.restore import restorable, restore
 from replay.restore import turns as turns_of
 from streams.cli import output
 from streams.cli.export import progress
-from streams.cli.publish import DateOrder, Timezone, publish_file, publish_items
+from streams.cli.publish import DateOrder, Preset, Sending, Timezone, Wait, publish_file, publish_items
 from streams.event_topic import writing
 
 HEAD_BYTES = 4096  # enough of a backup's header to know it
@@ -30,18 +30,19 @@ def import_(
     format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
     date_order: DateOrder = None,
     timezone: Timezone = "UTC",
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")] = True,
+    preset: Preset = None,
+    wait: Wait = True,
     json: output.Json = False,
 ) -> None:
     """Restore a backup into an empty memory, or publish a chat's export.  Importing again changes nothing."""
     if file == "-" or not _holds_backup(Path(file)):
         if turns:
             output.fail(f"{file} is no backup: --turns is for backups", output.USAGE)
-        publish_file(file, graph, format, date_order, timezone, wait, json)
+        publish_file(file, graph, format, Options(date_order, timezone), Sending(preset, wait), json)
     elif graph or format:
         output.fail("a backup says itself which graphs it holds: leave --graph and --format out", output.USAGE)
     elif turns:
-        publish_items(file, turns_of, wait, json)
+        publish_items(file, turns_of, Sending(preset, wait), json)
     else:
         _restore(Path(file), json)
 

@@ -157,7 +157,7 @@ async def test_a_failure_is_raised_with_its_code() -> None:
 
 
 async def test_inspecting_goes_to_a_partition_and_has_no_key() -> None:
-    held = Inspection(position=POSITION, digest="ab", graphs=1, turns=2, concepts=3, pairs=4)
+    held = Inspection(position=POSITION, digest="ab", graphs=1, turns=2, concepts=3, pairs=4, topics=5, forgotten=6)
     carrier = MemoryConnection(lambda sent: held.model_dump_json().encode())
     async with MemoryClient(carrier) as memory:
         assert await memory.inspect(2, digest=False) == held

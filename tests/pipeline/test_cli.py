@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import pytest
 import typer
 
@@ -175,7 +176,7 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
     said_first = lived[spoken]
     assert isinstance(said_first, TurnRecorded)
     changes = {"text": "We adopted a dog.", "concepts": said_first.concepts[:1]}
-    lived[spoken] = forged = said_first.model_copy(update=changes)
+    lived[spoken] = forged = msgspec.structs.replace(said_first, **changes)
     held = Graph(graph)
     for event in lived:
         held.fold(event)

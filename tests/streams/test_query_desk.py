@@ -63,6 +63,7 @@ class Counter:
     async def remember(self, *names: str) -> None:
         if self.state.head.epoch < 0:
             await self.owner.claim()
+            await self.keeper.catch_up()
         source = self.state.head.source + 1
         await self.owner.append([turn(source + n, name) for n, name in enumerate(names)])
 
