@@ -103,7 +103,7 @@ class RocksStore:
 
 def _without_log() -> WriteOptions:
     options = WriteOptions()
-    options.disable_wal = True
+    options.disable_wal = True  # type: ignore[assignment,method-assign]  # the stub has a method, the module a value
     return options
 
 
