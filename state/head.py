@@ -51,7 +51,7 @@ class Verdict(Enum):
 
 def fingerprint(value: bytes) -> str:
     """Return what tells one record of the log from another: the first 4 bytes of its sha256, hex."""
-    return hashlib.sha256(value).hexdigest()[:8]
+    return hashlib.sha256(value).digest()[:4].hex()
 
 
 def _source(event: DataEvent) -> int | None:

@@ -29,7 +29,8 @@ def bounded(flush: int, snapshot: int, pairs: int, exchanged: int) -> Iterator[N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("replay.rebuild.FLUSH_EVERY", flush)
         patch.setattr("state.partition.REBUILT_SNAPSHOT_AFTER", snapshot)
-        patch.setattr("state.cooccurrence.QUEUED_PAIRS", pairs)
+        patch.setattr("state.cooccurrence.QUEUED_PAIRS", 1)
+        patch.setattr("state.cooccurrence.UNREAD_PAIRS", pairs)
         patch.setattr("state.concept_table.EXCHANGED", exchanged)
         yield
 

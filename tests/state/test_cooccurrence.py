@@ -43,10 +43,11 @@ def expected_edges(reference: Counter[tuple[int, int]]) -> list[tuple[int, int, 
     return [(a, b, count) for (a, b), count in sorted(reference.items())]
 
 
-@pytest.fixture(autouse=True, params=[1, 9, QUEUED_PAIRS])
+@pytest.fixture(autouse=True, params=[(1, 1), (1, 9), (9, 1 << 18), (QUEUED_PAIRS, QUEUED_PAIRS)])
 def queued(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let windows wait until they hold so many pairs."""
-    monkeypatch.setattr("state.cooccurrence.QUEUED_PAIRS", request.param)
+    monkeypatch.setattr("state.cooccurrence.QUEUED_PAIRS", request.param[0])
+    monkeypatch.setattr("state.cooccurrence.UNREAD_PAIRS", request.param[1])
 
 
 @given(st.lists(actions, max_size=40))
