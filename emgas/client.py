@@ -36,6 +36,7 @@ from emgas.messages import (
     Settings,
     Spreading,
     Turn,
+    Undo,
 )
 from emgas.validation import build, encode
 from emgas.wire import TopicNames, cloud_event, partition_of
@@ -168,6 +169,15 @@ class MemoryClient:
         fields = {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
         return await self._wish(Forget, graph, id, timeout, fields)
 
+    async def undo(
+        self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
+    ) -> Outcome:
+        """Take back a graph's events `first`..`last` (None: to the newest), counted from 0, as if they had never been.
+
+        The undo is itself an event: undo it, and they count again.  The outcome is `rejected` where nothing can be.
+        """
+        return await self._wish(Undo, graph, id, timeout, {"first": first, "last": last})
+
     async def inspect(self, partition: int, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Ask the owner of a partition what it holds, and for its digest.  Raises QueryFailed, as `ask` does."""
         record = self._question(Inspect(digest=digest), None, f"partition {partition}", partition)
@@ -193,7 +203,7 @@ class MemoryClient:
 
     async def _wish(
         self,
-        kind: type[Configure | Forget],
+        kind: type[Configure | Forget | Undo],
         graph: str,
         id: str | None,
         timeout: float | None,

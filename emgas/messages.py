@@ -4,7 +4,7 @@ Every model is strict (no coercion), frozen, and forbids unknown fields: a missp
 sees, never a value that is silently dropped.  Times are integer milliseconds since the epoch, UTC.  The JSON Schema
 files in emgas/schema/ are generated from it (`python -m emgas.schema`).
 
-    Turn, Configure, Forget ── topic turns ──▶ Outcome  (only if the headers ask for one)
+    Turn, Configure, Forget, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure
     Inspect ─ topic queries ─▶ Inspection | Failure   (to a partition, not to a graph: the record has no key)
 """
@@ -69,6 +69,7 @@ class Settings(Message):
     grace: int | None = Field(None, ge=0)
     least_turns: int | None = Field(None, ge=1)
     duplicate_above: float | None = Field(None, gt=0, le=2)
+    undo_events: int | None = Field(None, ge=0, le=2**53)
 
 
 class Configure(Message):
@@ -92,6 +93,19 @@ class Forget(Message):
     sessions: list[Name] = Field(default_factory=list, max_length=limits.TOP)
 
 
+class Undo(Message):
+    """Take back a graph's own events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events.
+
+    What is taken back was never there: turns, recalls, wishes, what windows decided, and earlier undos.
+    """
+
+    kind: Literal["undo"]
+    id: Name
+    graph: GraphId
+    first: int = Field(ge=0, lt=2**63)
+    last: int | None = Field(None, ge=0, lt=2**63)
+
+
 def _kind(message: object) -> str:
     """Return what a record of `turns` is; a turn need not say so."""
     kind = message.get("kind", "turn") if isinstance(message, dict) else getattr(message, "kind", "turn")
@@ -99,10 +113,13 @@ def _kind(message: object) -> str:
 
 
 Inbound = Annotated[
-    Annotated[Turn, Tag("turn")] | Annotated[Configure, Tag("configure")] | Annotated[Forget, Tag("forget")],
+    Annotated[Turn, Tag("turn")]
+    | Annotated[Configure, Tag("configure")]
+    | Annotated[Forget, Tag("forget")]
+    | Annotated[Undo, Tag("undo")],
     Discriminator(_kind),
 ]
-INBOUND: TypeAdapter[Turn | Configure | Forget] = TypeAdapter(Inbound)
+INBOUND: TypeAdapter[Turn | Configure | Forget | Undo] = TypeAdapter(Inbound)
 
 
 class Spreading(Message):

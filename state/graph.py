@@ -38,7 +38,7 @@ from state.topic_table import TopicTable
 from state.view import GraphView, Window, view_of
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
-_LAYOUT = 2
+LAYOUT = 3
 _TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
 
 
@@ -49,12 +49,15 @@ class Graph:
     live           whether the last turn was recorded as it was said (else: imported), so that ticks make sense
     fresh_turns    turns since the last consolidation; first_fresh_at: event time of the first of them
     last_turn_at   the largest event time of a turn
+    undoable_from  ordinal of the first event that may still be taken back: it only ever grows
+    configured     whether a GraphConfigured is among the events that count
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.clock = EARLIEST_MS  # not 0: a memory may be older than 1970
-        self.events = 0
+        self.events = self.undoable_from = 0
+        self.configured = False
         self.preset, self.settings = "default", PRESETS["default"]
         self.live = False
         self.recalled = 0  # ConceptsRecalled that had an effect
@@ -64,7 +67,6 @@ class Graph:
         self.pairs: dict[Window, PairCounts] = {"turn": PairCounts(), "exchange": PairCounts(), "recall": PairCounts()}
         self.topics = TopicTable()
         self._fading: Fading | None = None  # made when somebody asks for it: a replay never does
-        self.discarded: list[int] = []  # ordinals of events that a snapshot makes needless
         self._forgotten = 0
         self._view: GraphView | None = None
 
@@ -72,14 +74,17 @@ class Graph:
         """Apply the graph's next event in place; return whether it had an effect (a known turn id has none)."""
         self._view = None
         had_effect = _FOLDS[type(event)](self, event)
-        if not isinstance(event, TurnRecorded) or not had_effect:
-            self.discarded.append(self.events)
-        self.events += 1
+        self.skip()
         return had_effect
+
+    def skip(self) -> None:
+        """Let the graph's next event have no effect: it was taken back, or says what was (state/retraction.py)."""
+        self.events += 1
+        self.undoable_from = max(self.undoable_from, self.events - self.settings.undo_events)
 
     @singledispatchmethod
     def _apply(self, event: GraphEvent) -> bool:
-        raise TypeError(f"no fold for {type(event).__name__}")
+        raise TypeError(f"{type(event).__name__} does not add to a graph: it changes which events count (refolded)")
 
     @_apply.register
     def _(self, event: TurnRecorded) -> bool:
@@ -141,7 +146,7 @@ class Graph:
     @_apply.register
     def _(self, event: GraphConfigured) -> bool:
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
-        self.preset, self.settings = event.preset, event.settings
+        self.preset, self.settings, self.configured = event.preset, event.settings, True
         self._fading = None
         return True
 
@@ -182,7 +187,6 @@ class Graph:
         for turn in turns:
             if turn in self.passages.numbers:
                 number = self.passages.numbers[turn]
-                self.discarded.append(self.passages.event[number])
                 self.passages.archive(number)
                 self._forgotten += 1
         if self._forgotten > 64 + (len(self.concepts) + len(self.passages)) // 2:
@@ -226,6 +230,11 @@ class Graph:
         """Return whether the accepted turn of this id had this text."""
         return self.passages.knows(turn) == fingerprint(text)
 
+    @property
+    def is_blank(self) -> bool:
+        """Return whether nothing counts: nothing has happened yet, or all of it was taken back."""
+        return not self.configured and self.clock == EARLIEST_MS
+
     def view(self) -> GraphView:
         """Return what recall may see, taken now; the same object until the next event."""
         if self._view is None:
@@ -237,7 +246,8 @@ class Graph:
     def pack(self) -> bytes:
         """Return the bytes of the whole graph, for a snapshot: the content, and where it stands in its own events."""
         values, arrays = self._content()
-        return pack({**values, "events": self.events}, {**arrays, "event": np.array(self.passages.event)})
+        values.update((name, getattr(self, name)) for name in _NO_CONTENT)
+        return pack(values, {**arrays, "event": np.array(self.passages.event)})
 
     def digest(self) -> str:
         """Return the sha256 (hex) of the content in its canonical form (state/packing.py): equal for equal memories.
@@ -252,7 +262,7 @@ class Graph:
         for window, pairs in self.pairs.items():
             arrays[f"{window}_keys"], arrays[f"{window}_counts"] = pairs.canonical()
         values = {
-            "layout": _LAYOUT,
+            "layout": LAYOUT,
             "name": self.name,
             **{name: getattr(self, name) for name in _PLAIN},
             "settings": self.settings.model_dump(),
@@ -266,10 +276,10 @@ class Graph:
     def unpack(cls, packed: bytes) -> Graph:
         """Return the graph that `pack` described.  Raises ValueError for bytes of another layout."""
         values, arrays = unpack(packed)
-        if values["layout"] != _LAYOUT:
-            raise ValueError(f"graph layout {values['layout']}, this version reads {_LAYOUT}")
+        if values["layout"] != LAYOUT:
+            raise ValueError(f"graph layout {values['layout']}, this version reads {LAYOUT}")
         graph = cls(values["name"])
-        for name in (*_PLAIN, "events"):
+        for name in (*_PLAIN, *_NO_CONTENT):
             setattr(graph, name, values[name])
         graph.settings = MemorySettings(**values["settings"])
         graph.concepts = ConceptTable.of(values["concepts"], arrays)
@@ -284,4 +294,5 @@ _FOLDS: dict[type, Callable[[Graph, Any], bool]] = {  # looked up once: a dispat
     kind: Graph.__dict__["_apply"].dispatcher.dispatch(kind) for kind in get_args(GraphEvent)
 }
 
+_NO_CONTENT = ("events", "undoable_from", "configured")
 _PLAIN = ("clock", "recalled", "preset", "live", "fresh_turns", "first_fresh_at", "last_turn_at")

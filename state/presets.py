@@ -40,6 +40,7 @@ class MemorySettings(BaseModel):
     grace             how long after its end a window waits for late turns
     least_turns       new turns without which nothing is consolidated
     duplicate_above   share of words in common (Jaccard) from which two turns say the same; above 1: never
+    undo_events       so many of the graph's last events can be taken back; the store keeps as much as that needs
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
@@ -57,12 +58,15 @@ class MemorySettings(BaseModel):
     grace: Annotated[int, Field(ge=0, le=366 * DAY)] = 5 * MINUTE
     least_turns: Annotated[int, Field(ge=1)] = 12
     duplicate_above: Annotated[float, Field(gt=0, le=2)] = 0.9
+    undo_events: Annotated[int, Field(ge=0, le=2**53)] = 1000
 
 
 PRESETS = {
     "default": MemorySettings(),
-    "forgetful": MemorySettings(half_life=7 * DAY, prune_below=0.1, decay_every=7 * DAY, long_windows=8),
-    "elephant": MemorySettings(prune_below=0.0),
+    "forgetful": MemorySettings(
+        half_life=7 * DAY, prune_below=0.1, decay_every=7 * DAY, long_windows=8, undo_events=100
+    ),
+    "elephant": MemorySettings(prune_below=0.0, undo_events=1_000_000),
     "memorybank": MemorySettings(half_life=59_887_916, stability=100, prune_below=0.05, long_windows=0, long_recalls=0),
     "mofox": MemorySettings(
         half_life=568_409_485, prune_below=0.1, consolidate_every=HOUR, idle=2 * HOUR, duplicate_above=0.9

@@ -25,11 +25,12 @@ from emgas.messages import (
     Query,
     Reply,
     Turn,
+    Undo,
 )
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
-    *(Turn, Configure, Forget),
+    *(Turn, Configure, Forget, Undo),
     *(Query, Inspect, Describe),
     *(Outcome, Reply, Inspection, Description, Failure),
 )
