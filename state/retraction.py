@@ -21,10 +21,11 @@ from state.graph import Graph
 def surviving(events: Sequence[GraphEvent], first_ordinal: int = 0) -> list[bool]:
     """Return whether each event counts; `events` are a graph's from `first_ordinal` on, to the newest."""
     found = {place: event for place, event in enumerate(events) if isinstance(event, Retracted)}
-    return _surviving(len(events), found, first_ordinal)
+    return still_counting(len(events), found, first_ordinal)
 
 
-def _surviving(count: int, retractions: Mapping[int, Retracted], first_ordinal: int) -> list[bool]:
+def still_counting(count: int, retractions: Mapping[int, Retracted], first_ordinal: int = 0) -> list[bool]:
+    """Return what `surviving` does, for `count` events of which these, by their place, are retractions."""
     survives = [True] * count
     for place in sorted(retractions, reverse=True):
         if survives[place]:
@@ -41,7 +42,7 @@ def refolded(base: Graph, values: Sequence[bytes]) -> Graph:
     Raises UnreadableEvent.
     """
     retractions = {place: event for place, value in enumerate(values) if isinstance(event := decode(value), Retracted)}
-    survives = _surviving(len(values), retractions, base.events)
+    survives = still_counting(len(values), retractions, base.events)
     for place, value in enumerate(values):  # decoded again: so many events at once would fill the memory
         if survives[place] and place not in retractions:
             event = decode(value)

@@ -13,6 +13,7 @@ from streams.cli.publish import publish
 from streams.cli.query import query
 from streams.cli.themes import themes
 from streams.cli.timeline import timeline
+from streams.cli.undo import events, undo
 from streams.cli.worker import worker
 
 app = typer.Typer(
@@ -23,6 +24,8 @@ app = typer.Typer(
 )
 for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
     app.command()(command)
+for command in (undo, events):
+    replay.app.command()(command)
 app.add_typer(topics.app, name="topics")
 app.add_typer(replay.app, name="replay")
 app.add_typer(dead_letters.app, name="dead-letters")

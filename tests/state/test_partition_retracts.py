@@ -1,4 +1,4 @@
-"""A partition in which much is taken back: the same fold wherever it is flushed or killed, in a store that stays small."""
+"""What is taken back from a partition: the same fold wherever it is flushed or killed, in a store that stays small."""
 
 from __future__ import annotations
 
