@@ -24,8 +24,8 @@ app = typer.Typer(
 )
 for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
     app.command()(command)
-for command in (undo, events):
-    replay.app.command()(command)
+replay.app.command()(events)
+replay.app.command()(undo)
 app.add_typer(topics.app, name="topics")
 app.add_typer(replay.app, name="replay")
 app.add_typer(dead_letters.app, name="dead-letters")

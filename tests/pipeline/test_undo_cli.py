@@ -13,6 +13,7 @@ import pytest
 from replay.rebuild import refold
 from state.store import MemoryStore
 from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.settings import Settings
 from tests.support.cli import emgas_here
 from tests.support.events import NOON
 
@@ -39,7 +40,7 @@ def digest(data: Path) -> str:
 
 async def refolded(data: Path) -> dict[str, str]:
     digests = {}
-    with closing(ReadOnlyLog(data)) as log:
+    with closing(ReadOnlyLog(Settings(data=data).home)) as log:
         reader = EmbeddedReader(log, "emgas.events")
         for number in range(2):
             _, end = await reader.bounds(number)
