@@ -25,7 +25,7 @@ from itertools import islice
 from pathlib import Path
 
 from bench.lifecycle import drafts
-from replay.rebuild import refold, store_into
+from replay.rebuild import refold
 from state.events import AnyEvent, Claim, GraphConfigured, encode
 from state.graph import Graph
 from state.head import Head
@@ -80,12 +80,13 @@ def timed(what: str, count: int = 1) -> Iterator[None]:
 def rebuilt(log: ReadOnlyLog, count: int, directory: Path) -> str:
     """Rebuild `count` events into `directory` and return the digest."""
     with timed(f"rebuild of {count:,} events", count):
-        state = asyncio.run(refold(EmbeddedReader(log, TOPIC), 0, count, store_into(directory, 0)))
+        state = asyncio.run(refold(EmbeddedReader(log, TOPIC), 0, count, RocksStore(directory / "0", bulk=True)))
+    with timed("its digest", count):
+        digest = state.digest()
     print(f"{'resident':32}{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:9.0f} MB at most")
     with timed("closing the store"):
         state.close()
-    with timed("its digest", count):
-        return state_of(directory / "0").digest()
+    return digest
 
 
 def folded_one_by_one(log: ReadOnlyLog, count: int, directory: Path) -> str:

@@ -11,18 +11,20 @@ This file turns calls into records and answers into results or errors; emgas/exc
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from importlib.metadata import entry_points
+from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from uuid import uuid4
 
+from emgas.addresses import connect
 from emgas.bulk import Turns, publish_all
 from emgas.connection import Acknowledged, Connection
-from emgas.errors import InvalidMessage, NotInstalled, QueryFailed, TransportFailed
+from emgas.errors import InvalidMessage, QueryFailed, TransportFailed
 from emgas.exchange import Answer, Exchange, Outgoing
 from emgas.messages import (
+    Checkpoint,
+    Checkpointed,
     Configure,
     Describe,
     Description,
@@ -38,13 +40,14 @@ from emgas.messages import (
     Turn,
     Undo,
 )
+from emgas.times import milliseconds
 from emgas.validation import build, encode
 from emgas.wire import TopicNames, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.kafka import Security
 
-A = TypeVar("A", Reply, Outcome, Inspection, Description)
+A = TypeVar("A", Reply, Outcome, Inspection, Description, Checkpointed)
 
 
 class MemoryClient:
@@ -110,16 +113,21 @@ class MemoryClient:
         text: str,
         *,
         after: Acknowledged | int | None = None,
+        as_of: datetime | str | int | None = None,
         spreading: Spreading | Mapping[str, Any] | None = None,
         timeout: float | None = None,
         **options: Any,
     ) -> Reply:
-        """Ask a graph.  `after`: answer only once that turn is folded; `options`: the other fields of Query."""
+        """Ask a graph; `options`: the other fields of Query.
+
+        after    answer only once that turn is folded
+        as_of    answer from the graph as it was at this time: ISO 8601 or a datetime (UTC without a zone), or ms
+        """
         if not isinstance(spreading, Spreading):
             spreading = build(Spreading, spreading or {})
-        offset = await self._offset(graph, after)
-        query = build(Query, {**options, "graph": graph, "text": text, "spreading": spreading, "after": offset})
-        return await self.ask(query, timeout)
+        fields = {"graph": graph, "text": text, "spreading": spreading, "after": await self._offset(graph, after)}
+        at = None if as_of is None else milliseconds(as_of)
+        return await self.ask(build(Query, {**options, **fields, "as_of": at}), timeout)
 
     async def ask(self, query: Query, timeout: float | None = None) -> Reply:
         """Ask a graph.  Raises QueryFailed when its owner answers with a failure."""
@@ -183,6 +191,21 @@ class MemoryClient:
         record = self._question(Inspect(digest=digest), None, f"partition {partition}", partition)
         return _expect(Inspection, await self._open.ask(record, self._seconds(timeout)))
 
+    async def digests(self, partition: int, timeout: float | None = None) -> dict[str, str]:
+        """Ask the owner of a partition for the digest of each graph, in pages.  Raises QueryFailed, as `ask` does."""
+        found, page = dict[str, str](), {"": ""}
+        while page:
+            wanted = Inspect(digest=False, graphs_after=max(page))
+            record = self._question(wanted, None, f"partition {partition}", partition)
+            page = _expect(Inspection, await self._open.ask(record, self._seconds(timeout))).digests
+            found |= page
+        return found
+
+    async def checkpoint(self, partition: int, timeout: float | None = None) -> Checkpointed:
+        """Have the owner of a partition write a snapshot to where it keeps them.  Raises QueryFailed, as `ask` does."""
+        record = self._question(Checkpoint(), None, f"partition {partition}", partition)
+        return _expect(Checkpointed, await self._open.ask(record, self._seconds(timeout)))
+
     async def partitions(self) -> int:
         """Return the partition count that `turns`, `events` and `queries` share."""
         return await self._open.connection.partitions()
@@ -223,54 +246,14 @@ class MemoryClient:
         return after.offset if isinstance(after, Acknowledged) else after
 
     def _question(
-        self, question: Query | Inspect | Describe, key: bytes | None, subject: str, partition: int | None = None
+        self,
+        question: Query | Inspect | Describe | Checkpoint,
+        key: bytes | None,
+        subject: str,
+        partition: int | None = None,
     ) -> Outgoing:
         headers = cloud_event("query", uuid4().hex, subject)
         return Outgoing(self._open.connection.topics.queries, key, encode(question), headers, partition)
-
-
-def connect(
-    url: str | Connection | None, topics: TopicNames, timeout: float, **security: Unpack[Security]
-) -> Connection:
-    """Return the connection, not yet open, that `url` (or the environment) names.
-
-    Raises NotInstalled for a scheme that nothing here carries, TransportFailed for an address that cannot be one.
-    """
-    if not isinstance(url, str | None):
-        return url
-    url = url or os.environ.get("EMGAS_BROKER") or "embedded:" + os.environ.get("EMGAS_DATA", "")
-    scheme, _, address = url.partition(":")
-    if scheme == "kafka":
-        from emgas.kafka import KafkaConnection  # here: the embedded log, and `import emgas`, need no Kafka client
-
-        return KafkaConnection(_brokers(address), topics, timeout=timeout, **security)
-    if security:
-        raise TransportFailed(f"{', '.join(security)}: security settings belong to kafka:// addresses")
-    return _installed(scheme, url, topics)
-
-
-def _brokers(address: str) -> str:
-    brokers = address.strip("/")
-    if not brokers or "@" in brokers or "/" in brokers:  # not repeated: it may hold a password
-        raise TransportFailed(
-            "write the address as kafka://host:port[,host:port]; credentials are settings of their own "
-            "(sasl_plain_username=…, sasl_plain_password=…)"
-        )
-    return brokers
-
-
-def _installed(scheme: str, url: str, topics: TopicNames) -> Connection:
-    """Return the connection of an installed package that registered `scheme` in "emgas.connections"."""
-    for entry in entry_points(group="emgas.connections", name=scheme):
-        try:
-            factory = entry.load()
-        except ImportError as error:
-            raise NotInstalled(f"{scheme}: {entry.value} cannot be imported ({error}): reinstall `emgas`") from error
-        return cast(Connection, factory(url, topics))
-    raise NotInstalled(
-        f"nothing that is installed here carries {scheme}: addresses.  kafka://host:port always works; "
-        "embedded:DIRECTORY comes with the service (install `emgas`)"
-    )
 
 
 def _expect(kind: type[A], answer: Answer) -> A:

@@ -27,17 +27,26 @@ Groups = Sequence[Sequence[int]]
 
 
 def topic_changes(graph: Graph, mentioned: Mapping[int, int]) -> list[TopicChange]:
-    """Return what becomes of the topics of a compacted graph.
+    """Return what becomes of the topics of a graph.
 
     mentioned  living word's number → new turns that hold it
     """
-    known = graph.topics.topics
-    region = Region(known.values())
+    known = _living(graph)
+    region = Region(known)
     groups = grouped(links_around(graph, region, mentioned))
-    old = [topic for topic in known.values() if topic.id in region.topics]
-    untouched = [topic for topic in known.values() if topic.id not in region.topics]
+    old = [topic for topic in known if topic.id in region.topics]
+    untouched = [topic for topic in known if topic.id not in region.topics]
     author = _Author(graph)
     return [*author.regrouped(old, groups), *author.worn(untouched)]
+
+
+def _living(graph: Graph) -> list[Topic]:
+    """Return the topics without words that were forgotten: those may still have their rows."""
+    alive = graph.concepts.alive
+    return [
+        Topic(topic.id, topic.label, tuple([word for word in topic.members if alive[word]]), topic.born)
+        for topic in graph.topics.topics.values()
+    ]
 
 
 def _continued(old: Sequence[Topic], groups: Groups) -> dict[int, list[Topic]]:

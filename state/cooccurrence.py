@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
-QUEUED_PAIRS = 1 << 16  # at most: bounds memory, and the work of the first read after a burst
+QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
+UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
 _LOW = np.int64(0xFFFFFFFF)
 
 
@@ -45,7 +46,7 @@ class PairCounts:
             self._queue.extend(window)
             self._sizes.append(size)
             self._queued += size * (size - 1) // 2
-            if self._queued >= QUEUED_PAIRS:
+            if self._queued >= QUEUED_PAIRS and (self._queued >= UNREAD_PAIRS or len(self._main.keys)):
                 self._count_queue()
 
     def _count_queue(self) -> None:

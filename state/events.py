@@ -3,7 +3,7 @@
     record    key = graph id for events of one graph, none for control events
               value = one JSON object
 
-    Claim         v kind writer partitions nonce                 a worker takes the partition; its offset = the epoch
+    Claim         v kind writer partitions nonce [anew]          a worker takes the partition; its offset = the epoch
     Data events   v kind epoch claim seq chain [src] + facts     accepted only if they name the latest claim
                                                                  and seq is the next one (state/head.py)
       TurnRecorded     a turn and what extraction found in it (graph event)
@@ -13,7 +13,7 @@
       GraphConfigured  how this graph lives from here on: decay, thresholds, windows (graph event; a graph's first)
       Forgotten        what a user asked to forget (graph event)
       Retracted        events of the graph that are taken back, as if they had never been (graph event)
-      Ticked           stream time went on though nobody spoke (graph event)
+      Ticked           stream time went on though nobody spoke (graph event; not written any more)
       DecayWindowClosed          what faded below the threshold (graph event)
       ConsolidationWindowClosed  what became long-term, topics, merged passages (graph event)
 
@@ -75,11 +75,15 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
 
 
 class Claim(Event, frozen=True, kw_only=True):
-    """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice."""
+    """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice.
+
+    `anew`, written only where it is true: the log was restored, and `turns` is another topic than the one before.
+    """
 
     writer: str
     partitions: Annotated[int, Meta(ge=1, le=2**31 - 1)]
     nonce: str
+    anew: bool = False
 
 
 class Data(Event, frozen=True, kw_only=True):
@@ -177,7 +181,7 @@ class Retracted(GraphData, frozen=True, kw_only=True):
 
 
 class Ticked(GraphData, frozen=True, kw_only=True):
-    """Time reached `at` (ms) in a graph that is live but silent."""
+    """Time reached `at` (ms) in a graph that is live but silent.  Not written any more: window events tell the time."""
 
     at: Milliseconds
 
@@ -229,6 +233,8 @@ def encode(event: AnyEvent) -> bytes:
     Raises ValueError for an event that could not be read back as it is.
     """
     plain = msgspec.to_builtins(event, enc_hook=_dumped)
+    if not plain.get("anew", True):
+        del plain["anew"]
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
         read = _READER.decode(value)

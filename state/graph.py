@@ -10,16 +10,13 @@ compaction.  Whoever reads (view, pack, digest) compacts first, so when that hap
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import singledispatchmethod
-from typing import Any, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from emgas.limits import EARLIEST_MS
 from state.concept_table import ConceptTable
 from state.cooccurrence import PairCounts
+from state.decay import NEVER
 from state.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
@@ -27,18 +24,20 @@ from state.events import (
     Forgotten,
     GraphConfigured,
     GraphEvent,
+    Retracted,
     Ticked,
     TurnRecorded,
 )
 from state.fading import Fading
-from state.packing import pack, unpack
+from state.graph_bytes import checked, content, packed, restore
+from state.packing import pack
 from state.passage_table import PassageTable, fingerprint
-from state.presets import PRESETS, MemorySettings
+from state.presets import PRESETS
 from state.topic_table import TopicTable
 from state.view import GraphView, Window, view_of
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
-LAYOUT = 3
+ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
 _TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
 
 
@@ -47,8 +46,10 @@ class Graph:
 
     clock          stream time, ms: the largest event time seen
     live           whether the last turn was recorded as it was said (else: imported), so that ticks make sense
-    fresh_turns    turns since the last consolidation; first_fresh_at: event time of the first of them
+    fresh_turns    turns since the last consolidation
     last_turn_at   the largest event time of a turn
+    enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
+    forgotten      concepts that have ever left; turns that have are `passages.archived`
     undoable_from  ordinal of the first event that may still be taken back: it only ever grows
     configured     whether a GraphConfigured is among the events that count
     """
@@ -61,13 +62,14 @@ class Graph:
         self.preset, self.settings = "default", PRESETS["default"]
         self.live = False
         self.recalled = 0  # ConceptsRecalled that had an effect
-        self.fresh_turns, self.first_fresh_at, self.last_turn_at = 0, EARLIEST_MS, EARLIEST_MS
+        self.forgotten = 0
+        self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
         self.concepts = ConceptTable()
         self.passages = PassageTable()
         self.pairs: dict[Window, PairCounts] = {"turn": PairCounts(), "exchange": PairCounts(), "recall": PairCounts()}
         self.topics = TopicTable()
         self._fading: Fading | None = None  # made when somebody asks for it: a replay never does
-        self._forgotten = 0
+        self._dead_rows = 0
         self._view: GraphView | None = None
 
     def fold(self, event: GraphEvent) -> bool:
@@ -82,12 +84,10 @@ class Graph:
         self.events += 1
         self.undoable_from = max(self.undoable_from, self.events - self.settings.undo_events)
 
-    @singledispatchmethod
-    def _apply(self, event: GraphEvent) -> bool:
-        raise TypeError(f"{type(event).__name__} does not add to a graph: it changes which events count (refolded)")
+    def _refuse(self, event: Retracted) -> bool:
+        raise TypeError("a Retracted does not add to a graph: it changes which events count (state/retraction.py)")
 
-    @_apply.register
-    def _(self, event: TurnRecorded) -> bool:
+    def _fold_turn(self, event: TurnRecorded) -> bool:
         if self.knows(event.id):
             return False
         self._pass_time(event.at)
@@ -96,13 +96,13 @@ class Graph:
         self.passages.add(event, self.events, numbers)
         if self._fading:
             self._watch(numbers, [concept.weight for concept in event.concepts])
-            if all(map(self.concepts.is_mark.__getitem__, numbers)):
-                self._fading.watch_wordless(len(self.passages) - 1, event.at, self.settings)
+            if self.settings.episode_life:
+                self._fading.watch_passage(len(self.passages) - 1, event.at + self.settings.episode_life)
         self._count_fresh(event)
         return True
 
     def _count_windows(self, turn: Sequence[int], previous: Sequence[int]) -> None:
-        if self._forgotten:
+        if self._dead_rows:
             alive = self.concepts.alive
             previous = [number for number in previous if alive[number]]
         exchange = list({*previous, *turn})
@@ -123,17 +123,25 @@ class Graph:
                     self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
 
     def _count_fresh(self, event: TurnRecorded) -> None:
-        if self.fresh_turns == 0:
-            self.first_fresh_at = event.at
         self.fresh_turns += 1
         self.last_turn_at = max(self.last_turn_at, event.at)
         self.live = event.live
+        self._ask_if_enough()
+
+    def _ask_if_enough(self) -> None:
+        if self.fresh_turns < self.settings.enough_turns(self.turns):
+            self.enough_at = NEVER
+        elif self.enough_at == NEVER:
+            self.enough_at = self.last_turn_at
 
     def _pass_time(self, at: int) -> None:
         self.clock = max(self.clock, at)
 
-    @_apply.register
-    def _(self, event: ConceptsRecalled) -> bool:
+    def _pass_window(self, end: int) -> None:
+        """Note that a window was closed: so its grace was over.  What ended by the clock is never closed again."""
+        self._pass_time(end + self.settings.grace)
+
+    def _fold_recall(self, event: ConceptsRecalled) -> bool:
         self._pass_time(event.at)
         known = self._known(event.concepts)
         for number in known:
@@ -143,37 +151,35 @@ class Graph:
         self.pairs["recall"].add([number for number in known if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
         return bool(known)
 
-    @_apply.register
-    def _(self, event: GraphConfigured) -> bool:
+    def _fold_settings(self, event: GraphConfigured) -> bool:
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings, self.configured = event.preset, event.settings, True
         self._fading = None
+        self._ask_if_enough()
         return True
 
-    @_apply.register
-    def _(self, event: Ticked) -> bool:
+    def _fold_tick(self, event: Ticked) -> bool:
         self._pass_time(event.at)
         return True
 
-    @_apply.register
-    def _(self, event: Forgotten) -> bool:
+    def _fold_wish(self, event: Forgotten) -> bool:
         self._drop(event.concepts, event.turns)
         return True
 
-    @_apply.register
-    def _(self, event: DecayWindowClosed) -> bool:
+    def _fold_decay(self, event: DecayWindowClosed) -> bool:
+        self._pass_window(event.at)
         self._drop(event.concepts, event.turns)
         return True
 
-    @_apply.register
-    def _(self, event: ConsolidationWindowClosed) -> bool:
+    def _fold_consolidation(self, event: ConsolidationWindowClosed) -> bool:
+        self._pass_window(event.at)
         for number in self._known(event.consolidated):
             self.concepts.consolidate(number, event.at, self.settings)
             self._watch([number], [0.0])
         for change in event.topics:
             self.topics.apply(change, self._known(change.concepts), event.at)
         self._drop([], [dropped for _, dropped in event.merged])
-        self.fresh_turns = 0
+        self.fresh_turns, self.enough_at = 0, NEVER
         return True
 
     def _known(self, names: Iterable[str]) -> list[int]:
@@ -183,18 +189,19 @@ class Graph:
     def _drop(self, concepts: Iterable[str], turns: Iterable[str]) -> None:
         for number in self._known(concepts):
             self.concepts.forget(number)
-            self._forgotten += 1
+            self.forgotten += 1
+            self._dead_rows += 1
         for turn in turns:
             if turn in self.passages.numbers:
                 number = self.passages.numbers[turn]
                 self.passages.archive(number)
-                self._forgotten += 1
-        if self._forgotten > 64 + (len(self.concepts) + len(self.passages)) // 2:
+                self._dead_rows += 1
+        if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()
 
     def compact(self) -> None:
         """Remove the rows of what was forgotten.  Nothing that can be seen changes."""
-        if not self._forgotten:
+        if not self._dead_rows:
             return
         self.concepts, concepts = self.concepts.compacted()
         self.passages, passages = self.passages.compacted(concepts)
@@ -203,24 +210,24 @@ class Graph:
         self.topics.renumber(concepts.tolist())
         if self._fading:
             self._fading.renumber(concepts, passages)
-        self._forgotten = 0
+        self._dead_rows = 0
 
     @property
     def fading(self) -> Fading:
-        """Return when each concept and wordless passage will have faded; kept up to date by the fold from now on."""
+        """Return when each concept will have faded and each passage is over; the fold keeps it so from now on."""
         if self._fading is None:
             self._fading = Fading()
             for number in self.concepts.numbers.values():
                 self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
-            for number in self._wordless():
-                self._fading.watch_wordless(number, self.passages.at[number], self.settings)
+            if life := self.settings.episode_life:
+                for number in self.passages.numbers.values():
+                    self._fading.watch_passage(number, self.passages.at[number] + life)
         return self._fading
 
-    def _wordless(self) -> Iterator[int]:
-        is_mark, alive = self.concepts.is_mark, self.concepts.alive
-        for number in self.passages.numbers.values():
-            if all(is_mark[concept] or not alive[concept] for concept in self.passages.concepts_of(number)):
-                yield number
+    @property
+    def turns(self) -> int:
+        """Return how many turns were ever accepted."""
+        return len(self.passages.numbers) + len(self.passages.archived)
 
     def knows(self, turn: str) -> bool:
         """Return whether a turn of this id was accepted."""
@@ -245,54 +252,33 @@ class Graph:
 
     def pack(self) -> bytes:
         """Return the bytes of the whole graph, for a snapshot: the content, and where it stands in its own events."""
-        values, arrays = self._content()
-        values.update((name, getattr(self, name)) for name in _NO_CONTENT)
-        return pack(values, {**arrays, "event": np.array(self.passages.event)})
+        self.compact()
+        return packed(self)
 
     def digest(self) -> str:
         """Return the sha256 (hex) of the content in its canonical form (state/packing.py): equal for equal memories.
 
         How many events there were is not content: ticks may be many or few, and change nothing.
         """
-        return hashlib.sha256(pack(*self._content())).hexdigest()
-
-    def _content(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         self.compact()
-        arrays = {**self.concepts.arrays(), **self.passages.arrays()}
-        for window, pairs in self.pairs.items():
-            arrays[f"{window}_keys"], arrays[f"{window}_counts"] = pairs.canonical()
-        values = {
-            "layout": LAYOUT,
-            "name": self.name,
-            **{name: getattr(self, name) for name in _PLAIN},
-            "settings": self.settings.model_dump(),
-            "concepts": self.concepts.values(),
-            "passages": self.passages.values(),
-            "topics": self.topics.values(),
-        }
-        return values, arrays
+        return hashlib.sha256(pack(*content(self))).hexdigest()
 
     @classmethod
     def unpack(cls, packed: bytes) -> Graph:
         """Return the graph that `pack` described.  Raises ValueError for bytes of another layout."""
-        values, arrays = unpack(packed)
-        if values["layout"] != LAYOUT:
-            raise ValueError(f"graph layout {values['layout']}, this version reads {LAYOUT}")
+        values, arrays = checked(packed)
         graph = cls(values["name"])
-        for name in (*_PLAIN, *_NO_CONTENT):
-            setattr(graph, name, values[name])
-        graph.settings = MemorySettings(**values["settings"])
-        graph.concepts = ConceptTable.of(values["concepts"], arrays)
-        graph.passages = PassageTable.of(values["passages"], arrays)
-        graph.topics = TopicTable.of(values["topics"])
-        for window in graph.pairs:
-            graph.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])
+        restore(graph, values, arrays)
         return graph
 
 
-_FOLDS: dict[type, Callable[[Graph, Any], bool]] = {  # looked up once: a dispatch for every event costs too much
-    kind: Graph.__dict__["_apply"].dispatcher.dispatch(kind) for kind in get_args(GraphEvent)
+_FOLDS: dict[type[GraphEvent], Callable[[Graph, Any], bool]] = {
+    TurnRecorded: Graph._fold_turn,
+    ConceptsRecalled: Graph._fold_recall,
+    GraphConfigured: Graph._fold_settings,
+    Ticked: Graph._fold_tick,
+    Forgotten: Graph._fold_wish,
+    Retracted: Graph._refuse,
+    DecayWindowClosed: Graph._fold_decay,
+    ConsolidationWindowClosed: Graph._fold_consolidation,
 }
-
-_NO_CONTENT = ("events", "undoable_from", "configured")
-_PLAIN = ("clock", "recalled", "preset", "live", "fresh_turns", "first_fresh_at", "last_turn_at")

@@ -18,17 +18,9 @@ from __future__ import annotations
 import contextlib
 
 from state import store as layout
-from state.graph import LAYOUT, Graph
-from state.packing import unpack
+from state.graph import Graph
+from state.graph_bytes import turns_of
 from state.store import Batch, Store
-
-
-def turns_of(packed: bytes) -> set[int]:
-    """Return the ordinals of the turns that a packed graph keeps.  Raises ValueError for bytes of another layout."""
-    values, arrays = unpack(packed)
-    if values["layout"] != LAYOUT:
-        raise ValueError(f"graph layout {values['layout']}, this version reads {LAYOUT}")
-    return set(arrays["event"].tolist())
 
 
 class GraphRows:

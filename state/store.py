@@ -19,8 +19,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Protocol
+from pathlib import Path
+from typing import Final, Protocol
 
+LAYOUT: Final = 1  # of the keys drawn above; a snapshot of a store names it
 HEAD = b"h"
 _U64 = struct.Struct(">Q")
 Batch = dict[bytes, bytes | None]  # None: the key is deleted
@@ -40,6 +42,9 @@ class Store(Protocol):
 
     def write(self, batch: Batch) -> None:
         """Put and delete all of `batch`, or nothing; it survives the death of the process."""
+
+    def count(self) -> int:
+        """Return how many keys there are, having read them all.  Raises StoreCorrupt."""
 
     def close(self) -> None:
         """Flush and let go of the files.  Closing twice is harmless."""
@@ -96,6 +101,13 @@ def of_number(value: bytes) -> int:
     return int(_U64.unpack_from(value)[0])
 
 
+class KeptStore(Store, Protocol):
+    """A store of files, which can be copied while it is written to."""
+
+    def checkpoint(self, path: Path) -> None:
+        """Make the new directory `path` a store of what is held now; later writes do not reach it."""
+
+
 class MemoryStore:
     """A store that dies with its process: for an offline fold, and the model that RocksDB is compared with."""
 
@@ -113,6 +125,9 @@ class MemoryStore:
         self._entries.update((key, value) for key, value in batch.items() if value is not None)
         for key in [key for key, value in batch.items() if value is None]:
             self._entries.pop(key, None)
+
+    def count(self) -> int:
+        return len(self._entries)
 
     def close(self) -> None:
         """Keep everything: only the process's end lets go of it."""

@@ -13,6 +13,8 @@ from typing import Any
 import orjson
 
 from emgas.messages import (
+    Checkpoint,
+    Checkpointed,
     Configure,
     Describe,
     Description,
@@ -31,8 +33,8 @@ from emgas.messages import (
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
     *(Turn, Configure, Forget, Undo),
-    *(Query, Inspect, Describe),
-    *(Outcome, Reply, Inspection, Description, Failure),
+    *(Query, Inspect, Describe, Checkpoint),
+    *(Outcome, Reply, Inspection, Description, Checkpointed, Failure),
 )
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from streams.cli import dead_letters, output, replay, topics
+from streams.cli import dead_letters, output, replay, snapshot, topics
+from streams.cli.branch import branch
+from streams.cli.compare import compare
 from streams.cli.configure import configure
 from streams.cli.demo import demo
 from streams.cli.doctor import doctor
+from streams.cli.export import export
 from streams.cli.forget import forget
+from streams.cli.import_ import import_
 from streams.cli.publish import publish
 from streams.cli.query import query
 from streams.cli.themes import themes
@@ -24,10 +28,15 @@ app = typer.Typer(
 )
 for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
     app.command()(command)
+app.command()(export)
+app.command("import")(import_)
+replay.app.command()(branch)
+replay.app.command()(compare)
 replay.app.command()(events)
 replay.app.command()(undo)
 app.add_typer(topics.app, name="topics")
 app.add_typer(replay.app, name="replay")
+app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(dead_letters.app, name="dead-letters")
 
 

@@ -158,8 +158,10 @@ def test_rebuild_keeps_the_stores_it_is_asked_to_keep(memory: Path, tmp_path: Pa
     assert set(told) == {"events", "seconds", "events_per_second", "digest"}
     again = emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "kept"), "--json").json
     assert (again["events"], again["digest"]) == (told["events"], told["digest"])
-    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0", "1"]
-    refused = emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "kept"), code=2)
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0", "1", "plan.json"]
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "letter.txt").write_text("Dear Ada")
+    refused = emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "foreign"), code=2)
     assert "is not empty" in refused.err
 
 

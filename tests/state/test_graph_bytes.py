@@ -17,14 +17,14 @@ from state.packing import pack, unpack
 from tests.support.events import concept, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 
-GOLDEN = "00342f105e8be890e884591192b45424eae697fd9e233ffe60ca7dae8fb07d09"  # of the whole fold, its head included
+GOLDEN = "afc1cf245822dd9c2c862e2c327dd94225aa6463d2375f8be8b833a544a1194b"  # of the whole fold, its head included
 GOLDEN_GRAPHS = {  # of what they hold
-    "ada": "2feaaebefffdf94de5a43de8d695de4722f4f341253e7d31c0732b9f06160aae",
-    "bob": "02e9461577d348e1575e22e3351b6ca2e5c780c63c44cdfa672feb10f60d2662",
+    "ada": "436051b7f149765aa06bbff1f531acde4fd9f8951ec2373e47b4361916a3b103",
+    "bob": "2c44697f2bfa8da94b505f877f57eee0fc114a8b0d02640d0423c356bef0bd71",
 }
 GOLDEN_PACKS = {  # of the bytes of their snapshots
-    "ada": "9f062bfdc1a68c9d19d08e958a521286da56a79995fad134d637f26b8b45ef25",
-    "bob": "988e7b515754f2d7c236e19a4bdced0b88385550d86445a564b15edd21821635",
+    "ada": "3d57a8893f72af7cbf6e98982d7629872f4cb343ebdf9772e45522a6aa2334cc",
+    "bob": "50448267516d7a7b47ee7575c10c69d9f9942f42216c6ec5362a28df444b0613",
 }
 
 

@@ -46,11 +46,11 @@ places = st.sets(st.integers(0, 25), max_size=4)
 @pytest.mark.parametrize(("kind", "examples"), [("memory", 100), ("rocksdb", 12)])
 def test_flushing_and_dying_at_any_point_gives_the_same_state(kind: str, examples: int) -> None:
     @settings(max_examples=examples)
-    @given(steps(), places, places, st.integers(1, 3))
-    def check(happened: list[Step], flushes: set[int], openings: set[int], cached: int) -> None:
+    @given(steps(), places, places, st.integers(1, 3), st.booleans())
+    def check(happened: list[Step], flushes: set[int], openings: set[int], cached: int, rebuilding: bool) -> None:
         log = written(happened)
         with opener(kind) as open_store:
-            partition = interrupted(log, open_store, flushes, openings, cached)
+            partition = interrupted(log, open_store, flushes, openings, cached, rebuilding)
             assert partition.digest() == log.folded().digest()
             partition.close()
             again = Partition(open_store())

@@ -1,0 +1,34 @@
+"""Which extractor a worker uses: YAKE, or one that the setting EMGAS_EXTRACTOR names.
+
+    EMGAS_EXTRACTOR=package.module.name     called with the language (ISO 639-1), returns an Extractor
+                                            (processors/extractor.py)
+
+What it finds is recorded in the log with its version, so another extractor changes nothing that is remembered already:
+for that there is a branch (replay/branch.py).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from emgas.errors import Halted
+from processors.extractor import Extractor
+
+
+def load(path: str, language: str) -> Extractor:
+    """Return the extractor that `path` names, its dictionaries loaded: no turn or question has to wait for them.
+
+    Raises Halted when there is none.
+    """
+    module, _, name = path.rpartition(".")
+    try:
+        made: Extractor = getattr(import_module(module or path), name)(language)
+        _ = made.version, made.of_turn, made.of_query
+    except (ImportError, AttributeError, TypeError) as error:
+        raise Halted(
+            f"EMGAS_EXTRACTOR={path} gives no extractor ({error}): name an importable package.module.name that is "
+            "called with a language and returns what processors/extractor.py describes"
+        ) from error
+    made.of_turn("warm up 热身", speaker="nobody", at=0)
+    made.of_query("warm 热身")
+    return made
