@@ -14,27 +14,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from emgas import limits
+from emgas.fields import GraphId, Message, Metadata, Milliseconds, Name, Role, Text
 
-Text = Annotated[str, AfterValidator(limits.utf8), AfterValidator(limits.short_enough)]
-Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_CHARACTERS), AfterValidator(limits.utf8)]
-GraphId = Annotated[str, Field(pattern=limits.GRAPH_ID)]
-Milliseconds = Annotated[int, Field(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
-MetadataText = Annotated[str, Field(max_length=limits.METADATA_CHARACTERS), AfterValidator(limits.utf8)]
-# The bound stands on the union: on `int` alone, an integer that is too large would pass as a rounded float.
-MetadataValue = Annotated[MetadataText | int | float | bool | None, AfterValidator(limits.storable)]
-Metadata = Annotated[dict[MetadataText, MetadataValue], Field(max_length=limits.METADATA_ENTRIES)]
-Role = Literal["user", "assistant", "system", "tool"]
 Mode = Literal["default", "literal"]
 Window = Literal["turn", "exchange"]
-
-
-class Message(BaseModel):
-    """Base of every model on the wire: strict, frozen, no unknown fields, no NaN or infinity."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Turn(Message):
@@ -96,10 +82,7 @@ class Forget(Message):
 
 
 class Undo(Message):
-    """Take back a graph's own events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events.
-
-    What is taken back was never there: turns, recalls, wishes, what windows decided, and earlier undos.
-    """
+    """Take back a graph's own events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events."""
 
     kind: Literal["undo"]
     id: Name
