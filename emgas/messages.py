@@ -82,7 +82,7 @@ class Forget(Message):
 
 
 class Undo(Message):
-    """Take back a graph's own events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events."""
+    """Take back a graph's events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events."""
 
     kind: Literal["undo"]
     id: Name

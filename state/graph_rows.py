@@ -16,6 +16,7 @@ dropped when that happens.  The store is seen through `batch`, which is not writ
 from __future__ import annotations
 
 import contextlib
+from math import inf
 
 from state import store as layout
 from state.graph import Graph
@@ -46,11 +47,14 @@ class GraphRows:
             values.append(value)
         return values
 
-    def newest(self, graph: str) -> Graph:
-        """Return the graph of the newest snapshot that this version can read, one without events if there is none."""
+    def newest(self, graph: str, at_most: float = inf) -> Graph:
+        """Return the graph of the newest snapshot that this version can read, one without events if there is none.
+
+        at_most  how many events it may hold
+        """
         for key in (layout.snapshot_key(graph), layout.mark_key(graph), layout.base_key(graph)):
             stored = self.get(key)
-            if stored:
+            if stored and layout.of_number(stored) <= at_most:
                 with contextlib.suppress(ValueError):
                     return Graph.unpack(stored[8:])
         return Graph(graph)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import inf
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -107,6 +108,18 @@ class Partition:
         """Return a graph, folded from the newest snapshot on."""
         base = self._rows.newest(name)
         return refolded(base, self._rows.values(name, base.events))
+
+    def graph_with(self, name: str, later: Sequence[bytes]) -> Graph:
+        """Return a graph as it is once these events (record values) of it follow; nothing here changes."""
+        events = [decode(value) for value in later]
+        before = min((event.first for event in events if isinstance(event, Retracted)), default=inf)
+        count = self._rows.get(layout.count_key(name))
+        base = self._rows.newest(name, before)
+        graph = refolded(base, [*self._rows.values(name, base.events), *later])
+        expected = (layout.of_number(count) if count else 0) + len(later)
+        if graph.events != expected:
+            raise _miscounted(name, expected, graph.events)
+        return graph
 
     def counting(self, graph: Graph, first: int, last: int) -> int:
         """Return how many of the graph's events `first`..`last` count; `first`: no less than `undoable_from`."""
