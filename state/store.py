@@ -22,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
-LAYOUT: Final = 1  # of the keys drawn above; a snapshot of a store names it
+LAYOUT: Final = 2  # of the keys drawn above; a snapshot of a store names it
 HEAD = b"h"
 _U64 = struct.Struct(">Q")
 Batch = dict[bytes, bytes | None]  # None: the key is deleted
