@@ -12,6 +12,7 @@
       ConceptsRecalled concepts that a reinforcing query woke (graph event)
       GraphConfigured  how this graph lives from here on: decay, thresholds, windows (graph event; a graph's first)
       Forgotten        what a user asked to forget (graph event)
+      Retracted        events of the graph that are taken back, as if they had never been (graph event)
       Ticked           stream time went on though nobody spoke (graph event; not written any more)
       DecayWindowClosed          what faded below the threshold (graph event)
       ConsolidationWindowClosed  what became long-term, topics, merged passages (graph event)
@@ -166,6 +167,19 @@ class Forgotten(GraphData, frozen=True, kw_only=True):
     turns: list[str]
 
 
+class Retracted(GraphData, frozen=True, kw_only=True):
+    """A user took back events `first`..`last` of the graph, counted from 0 (Graph.events); itself one that can be."""
+
+    src: Ordinal
+    first: Ordinal
+    last: Ordinal
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a range that is none."""
+        if self.last < self.first:
+            raise ValueError("last: lies before first")
+
+
 class Ticked(GraphData, frozen=True, kw_only=True):
     """Time reached `at` (ms) in a graph that is live but silent.  Not written any more: window events tell the time."""
 
@@ -208,7 +222,7 @@ class ConsolidationWindowClosed(GraphData, frozen=True, kw_only=True):
 
 
 WindowEvent = DecayWindowClosed | ConsolidationWindowClosed
-GraphEvent = TurnRecorded | ConceptsRecalled | GraphConfigured | Forgotten | Ticked | WindowEvent
+GraphEvent = TurnRecorded | ConceptsRecalled | GraphConfigured | Forgotten | Retracted | Ticked | WindowEvent
 DataEvent = GraphEvent | TurnDuplicated | TurnRejected
 AnyEvent = Claim | DataEvent
 

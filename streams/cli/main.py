@@ -17,6 +17,7 @@ from streams.cli.publish import publish
 from streams.cli.query import query
 from streams.cli.themes import themes
 from streams.cli.timeline import timeline
+from streams.cli.undo import events, undo
 from streams.cli.worker import worker
 
 app = typer.Typer(
@@ -31,6 +32,8 @@ app.command()(export)
 app.command("import")(import_)
 replay.app.command()(branch)
 replay.app.command()(compare)
+replay.app.command()(events)
+replay.app.command()(undo)
 app.add_typer(topics.app, name="topics")
 app.add_typer(replay.app, name="replay")
 app.add_typer(snapshot.app, name="snapshot")

@@ -14,6 +14,7 @@ from state.events import (
     DecayWindowClosed,
     Forgotten,
     GraphConfigured,
+    Retracted,
     Ticked,
     TopicChange,
     TurnDuplicated,
@@ -89,6 +90,11 @@ def graph_configured(**changes: Any) -> GraphConfigured:
 def forgotten(**changes: Any) -> Forgotten:
     """Return a user's wish; `concepts` and `turns` may be strings of names."""
     return Forgotten(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
+
+
+def retracted(**changes: Any) -> Retracted:
+    """Return an undo of the graph's first event, or of `first`..`last`."""
+    return Retracted(**{**UNLINKED, "src": 0, "graph": "ada", "first": 0, "last": changes.get("first", 0), **changes})
 
 
 def ticked(**changes: Any) -> Ticked:
