@@ -84,7 +84,7 @@ PRESETS = {
         episode_life=60 * DAY,
         decay_every=7 * DAY,
         long_windows=8,
-        undo_events=100,
+        undo_events=30,
     ),
     "elephant": MemorySettings(prune_below=0.0, undo_events=1_000_000),
     "memorybank": MemorySettings(
