@@ -8,6 +8,7 @@ from streams.cli import dead_letters, output, replay, topics
 from streams.cli.configure import configure
 from streams.cli.demo import demo
 from streams.cli.doctor import doctor
+from streams.cli.eval import evaluate
 from streams.cli.forget import forget
 from streams.cli.publish import publish
 from streams.cli.query import query
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
     app.command()(command)
+app.command("eval")(evaluate)
 app.add_typer(topics.app, name="topics")
 app.add_typer(replay.app, name="replay")
 app.add_typer(dead_letters.app, name="dead-letters")
