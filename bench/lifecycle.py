@@ -136,7 +136,15 @@ def drafts(turns: int, graphs: int, seed: int) -> Iterator[tuple[str, int, Draft
         plain = {"role": None, "metadata": {}, "clamped": False, "live": False, "question": False}
         concepts = [*found, Concept(f"@speaker:{speaker.lower()}", speaker, 0.5, 1)]
         length, name = 2 * len(found), f"graph-{graph}"
-        whole = {**facts, **plain, "graph": name, "tokens": length, "concepts": concepts, "extractor": "bench 1"}
+        whole = {
+            **facts,
+            **plain,
+            "graph": name,
+            "tokens": length,
+            "concepts": concepts,
+            "times": [],
+            "extractor": "bench 1",
+        }
         yield name, at, partial(TurnRecorded, **whole)
 
 

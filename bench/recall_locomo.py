@@ -77,6 +77,7 @@ def recorded(turn: Turn, extractor: Extractor) -> TurnRecorded:
         question=found.question,
         tokens=found.tokens,
         concepts=list(found.concepts),
+        times=list(found.times),
         extractor=extractor.version,
     )
 

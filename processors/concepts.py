@@ -24,11 +24,12 @@ from typing import Any, Final
 from emgas.limits import CONCEPTS_PER_TURN, TEXT_BYTES
 from processors import marks
 from processors.chinese import simplified
+from processors.dates import anchored
 from processors.extractor import Extraction
 from processors.language import Language, Word, clean
-from state.events import Concept
+from state.events import Concept, TimeSpan
 
-RULES: Final = 1  # number of our own rules and word lists: raise it with every change that can change a result
+RULES: Final = 2  # number of our own rules and word lists: raise it with every change that can change a result
 READ_WORDS: Final = 2000  # what YAKE reads of one text; its time is linear, some 25 µs a word
 _PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
 
@@ -55,17 +56,20 @@ class YakeExtractor:
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         """Return the concepts of a turn said by `speaker` at `at` (ms since 1970, UTC), its marks included."""
         text = _bounded(text)
-        found = marks.of_turn(simplified(text), clean(speaker), at)
-        return self._extraction(text, self.language.words(text), found)
+        times = anchored(text, at, self.language.code)
+        found = marks.of_turn(simplified(text), clean(speaker), at, times)
+        return self._extraction(text, self.language.words(text), found, times)
 
-    def of_query(self, text: str) -> Extraction:
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
         """Return the concepts a question names.  Names stay even where they might address somebody."""
         text = _bounded(text)
-        return self._extraction(text, self.language.words(text, addressed=False), marks.of_query(simplified(text)))
+        times = [] if at is None else anchored(text, at, self.language.code)
+        found = marks.of_query(simplified(text), times)
+        return self._extraction(text, self.language.words(text, addressed=False), found, times)
 
-    def _extraction(self, text: str, words: list[Word], found: list[Concept]) -> Extraction:
+    def _extraction(self, text: str, words: list[Word], found: list[Concept], times: list[TimeSpan]) -> Extraction:
         concepts = sorted([*found, *_concepts(words)], key=lambda concept: (-concept.weight, concept.id))
-        return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), marks.asks(text), len(words))
+        return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), marks.asks(text), len(words), tuple(times))
 
 
 def _bounded(text: str) -> str:

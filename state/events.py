@@ -33,6 +33,7 @@ from typing import Annotated, Literal, NamedTuple
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from emgas.limits import SPANS_PER_TURN
 from emgas.messages import GraphId, Milliseconds
 from state.errors import UnreadableEvent
 from state.presets import MemorySettings
@@ -54,6 +55,19 @@ class Concept(NamedTuple):
     label: str
     weight: Annotated[float, Field(ge=0, le=1)]
     count: Annotated[int, Field(ge=1, le=2**31 - 1)]  # type: ignore[assignment]  # hides tuple.count, which nobody calls
+
+
+class TimeSpan(NamedTuple):
+    """A time expression of a turn and the time that it means, as the turn's event time resolves it.
+
+    text   the expression as it stood in the text ("last week")
+    since  ms since 1970, UTC: its first
+    until  ms since 1970, UTC: the first that it no longer means; > since
+    """
+
+    text: str
+    since: Milliseconds
+    until: Milliseconds
 
 
 class Event(BaseModel):
@@ -115,6 +129,7 @@ class TurnRecorded(GraphData):
     question: bool
     tokens: Quantity
     concepts: Annotated[list[Concept], AfterValidator(_distinct)]
+    times: Annotated[list[TimeSpan], Field(max_length=SPANS_PER_TURN)]
     extractor: str
 
 

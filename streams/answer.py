@@ -37,7 +37,7 @@ def recall_from(state: Partition, query: Query, extractor: Extractor) -> Recalle
     graph = state.graph(query.graph)
     if graph is None:
         return Recalled()
-    question = extractor.of_query(query.text)
+    question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of what is known
     recollection = recall(graph.view(), question, query.text, _options(query))
     texts = _Texts(state, graph)
     context = _context(recollection, texts, query.budget)

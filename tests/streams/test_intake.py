@@ -45,7 +45,7 @@ class OneConcept:
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         return Extraction((Concept("kettle", "Kettle", 0.5, 1),), text.endswith("?"), len(text.split()))
 
-    def of_query(self, text: str) -> Extraction:
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
         words = text.lower().split()
         return Extraction((Concept("kettle", "Kettle", 0.5, 1),) if "kettles" in words else (), False, len(words))
 

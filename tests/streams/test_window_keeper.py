@@ -52,7 +52,7 @@ class Words:
         found = dict.fromkeys(text.split())
         return Extraction(tuple(Concept(word, word, 0.5, 1) for word in found), False, len(found))
 
-    def of_query(self, text: str) -> Extraction:
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
         return self.of_turn(text, speaker="", at=0)
 
 

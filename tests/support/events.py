@@ -54,6 +54,7 @@ def turn_recorded(**changes: Any) -> TurnRecorded:
         "live": True,
         "question": False,
         "tokens": 3,
+        "times": [],
         "extractor": "test 1",
         **changes,
     }
