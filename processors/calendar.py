@@ -72,6 +72,11 @@ def decade(number: int) -> Days:
     return Days(date(number // 10 * 10, 1, 1), date(number // 10 * 10 + 9, DECEMBER, 31))
 
 
+def decade_written(number: int) -> Days:
+    """Return the decade that is written as its first year or short: 1990 and 90 are the same."""
+    return decade(number if number > 99 else 1900 + number)
+
+
 def unit(name: Unit, of: date, steps: int = 0) -> Days:
     """Return the whole unit that is `steps` units after the one of `of`."""
     if name == "year":
@@ -117,6 +122,27 @@ def chosen(candidates: Iterable[Days], said: date, tense: Tense) -> Days | None:
     if tense == "future":
         return next((days for days in listed if days.last >= said), None)
     return min(listed, key=lambda days: max((days.first - said).days, (said - days.last).days, 0), default=None)
+
+
+def beside(candidates: Iterable[Days], steps: int, said: date) -> Days | None:
+    """Return the one meant by "last" (steps < 0), "next" (> 0) or "this" (0), None when it is not among the candidates.
+
+    The last one had ended on the day said, the next one had not begun; this one goes on, or is the first to come.
+    """
+    if steps < 0:
+        return max((days for days in candidates if days.last < said), default=None)
+    return min((days for days in candidates if (days.first > said if steps else days.last >= said)), default=None)
+
+
+def seasons(name: str, of: date) -> list[Days]:
+    """Return a season in the years around `of`."""
+    return [season(name, of.year + steps) for steps in range(-2, 3)]
+
+
+def monthly(of: date, day_number: int) -> list[Days]:
+    """Return a day of the month in the months around `of`: two before and two after are enough for any day."""
+    near = [month(of, steps).first for steps in range(-2, 3)]
+    return [days for first in near if (days := in_year(first.year, first.month, day_number))]
 
 
 def yearly(of: date, month_number: int, day_number: int | None) -> list[Days]:

@@ -17,7 +17,7 @@ from processors.time_grammar import Grammar, Rule, Said
 
 _DAYS: Final = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
 _YEARS: Final = {"大前": -3, "前": -2, "去": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
-_WHICH: Final = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
+_WHICH: Final = {"大上": -2, "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 _DIGITS: Final = {character: value for value, character in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _UNITS: Final[dict[str, Unit]] = {
     "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year",
@@ -38,7 +38,7 @@ _HALVES: Final = (
     rf"(?<![\d第几十百千万.月])(?P<number>半|{_NUMERAL})个?(?P<half>半?)(?P<unit>天|周|星期|礼拜|年|(?<=[个半])月)"
     "(?P<more>(?<=年)半)?"
 )
-_WHICH_ONE: Final = "(?<![早晚马一楼身])(?P<which>上上|下下|上|下|这|本)一?个?"
+_WHICH_ONE: Final = "(?<![早晚马一楼身])(?P<which>[大上]上|下下|上|下|这|本)一?个?"
 _M: Final = r"(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])月"
 _D: Final = r"(?P<day>[12]\d|3[01]|0?[1-9]|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])"
 _THIRD: Final = "(?:份|初|底|末|上旬|中旬|下旬)?"
@@ -130,22 +130,16 @@ def _dated_month(match: re.Match[str], said: Said) -> Days | None:
 
 
 def _day_of_month(match: re.Match[str], said: Said) -> Days | None:
-    near = [calendar.month(said.day, steps).first for steps in range(-2, 3)]
-    days = [calendar.in_year(first.year, first.month, _number(match["day"])) for first in near]
-    return calendar.chosen([one for one in days if one], said.day, said.tense())
+    return calendar.chosen(calendar.monthly(said.day, _number(match["day"])), said.day, said.tense())
 
 
 def _season_of_year(match: re.Match[str], said: Said) -> Days:
     return calendar.season(_SEASONS[match["season"]], _year_of(match, said))
 
 
-def _season(match: re.Match[str], said: Said) -> Days:
-    """Return the season before or after, or the one that goes on; between two of a name, the one of this year."""
-    steps = _WHICH[match["which"].removesuffix("个")]
-    years = [calendar.season(_SEASONS[match["season"]], said.day.year + near) for near in range(-2, 3)]
-    if steps < 0:
-        return max(days for days in years if days.last < said.day)
-    return min(days for days in years if (days.first > said.day if steps else days.last >= said.day))
+def _season(match: re.Match[str], said: Said) -> Days | None:
+    found = calendar.seasons(_SEASONS[match["season"]], said.day)
+    return calendar.beside(found, _WHICH[match["which"].removesuffix("个")], said.day)
 
 
 def _half_of_year(match: re.Match[str], said: Said) -> Days:
@@ -197,8 +191,8 @@ def _until_now(match: re.Match[str], said: Said) -> Days:
 
 
 def _decade(match: re.Match[str], said: Said) -> Days:
-    year = int(match["year"]) if match["year"].isdecimal() else 10 * _DIGITS[match["year"][0]]
-    return calendar.decade(year if year > 99 else 1900 + year)
+    written = match["year"]
+    return calendar.decade_written(int(written) if written.isdecimal() else 10 * _DIGITS[written[0]])
 
 
 def _numeric(match: re.Match[str], said: Said) -> Days:
@@ -212,9 +206,9 @@ _RULES: Final[list[Rule]] = [
     (rf"{_HALVES}(?:以|之)?前(?![面后方台往])", _ago),
     (rf"{_HALVES}(?:以|之)?后(?![面方台])", _ahead),
     # days, weekdays, weekends, weeks
-    (rf"(?P<which>(?<!大)昨|今|明|大前|(?<![以之目眼面日大])前|大后|(?<![然以今之最大])后)[天日]"
+    (rf"(?P<which>昨|(?<!前的)今|明|大前|(?<![以之目眼面日大])前|大后|(?<![然以今之最大])后)[天日]"
      rf"(?<!前天(?=[气黑亮空]))(?<!后天(?=[气黑亮空])){_PART}", _day),
-    (r"(?P<which>[昨今明])[晚夜早晨]上?", _day),
+    (r"(?P<which>[昨今明])(?:[晚夜早晨]上?|儿个?)", _day),
     ("(?P<which>前)晚", _day),
     (rf"{_WHICH_ONE}(?:周|星期|礼拜)末", _weekend),
     (rf"{_WHICH_ONE}{_WEEK}的?{_WEEKDAY}{_PART}", _weekday),
@@ -239,6 +233,6 @@ _RULES: Final[list[Rule]] = [
     (_HOLIDAY, _holiday),
     (r"(?<![\d/.-])(?P<year>\d{4})[-/.](?P<month>\d\d?)[-/.](?P<day>\d\d?)(?![\d/-])", _numeric),
 ]  # fmt: skip
-_TRIGGER: Final = r"[天日晚早夜晨周期拜月年号节旦庆诞季末]|五一|六一|双十一|\d{4}[-/.]\d"
+_TRIGGER: Final = r"[天日儿晚早夜晨周期拜月年号节旦庆诞季末]|五一|六一|双十一|\d{4}[-/.]\d"
 
 GRAMMAR: Final = Grammar(_TRIGGER, _RULES, tenses.CHINESE)

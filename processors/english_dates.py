@@ -102,6 +102,10 @@ def _weekdays_ago(match: re.Match[str], said: Said) -> Days:
     return calendar.weekday_before(said.day, _weekday(match), _number(match))
 
 
+def _weekday_but_one(match: re.Match[str], said: Said) -> Days:
+    return calendar.weekday_before(said.day, _weekday(match), 2)
+
+
 def _plain_weekday(match: re.Match[str], said: Said) -> Days:
     if said.tense() == "future":
         return calendar.weekday_after(said.day, _weekday(match))
@@ -135,8 +139,8 @@ def _until_now(match: re.Match[str], said: Said) -> Days | None:
 
 
 def _ago(match: re.Match[str], said: Said) -> Days:
-    unit, count = _counted(match)
-    return calendar.unit(unit, said.day, -count)
+    name, count = _counted(match)
+    return calendar.unit(name, said.day, -count)
 
 
 def _half_ago(match: re.Match[str], said: Said) -> Days:
@@ -161,9 +165,7 @@ def _from_now(match: re.Match[str], said: Said) -> Days:
 
 def _ahead(match: re.Match[str], said: Said) -> Days | None:
     """Return when "in two weeks" is; in a sentence of the past it is how long something took."""
-    if said.tense() == "past":
-        return None
-    return _from_now(match, said)
+    return None if said.tense() == "past" else _from_now(match, said)
 
 
 def _dated(match: re.Match[str], said: Said) -> Days | None:
@@ -196,23 +198,21 @@ def _slashed(match: re.Match[str], said: Said) -> Days | None:
 
 
 def _which_month(match: re.Match[str], said: Said) -> Days | None:
-    return _of_the_years(calendar.yearly(said.day, _month(match), None), _step(match), said.day)
+    return calendar.beside(calendar.yearly(said.day, _month(match), None), _step(match), said.day)
 
 
 def _which_season(match: re.Match[str], said: Said) -> Days | None:
-    years = range(said.day.year - 2, said.day.year + 3)
-    return _of_the_years([calendar.season(_season(match), number) for number in years], _step(match), said.day)
+    return calendar.beside(calendar.seasons(_season(match), said.day), _step(match), said.day)
 
 
 def _which_holiday(match: re.Match[str], said: Said) -> Days | None:
-    return _of_the_years(calendar.yearly(said.day, *_HOLIDAYS[match["holiday"].lower()]), _step(match), said.day)
+    return calendar.beside(calendar.yearly(said.day, *_HOLIDAYS[match["holiday"].lower()]), _step(match), said.day)
 
 
-def _of_the_years(candidates: list[Days], steps: int, said: date) -> Days | None:
-    """Return the latest that ended before the day said, the first after it, or for "this" the one of now or ahead."""
-    if steps < 0:
-        return max((days for days in candidates if days.last < said), default=None)
-    return min((days for days in candidates if (days.first > said if steps else days.last >= said)), default=None)
+def _seasons_ago(match: re.Match[str], said: Said) -> Days:
+    """Return the season that many back, of those that had ended on the day said."""
+    over = calendar.season(_season(match), said.day.year).last < said.day
+    return calendar.season(_season(match), said.day.year + over - _number(match))
 
 
 def _season_of_year(match: re.Match[str], said: Said) -> Days:
@@ -231,7 +231,7 @@ def _plain_holiday(match: re.Match[str], said: Said) -> Days | None:
 
 
 def _decade(match: re.Match[str], said: Said) -> Days:
-    return calendar.decade(int(match["year"]))
+    return calendar.decade_written(int(match["year"]))
 
 
 def _year(match: re.Match[str], said: Said) -> Days:
@@ -239,14 +239,12 @@ def _year(match: re.Match[str], said: Said) -> Days:
 
 
 def _day_of_month(match: re.Match[str], said: Said) -> Days | None:
-    near = [calendar.month(said.day, steps) for steps in range(-2, 3)]
-    days = (calendar.in_year(month.first.year, month.first.month, int(match["day"])) for month in near)
-    return calendar.chosen([one for one in days if one], said.day, said.tense())
+    return calendar.chosen(calendar.monthly(said.day, int(match["day"])), said.day, said.tense())
 
 
 _RULES: Final[list[Rule]] = [
     # days
-    (r"\b(?P<fixed>(?:the )?day (?:before yesterday|after tomorrow)|yesterday|tomorrow|tonight|today"
+    (r"\b(?<!from )(?P<fixed>(?:the )?day (?:before yesterday|after tomorrow)|yesterday|tomorrow|tonight|today"
      rf"|this (?:morning|afternoon|evening)|last (?:night|evening))\b{_PART}", _fixed),
     # weekdays of a week said, then others
     (rf"\b(?:on )?{_W}{_PART} (?:of )?(?P<which>last|this|next) week\b", _weekday_and_week),
@@ -254,6 +252,7 @@ _RULES: Final[list[Rule]] = [
     (rf"\b(?:on )?{_WHICH} {_W}\b{_PART}", _which_weekday),
     (rf"\b{_N} {_W}s? (?:ago|back)\b", _weekdays_ago),
     # units counted from now
+    (rf"\bthe {_W} before last\b", _weekday_but_one),
     (rf"\bthe {_SHORT} (?P<way>before last|after next)\b", _but_one),
     (rf"\b(?:(?:in|over|during|for|within) )?(?:the|these) (?:last|past) (?:{_N} )?"
      r"(?P<unit>day|week|month|year|decade)s?\b(?! of\b)", _until_now),
@@ -262,7 +261,8 @@ _RULES: Final[list[Rule]] = [
     (rf"\b{_N} and a half (?P<half>year|month)s? (?:ago|back)\b", _halves_ago),
     (r"\b(?P<number>an?|one) (?P<half>year|month) and a half (?:ago|back)\b", _halves_ago),
     (r"\bhalf (?:an? )?(?P<half>year|month) (?:ago|back)\b", _half_ago),
-    (rf"\b{_N} {_UNIT} (?:ago|back)\b", _ago),
+    (rf"\b{_N} {_SEASON}s? (?:ago|back)\b", _seasons_ago),
+    (rf"\b{_N} {_UNIT} (?:ago|back)\b(?: today\b)?", _ago),
     (rf"\b{_N} {_UNIT} from (?:now|today)\b", _from_now),
     (rf"\bin {_N} {_UNIT}\b(?!')(?! of\b)", _ahead),
     # seasons, months and holidays beside "last", "this", "next"
@@ -277,12 +277,14 @@ _RULES: Final[list[Rule]] = [
     (rf"\b(?:{_IN} )?{_THIRD}{_MONTH},? (?:of )?{_YEAR}", _dated),
     (rf"\b(?:back in|{_IN}|(?:beginning|start|middle|end) of) {_THIRD}{_NAMED}\b", _dated),
     (rf"\b(?:early|late|mid)[- ]{_NAMED}\b", _dated),
-    (r"\b(?:on|by|until|since) the (?P<day>\d\d?)(?:st|nd|rd|th)\b(?=\s*(?:[.,!?;)]|$))", _day_of_month),
+    (r"\b(?:on|by|until|since) the (?P<day>\d\d?)(?:st|nd|rd|th)\b(?=\s*(?:[.,!?;)]|$)"
+     r"| (?:after|and|at|because|but|for|i|so|to|we|when|with)\b)", _day_of_month),
     # years
     (rf"\b(?:(?:in|since|by|during) )?(?:the )?{_SEASON},? (?:of )?{_YEAR}", _season_of_year),
     (rf"\b(?:(?:at|on|for) )?{_HOLIDAY}(?: of)? {_YEAR}", _holiday),
     (rf"\b(?:at|on|over) {_HOLIDAY}\b", _plain_holiday),
     (r"\b(?:(?:in|during|since|from) )?the (?P<year>(?:19|20)\d0)'?s\b", _decade),
+    (r"\b(?:in|during|since|from) the '?(?P<year>[3-9]0)'?s\b", _decade),
     (rf"\b(?:back in|in|since|during|until|till|by|early|late|mid|the year|class of) {_YEAR}(?! \w+s\b)", _year),
     # a weekday alone comes last
     (r"(?<!every )(?<!each )(?<!most )(?<!some )(?<!any )(?<!black )(?<!good )"

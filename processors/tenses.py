@@ -45,15 +45,16 @@ _ENGLISH: Final = re.compile(
           will | shall | won't | \w+'ll | going\ to | gonna | plan(?:s|ning)? | hop(?:e|es|ing) | can't\ wait
         | look(?:s|ing)?\ forward | upcoming | coming\ up | about\ to | let's | wants?\ to | would
         | \w+'d\ (?:like|love) | excited | (?:get|getting|got)\ ready | ready\ for | preparing | scheduled | see\ you
-        | due | should | must | might | may | can | could\ you
+        | due | starts | begins | opens | leaves | arrives | should | must | might | may | can | could\ you
         | (?:am|is|are|\w+'(?:m|s|re))\ (?:\w+ly\ |all\ |also\ |both\ )?\w+ing ) (?!\w)
     | (?P<past> {"|".join(_WENT.split())} | \w{{2,20}}ed | (?:\w+'ve|has|have)\ been ) (?!\w)
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
 _CHINESE: Final = re.compile(
-    r"""(?: 需要 | 重要 | 主要 | 只要 | 要是 | 要么 | 社会 | 机会 | 开会 | 聚会 | 一会 | 约会 | 大约 | 想起 | 想到
-      | 了解 | 为了 | 不了 | 除了 | 算了 | 受不了 | 过[生年节来去程分] | 通过 | 难过 | 经过 | 不过 | 超过 | 刚好
+    r"""(?: 需要 | 重要 | 主要 | 只要 | 要是 | 要么 | 社会 | 机会 | 开会 | [聚例周班年晚舞长动乐唱学展]会 | 一会 | 约会
+      | 大约 | 想起 | 想到 | 了解 | 为了 | 不了 | 除了 | 算了 | 受不了 | 过[生年节来去程分]
+      | 通过 | 难过 | 经过 | 不过 | 超过 | 刚好
     | (?P<future> [要会将约] | 打算 | 准备 | 计划 | 预计 | 希望 | 即将 | 快到 | 等到 | 等着 | 想 | 再 | 截止 | 之前得 )
     | (?P<past> [了过刚曾] | 已经 | 当时 | 那时 ) )""",
     re.VERBOSE,

@@ -167,6 +167,85 @@ CHINESE_NONE = [
     "后来他去了前面",
     "一个月工资不多",
 ]  # fmt: skip
+SUNDAY = "2024-03-10T09:00"
+SECOND = [  # a second table, said on Sunday, 10 March 2024; None where no date can be known
+    ("I got my licence the Friday before last", "2024-03-01"),
+    ("We had dinner Thursday evening.", "2024-03-07"),
+    ("My flight leaves Tuesday morning, so I'll pack early", "2024-03-12"),
+    ("I visited Rome back in 2016", "2016"),
+    ("I adopted him about five years ago", "2019"),
+    ("She was born on December 3rd, 1998", "1998-12-03"),
+    ("I ran my first marathon in early November", "2023-11"),
+    ("Our anniversary is on June 2nd", "2024-06-02"),
+    ("We bought the house in the fall of 2020", "2020-09 to 2020-11"),
+    ("Just got home from the gym this evening", "2024-03-10"),
+    ("A couple weeks ago I tried sushi", "2024-02-19 to 2024-02-25"),
+    ("Two weekends ago we hosted friends", "2024-02-24 to 2024-02-25"),
+    ("I'll finish it by next Wednesday", "2024-03-13"),
+    ("It was 3 nights ago", "2024-03-07"),
+    ("We went to Bali for New Year's Eve last year", "2023"),
+    ("last Halloween I dressed as a bat", "2023-10-31"),
+    ("I haven't slept well these past two nights", None),
+    ("On Valentine's Day he proposed", "2024-02-14"),
+    ("We started dating six months ago", "2023-09"),
+    ("I quit smoking a decade ago", "2010 to 2019"),
+    ("My lease ends at the end of the month", None),
+    ("I'm off to camp this coming Saturday", "2024-03-16"),
+    ("earlier this week I broke a plate", "2024-03-04 to 2024-03-10"),
+    ("In the summer of '98 we met", None),
+    ("He retires in five years", "2029"),
+    ("I made it on 10/23/2023", "2023-10-23"),
+    ("Since last October I've been vegan", "2023-10"),
+    ("The class starts Monday", "2024-03-11"),
+    ("two summers ago we hiked", "2022-06 to 2022-08"),
+    ("On the 4th of July we grilled burgers", "2023-07-04"),
+    ("I bought it over a month ago", "2024-02"),
+    ("we talked a week ago today", "2024-02-26 to 2024-03-03"),
+    ("See you on Wed!", None),
+    ("In the 80s he was famous", "1980 to 1989"),
+    ("We met in March of 2021", "2021-03"),
+    ("I wrote it last week on Tuesday", "2024-02-27"),
+    ("I planted roses last spring", "2023-03 to 2023-05"),
+    ("Tomorrow night there is a game", "2024-03-11"),
+    ("我大后天要去面试", "2024-03-13"),
+    ("上个周六我们去钓鱼了", "2024-03-02"),
+    ("礼拜四下午开的家长会", "2024-03-07"),
+    ("下个月初交稿", "2024-04"),
+    ("前年冬天在哈尔滨", "2022-12 to 2023-02"),
+    ("五年前认识的她", "2019"),
+    ("我是1998年12月3号出生的", "1998-12-03"),
+    ("下下周去出差", "2024-03-18 to 2024-03-24"),
+    ("上半年太忙了", None),
+    ("今年上半年太忙了", "2024-01 to 2024-06"),
+    ("再过两周就放假", None),
+    ("三天后出结果", "2024-03-13"),
+    ("情人节他求婚了", "2024-02-14"),
+    ("去年圣诞节下了雪", "2023-12-25"),
+    ("昨儿个吃撑了", "2024-03-09"),
+    ("明儿见", "2024-03-11"),
+    ("本月15号发工资", "2024-03-15"),
+    ("周日晚上看电影", "2024-03-10"),
+    ("两个月前买的车", "2024-01"),
+    ("过去三个月瘦了十斤", "2023-12-10 to 2024-03-10"),
+    ("6月2号是我们的纪念日", "2024-06-02"),
+    ("20号之前要交", "2024-03-20"),
+    ("上个月20号交的", "2024-02-20"),
+    ("十月一号结婚的", "2023-10-01"),
+    ("明年年初搬家", "2025"),
+    ("八十年代的老歌", "1980 to 1989"),
+    ("两年半前辞的职", "2021-09"),
+    ("半个月前见过", "2024-02-19 to 2024-02-25"),
+    ("上星期三晚上", "2024-02-28"),
+    ("今晚吃什么", "2024-03-10"),
+    ("去年这个时候在日本", "2023"),
+    ("周末去爬山了", "2024-03-09 to 2024-03-10"),
+    ("下周三之前给我", "2024-03-13"),
+    ("上个月底退的租", "2024-02"),
+    ("2023年底入职", "2023"),
+    ("去年8月份生的", "2023-08"),
+    ("这个暑假去实习", None),
+    ("一年前的今天", "2023"),
+]  # fmt: skip
 
 
 def ms(written: str) -> int:
@@ -180,6 +259,11 @@ def resolved(text: str, at: str = WEDNESDAY, language: str = "en") -> list[str]:
 @pytest.mark.parametrize(("text", "meant"), ENGLISH + CHINESE)
 def test_an_expression_is_resolved_against_the_day_it_was_said(text: str, meant: str) -> None:
     assert resolved(text) == [meant]
+
+
+@pytest.mark.parametrize(("text", "meant"), SECOND)
+def test_what_is_meant_holds_on_another_day(text: str, meant: str | None) -> None:
+    assert [one.partition(" = ")[2] for one in resolved(text, SUNDAY)] == ([meant] if meant else [])
 
 
 @pytest.mark.parametrize("text", ENGLISH_NONE + CHINESE_NONE)
