@@ -68,8 +68,9 @@ class YakeExtractor:
         return self._extraction(text, self.language.words(text, addressed=False), found, times)
 
     def _extraction(self, text: str, words: list[Word], found: list[Concept], times: list[TimeSpan]) -> Extraction:
+        tokens = sum(not word.part for word in words)
         concepts = sorted([*found, *_concepts(words)], key=lambda concept: (-concept.weight, concept.id))
-        return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), marks.asks(text), len(words), tuple(times))
+        return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), marks.asks(text), tokens, tuple(times))
 
 
 def _bounded(text: str) -> str:

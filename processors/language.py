@@ -34,6 +34,7 @@ _PIECE: Final = re.compile(
     rf"""
       (?P<address>  (?:https?://|www\.) [^\s<>"'\[\]{{}}、。《》「」\x00-\x1f\x7f-\x9f\ud800-\udfff{_HAN}]+
                   | [A-Za-z0-9._+-]{{1,64}} @ (?:[A-Za-z0-9-]{{1,63}}\.){{1,8}} [A-Za-z]{{2,24}} )
+    | (?P<mixed>    (?<![A-Za-z0-9]) (?:[Tt]恤 | [ABH]股 | [Xx]光 | (?:AB|[ABO])型 | [Kk]歌 | [UCDE]盘) )
     | (?P<han>      [{_HAN}]+ )
     | (?P<number>   \d+ (?:[.,:/-]\d+)* (?:%|st\b|nd\b|rd\b|th\b|'?s\b|am\b|pm\b|h\b|hrs?\b|mins?\b|ms\b|kg\b|km\b|cm\b
                                          |mm\b|ft\b|lbs?\b|oz\b|[KMGTkmgt][Bb]\b)? (?!{_LETTER}) )
@@ -55,7 +56,7 @@ _INVISIBLE: Final = re.compile(
 _SENTENCE_END: Final = re.compile(r"[.!?\n。…]")
 _HOST: Final = re.compile(r"(?:https?://)?(?:www\.)?(?:[^/@]*@)?([^/?#:]+)")
 
-_ACRONYMS: Final = re.compile(r"[A-Z][A-Z0-9]+s")
+_ACRONYMS: Final = re.compile(r"(?!K8s)[A-Z][A-Z0-9]+s")  # K8s is no plural, A100s is one
 _INITIALS: Final = re.compile(r"(?:[A-Za-z]\.){2,8}")
 _DRAWN_OUT: Final = re.compile(r"([^\W\d_])\1{2,}")
 _ENDING: Final = re.compile(r"'(?:s|d|ll|re|ve|m|em)$")
@@ -74,6 +75,7 @@ class Word(NamedTuple):
     content   whether it is something talked about
     sentence  number of its sentence in the text, from 0
     pause     whether punctuation stands between it and the word before
+    part      whether it is no word of its own but stands inside the word before (咖啡 in 咖啡馆)
     """
 
     surface: str
@@ -81,6 +83,7 @@ class Word(NamedTuple):
     content: bool
     sentence: int
     pause: bool
+    part: bool = False
 
 
 class _Piece(NamedTuple):
@@ -91,6 +94,7 @@ class _Piece(NamedTuple):
     start: int
     sentence: int
     pause: bool
+    part: bool = False
 
 
 def clean(text: str) -> str:
@@ -127,6 +131,7 @@ class Language:
                 not said[piece.start] and self._is_content(pieces, position),
                 piece.sentence,
                 piece.pause,
+                piece.part,
             )
             for position, piece in enumerate(pieces)
         ]
@@ -140,7 +145,7 @@ class Language:
         if kind == "address":
             return _host(surface)
         if kind != "word":
-            return surface
+            return surface.casefold() if kind == "mixed" else surface
         word = self._without_ending(surface)
         if _ACRONYMS.fullmatch(word):
             return word[:-1].casefold()
@@ -181,7 +186,7 @@ class Language:
     def _is_talked_about(self, surface: str, kind: str) -> bool:
         """Return whether a word that is not Han is content wherever it stands."""
         if kind != "word":
-            return kind == "address" and len(self.normal_form(surface, kind)) <= LONGEST
+            return kind == "mixed" or (kind == "address" and len(self.normal_form(surface, kind)) <= LONGEST)
         lower = surface.casefold()
         form = self.normal_form(surface, kind)
         plain = _ENDING.sub("", lower)
@@ -221,6 +226,9 @@ def _pieces(plain: str, text: str) -> list[_Piece]:
         for word, tag in chinese.segmented(match.group()):
             stop = start + len(word)
             pieces.append(_Piece(kind, text[start:stop], word, tag, start, sentence, pause))
+            for part in chinese.parts(word, tag):
+                first = start + word.find(part)
+                pieces.append(_Piece(kind, text[first : first + len(part)], part, "n", first, sentence, False, True))
             start, pause = stop, False
     return pieces
 

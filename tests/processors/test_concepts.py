@@ -112,6 +112,35 @@ def test_light_verbs_contractions_numbers_and_emojis_are_no_concepts() -> None:
     assert ids("I don’t make 14 things, they’re getting 3.5% 🎉 at 8:30pm on the 2nd, it's 1,000") == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("苏阳下周四办婚礼", "苏阳"),
+        ("师傅约在哪天上门", "上门"),
+        ("何伟带父母去泉州", "何伟"),
+        ("喝咖啡的习惯", "咖啡"),
+        ("在咖啡館等", "咖啡"),
+        ("每周四捏陶", "周四"),
+        ("买了T恤", "t恤"),
+        ("A股跌了", "a股"),
+        ("拍X光检查", "x光"),
+        ("升级 K8s 集群", "k8s"),
+        ("升级 k8s 集群", "k8s"),
+    ],
+)
+def test_a_word_is_found_beside_and_inside_others(text: str, word: str) -> None:
+    assert word in ids(text)
+
+
+def test_a_relative_week_is_no_concept() -> None:
+    assert ids("上周和下个星期，这个月") == set()
+
+
+def test_words_inside_a_word_do_not_make_a_text_longer() -> None:
+    assert EXTRACTOR.of_turn("咖啡馆", speaker="Ann", at=AT).tokens == 1
+    assert found("咖啡館")["咖啡"].label == "咖啡"
+
+
 def test_an_address_is_one_concept() -> None:
     text = "See https://www.GitHub.com/emgas?a=1 or write Jane.Doe@Example.org"
     assert ids(text) == {"github.com", "jane.doe@example.org", "write"}
