@@ -12,6 +12,7 @@ from processors.association import edges_out
 from processors.evaluation.baselines.bm25 import Index, bm25
 from processors.evaluation.baselines.ppr import DAMPING, Walk, graph_of
 from processors.evaluation.baselines.steady_state import DECAY, Network
+from processors.evaluation.baselines.structured import matched, of_passages
 from processors.evaluation.baselines.subtractive import woken
 from state.view import GraphView
 from tests.support.events import turn_recorded
@@ -122,3 +123,34 @@ def test_the_steady_state_is_the_solution_of_the_equation() -> None:
     put_in = np.zeros(n)
     put_in[seeds] = 1.0
     assert Network(view).steady(seeds) == pytest.approx(np.linalg.solve(np.eye(n) - DECAY * normal, put_in), abs=1e-7)
+
+
+# the structure that peers get
+
+
+def test_structure_by_hand() -> None:
+    # two sessions of two turns; the first turn of each asks; Ada and Ben take turns
+    turns = [
+        turn_recorded(
+            id=f"t{number}", session=f"s{number // 2}", speaker=("Ada", "Ben")[number % 2], question=number % 2 == 0
+        )
+        for number in range(4)
+    ]
+    view = folded(*turns).view()
+    scores = np.array([2.0, 1.0, 0.0, 4.0])
+    with_session = scores + 0.3 * np.array([1.5, 1.5, 2.0, 2.0])
+    first, reply, third, last = with_session
+    flown = [first + 0.5 * reply, reply + 0.8 * first, third + 0.5 * last, last + 0.8 * third]
+    assert of_passages(view, scores, "what?") == pytest.approx(flown)
+    by_ben = [flown[0], 1.5 * flown[1], flown[2], 1.5 * flown[3]]
+    assert of_passages(view, scores, "what did Ben say?") == pytest.approx(by_ben)
+    assert of_passages(view, scores, "did Ada and Ben meet?") == pytest.approx(flown), "two names are no name"
+
+
+def test_concepts_match_passages_like_bm25() -> None:
+    view = view_of_turns("tea milk", "milk", "rain")
+    energy = np.zeros(len(view.ids))
+    energy[view.numbers["tea"]], energy[view.numbers["milk"]] = 1.0, 0.5
+    per_hit = 1.9 / (1 + 0.9)  # all turns are as long as the mean
+    tea, milk = math.log(1 + 2.5 / 1.5), math.log(1 + 1.5 / 2.5)
+    assert matched(view, energy) == pytest.approx([per_hit * (tea + milk / 2), per_hit * milk / 2, 0])

@@ -17,10 +17,9 @@ import numpy as np
 
 from processors.association import edges_out
 from processors.evaluation.baselines.seeds import seeds_of
-from processors.evaluation.baselines.structured import of_passages
+from processors.evaluation.baselines.structured import idf, of_passages
 from processors.evaluation.memory import Memory, Ranker, best
 from processors.extractor import Extraction
-from processors.ranking import idf
 from state.view import Floats, GraphView, Integers
 
 DAMPING = 0.5
