@@ -27,7 +27,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from bench.recall_locomo import recorded
+from bench.recorded import recorded
 from emgas.formats import locomo
 from emgas.messages import Turn
 from processors.closing import close
