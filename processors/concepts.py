@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import version as installed
 from itertools import product
 from typing import Any, Final
 
 from emgas.limits import CONCEPTS_PER_TURN, TEXT_BYTES
 from processors import marks
-from processors.chinese import simplified
+from processors.chinese import STANDARD, Segmenter, simplified
 from processors.dates import anchored
 from processors.extractor import Extraction
 from processors.language import Language, Word, clean
@@ -46,12 +47,16 @@ class ExtractionFailed(RuntimeError):
 class YakeExtractor:
     """The extractor of a graph whose texts are in `language` (ISO 639-1), in Chinese, or in both.
 
+    `words` are Chinese words that the dictionary lacks (names, terms); the version tells them by number and hash.
     Dictionaries are loaded with the first text that needs them; the instance holds no other state.
     """
 
-    def __init__(self, language: str = "en") -> None:
-        self.language = Language(language, _function_words(language))
-        self.version = " ".join([*(f"{name} {installed(name)}" for name in _PACKAGES), f"rules {RULES}", language])
+    def __init__(self, language: str = "en", words: Iterable[str] = ()) -> None:
+        own = tuple(words)
+        segmenter = Segmenter(own) if own else STANDARD
+        self.language = Language(language, _function_words(language), segmenter)
+        packages = (f"{name} {installed(name)}" for name in _PACKAGES)
+        self.version = " ".join([*packages, f"rules {RULES}", *_named(segmenter.words), language])
 
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         """Return the concepts of a turn said by `speaker` at `at` (ms since 1970, UTC), its marks included."""
@@ -71,6 +76,11 @@ class YakeExtractor:
         tokens = sum(not word.part for word in words)
         concepts = sorted([*found, *_concepts(words)], key=lambda concept: (-concept.weight, concept.id))
         return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), marks.asks(text), tokens, tuple(times))
+
+
+def _named(words: tuple[str, ...]) -> list[str]:
+    """Return what tells a list of words from another in a version; nothing for none."""
+    return [f"words {len(words)}:{sha256(chr(10).join(words).encode()).hexdigest()[:8]}"] if words else []
 
 
 def _bounded(text: str) -> str:

@@ -107,10 +107,12 @@ class Language:
 
     code       ISO 639-1 code of the other language; without a dictionary in simplemma, words are only casefolded
     functions  its function words, casefolded
+    segmenter  what cuts Chinese
     """
 
-    def __init__(self, code: str, functions: Collection[str]) -> None:
+    def __init__(self, code: str, functions: Collection[str], segmenter: chinese.Segmenter = chinese.STANDARD) -> None:
         self.code = code
+        self._segmenter = segmenter
         english = stopwords.ENGLISH if code == "en" else frozenset()
         content = stopwords.ENGLISH_CONTENT if code == "en" else frozenset()
         self._functions = (frozenset(functions) | english) - content - {""}
@@ -120,7 +122,7 @@ class Language:
     def words(self, text: str, *, addressed: bool = True) -> list[Word]:
         """Return the words of a clean text in order; greetings and (if `addressed`) vocatives are not content."""
         plain = chinese.simplified(text)
-        pieces = _pieces(plain, text if len(text) == len(plain) else plain)
+        pieces = _pieces(plain, text if len(text) == len(plain) else plain, self._segmenter)
         said = bytearray(len(plain))
         for start, end in greetings.spans(plain) if addressed else greetings.expressions(plain):
             said[start:end] = b"\1" * (end - start)
@@ -209,7 +211,7 @@ class Language:
         )
 
 
-def _pieces(plain: str, text: str) -> list[_Piece]:
+def _pieces(plain: str, text: str, segmenter: chinese.Segmenter) -> list[_Piece]:
     """Cut a simplified text into pieces.  `text` is what to show: the same characters before they were simplified."""
     pieces: list[_Piece] = []
     end = sentence = 0
@@ -223,10 +225,10 @@ def _pieces(plain: str, text: str) -> list[_Piece]:
         if kind != "han":
             pieces.append(_Piece(kind, text[start:end], plain[start:end], "", start, sentence, pause))
             continue
-        for word, tag in chinese.segmented(match.group()):
+        for word, tag in segmenter.segmented(match.group()):
             stop = start + len(word)
             pieces.append(_Piece(kind, text[start:stop], word, tag, start, sentence, pause))
-            for part in chinese.parts(word, tag):
+            for part in segmenter.parts(word, tag):
                 first = start + word.find(part)
                 pieces.append(_Piece(kind, text[first : first + len(part)], part, "n", first, sentence, False, True))
             start, pause = stop, False

@@ -32,9 +32,9 @@ def writer_name() -> str:
     return f"{socket.gethostname()}/{os.getpid()}"
 
 
-def _extractor(language: str) -> YakeExtractor:
+def _extractor(settings: Settings) -> YakeExtractor:
     """Return an extractor whose dictionaries are loaded, so that no turn or question has to wait for them."""
-    extractor = YakeExtractor(language=language)
+    extractor = YakeExtractor(settings.language, settings.own_words)
     extractor.of_turn("warm up 热身", speaker="nobody", at=0)
     extractor.of_query("warm 热身")
     return extractor
@@ -55,7 +55,7 @@ async def running(settings: Settings, on_halt: Callable[[BaseException], None]) 
             halted.set_result(error)
             on_halt(error)
 
-        app = MemoryApp(settings, carrier, _extractor(settings.language), writer_name(), now_ms, halt)
+        app = MemoryApp(settings, carrier, _extractor(settings), writer_name(), now_ms, halt)
         starting = asyncio.ensure_future(app.start())
         try:
             await _started(starting, halted)

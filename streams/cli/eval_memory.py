@@ -45,7 +45,7 @@ async def remember(data: DataSet, settings: Settings, advance: Advance) -> tuple
             started = time.perf_counter()
             await _publish(connected, data, advance)
             seconds = time.perf_counter() - started
-        extractor = YakeExtractor(settings.language)
+        extractor = YakeExtractor(settings.language, settings.own_words)
         examined = [each async for each in _graphs(apart, data, extractor)]
     return examined, 1000 * seconds / max(len(data.turns), 1)
 

@@ -136,6 +136,21 @@ def test_a_relative_week_is_no_concept() -> None:
     assert ids("上周和下个星期，这个月") == set()
 
 
+def test_words_of_ones_own_are_cut_whole_and_named_in_the_version() -> None:
+    own = YakeExtractor(words=["機器學習", "", " 何伟 "])
+    assert {"机器学习", "机器", "学习"} == set(found("机器学习", own))
+    assert set(found("何伟带父母去泉州", own)) == {"何伟", "父母", "泉州"}
+    assert " words 2:" in own.version
+    assert own.version != YakeExtractor(words=["机器学习"]).version != EXTRACTOR.version
+    assert own.version == YakeExtractor(words=["何伟", "机器学习"]).version
+
+
+@pytest.mark.parametrize("word", ["Go", "猫", "深 度", "A股"])
+def test_what_is_no_chinese_word_cannot_be_added(word: str) -> None:
+    with pytest.raises(ValueError, match="two Han characters"):
+        YakeExtractor(words=[word])
+
+
 def test_words_inside_a_word_do_not_make_a_text_longer() -> None:
     assert EXTRACTOR.of_turn("咖啡馆", speaker="Ann", at=AT).tokens == 1
     assert found("咖啡館")["咖啡"].label == "咖啡"
