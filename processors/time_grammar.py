@@ -12,12 +12,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 from typing import Final
 
 from processors import tenses
 from processors.calendar import Days, Tense
 from processors.tenses import Cues
 
+TRIED: Final = 100  # matches of one text that are read: what repeats itself for ever is no conversation
 REACH: Final = 40  # characters that an expression can have before what triggers it: more than any rule's words
 _NAMED: Final = re.compile(r"\(\?P<\w+>")
 
@@ -61,7 +63,7 @@ class Grammar:
         first = self._trigger.search(text)
         if first is None:
             return
-        for found in self._any.finditer(text, max(0, first.start() - REACH)):
+        for found in islice(self._any.finditer(text, max(0, first.start() - REACH)), TRIED):
             pattern, read = self._rules[int(str(found.lastgroup).removeprefix("rule"))]
             match = pattern.match(text, found.start())  # the same match, with its groups
             if match and (days := _tried(read, match, Said(said, text, *match.span(), self._cues))):

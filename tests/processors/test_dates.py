@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from emgas.limits import EARLIEST_MS, LATEST_MS, SPANS_PER_TURN
 from processors import dates
 from processors.dates import DAY_MS, anchored, day_of, days_of, told
+from processors.time_grammar import TRIED
 from state.events import TimeSpan
 
 WEDNESDAY = "2023-05-17T14:30"
@@ -367,6 +368,11 @@ def test_another_language_has_no_rules_of_english() -> None:
 
 def test_a_text_gives_no_more_spans_than_an_event_records() -> None:
     assert len(resolved(" ".join(f"in {year}," for year in range(1950, 2000)))) == SPANS_PER_TURN
+
+
+def test_a_text_that_repeats_itself_for_ever_is_not_read_for_ever() -> None:
+    assert resolved("30 February " * TRIED + "yesterday") == []
+    assert resolved("30 February " * (TRIED - 1) + "yesterday") == ["yesterday = 2023-05-16"]
 
 
 def test_the_same_expression_counts_once() -> None:
