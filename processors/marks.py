@@ -4,6 +4,8 @@
     @month:2023-05      a turn of that month (UTC), or that     ... or a question that states it
     @day:2023-05-08     tells of that month or day ...          ... or a question that states it
     @time               the turn tells a time ("last week")     the question asks for one ("when")
+    @name               the turn names somebody or something    the question asks who, where, which
+    @number             the turn gives a number                 the question asks how many
 
 Patterns decide, in English and Chinese; what "last week" means comes from processors/dates.py.  Texts come cleaned and
 simplified (processors/language.py).  Every mark has weight 1.0 and count 1.
@@ -16,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
+from processors.answer_types import asks_name, asks_number, holds_name, holds_number
 from processors.calendar import month
 from processors.dates import day_of, days_of
 from state.events import Concept, TimeSpan
@@ -121,17 +124,17 @@ def of_turn(text: str, speaker: str, at: int, times: Iterable[TimeSpan]) -> list
     found = [_month(day), _day(day)]
     if name := " ".join(speaker.split()):
         found.append(_mark(f"@speaker:{name.casefold()}", name))
-    if tells_time(text):
-        found.append(_mark("@time", "time"))
+    held = {"time": tells_time, "name": holds_name, "number": holds_number}
+    found.extend(_mark(f"@{kind}", kind) for kind, holds in held.items() if holds(text))
     return list(dict.fromkeys([*found, *_resolved(times)]))
 
 
 def of_query(text: str, times: Iterable[TimeSpan] = ()) -> list[Concept]:
-    """Return the marks a question could match: the dates it states, `times`, and @time if it asks for a time."""
+    """Return the marks a question could match: the dates it states, `times`, and what it asks for."""
     found = dict.fromkeys(mark for pattern in _STATED for match in pattern.finditer(text) for mark in _stated(match))
     found.update(dict.fromkeys(_resolved(times)))
-    if asks_time(text):
-        found[_mark("@time", "time")] = None
+    asked = {"time": asks_time, "name": asks_name, "number": asks_number}
+    found.update({_mark(f"@{kind}", kind): None for kind, asks_it in asked.items() if asks_it(text)})
     return list(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -35,6 +36,24 @@ class WindowCounts:
     concept: Integers
     fan: Integers
     pairs: PairCounts
+
+
+@dataclass(frozen=True)
+class SessionOrder:
+    """The p passages laid out session by session, each session in the order folded: flow between turns runs along it.
+
+    order       (p,) passage number at each place            place       (p,) place of each passage number
+    session     (p,) session at each place, ascending
+    start, end  (p,) where the session of each place starts, and where it ends (exclusive)
+    tokens      (sessions,) length of each session in words
+    """
+
+    order: Integers
+    place: Integers
+    session: Integers
+    start: Integers
+    end: Integers
+    tokens: Integers
 
 
 @dataclass(frozen=True)
@@ -89,6 +108,34 @@ class GraphView:
     passage_role: Sequence[str | None]
     sessions: Sequence[str]
     speakers: Sequence[str]
+
+    @cached_property
+    def session_order(self) -> SessionOrder:
+        """Return the order that flow between turns needs; made when first asked for, once for every view."""
+        order = np.argsort(self.passage_session, kind="stable")
+        session = self.passage_session[order]
+        places, sessions = np.arange(len(order)), len(self.sessions)
+        place = np.empty_like(places)
+        place[order] = places
+        return SessionOrder(
+            order=order,
+            place=place,
+            session=session,
+            start=np.searchsorted(session, session, "left"),
+            end=np.searchsorted(session, session, "right"),
+            tokens=np.bincount(session, self.passage_tokens[order], sessions).astype(np.int64),
+        )
+
+    @cached_property
+    def words(self) -> str:
+        """Return the ids of the concepts that are words, a line each: what holds a piece of text is found at once."""
+        named = zip(self.ids, self.is_mark.tolist(), strict=False)  # ids may have grown since
+        return "\n".join(["", *(name for name, is_mark in named if not is_mark), ""])
+
+    def number(self, name: str) -> int | None:
+        """Return the number of a concept id, None if this view does not know it."""
+        number = self.numbers.get(name)
+        return number if number is not None and number < len(self.is_mark) else None
 
 
 def view_of(

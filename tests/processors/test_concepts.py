@@ -85,7 +85,7 @@ def test_a_name_that_is_talked_about_is_a_concept(text: str) -> None:
 
 def test_a_question_keeps_every_name() -> None:
     asked = EXTRACTOR.of_query("Who is the dog of my neighbour, Tom?")
-    assert {concept.id for concept in asked.concepts} == {"dog", "neighbour", "tom"}
+    assert {concept.id for concept in asked.concepts} == {"dog", "neighbour", "tom", "@name"}
 
 
 def test_two_places_are_not_a_call() -> None:
