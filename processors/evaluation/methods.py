@@ -1,13 +1,15 @@
 """Every method by name: how it ranks the turns of a memory.
 
     default               recall as a query gets it
-    default-no-spreading  the control: nothing flows in the graph; the question's own concepts, and the same ranking
+    default-no-spreading  the control: nothing flows in the graph.  What a turn is in itself counts as before, with
+                          weights that were fitted for this case (processors/weights.py)
     literal               the seed's algorithm as written
     bm25                  baselines/bm25.py
     ppr                   HippoRAG's walk on our graph, with the same episodic structure     baselines/ppr.py
     subtractive           memory_system's walk, with the same episodic structure             baselines/subtractive.py
     steady-state          SoulMem's activation, with the same episodic structure             baselines/steady_state.py
 
+For the ablation also `default without X`, where one edge type of the flow is switched off and nothing is fitted anew.
 With a model of text embeddings (processors/dense.py) also `dense`, the cosine alone, and `default+dense` and
 `bm25+dense`, where it joins the score.
 """
@@ -19,7 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from processors.activation import DEFAULT, LITERAL
+from processors.activation import LITERAL
 from processors.dense import Embedder, Vectors, cosines, fused
 from processors.evaluation.baselines.bm25 import Vocabulary, bm25
 from processors.evaluation.baselines.ppr import ppr
@@ -27,7 +29,8 @@ from processors.evaluation.baselines.steady_state import steady_state
 from processors.evaluation.baselines.subtractive import subtractive
 from processors.evaluation.memory import DEPTH, Memory, Ranker, best
 from processors.extractor import Extraction
-from processors.recall import RecallOptions, recall
+from processors.recall import RecallOptions, Recollection, recall
+from processors.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW
 from state.view import Floats, Integers
 
 Method = Callable[[Memory], Ranker]
@@ -39,22 +42,30 @@ def recalled(options: RecallOptions) -> Method:
 
     def method(memory: Memory) -> Ranker:
         def rank(question: Extraction, text: str) -> Integers:
-            found = recall(memory.view, question, text, options).passages
-            return np.array([passage.number for passage in found], np.int64)
+            return _numbers(recall(memory.view, question, text, options))
 
         return rank
 
     return method
 
 
+def _numbers(found: Recollection) -> Integers:
+    return np.array([passage.number for passage in found.passages], np.int64)
+
+
 METHODS: dict[str, Method] = {
     "default": recalled(RecallOptions()),
-    "default-no-spreading": recalled(RecallOptions(spreading=replace(DEFAULT, propagation_decay=0.0))),
+    "default-no-spreading": recalled(RecallOptions(flow=NO_FLOW)),
     "literal": recalled(RecallOptions("literal", LITERAL)),
     "bm25": bm25,
     "ppr": ppr,
     "subtractive": subtractive,
     "steady-state": steady_state,
+}
+
+
+ABLATIONS: dict[str, Method] = {
+    f"default without {edge}": recalled(RecallOptions(flow=replace(DEFAULT_FLOW, **{edge: 0.0}))) for edge in FLOW_EDGES
 }
 
 
@@ -82,13 +93,10 @@ def dense_methods(embedder: Embedder) -> dict[str, Method]:
         return lambda question, text: best(fused(words.index.scores(words.asked(question)), view.cosines(text)))
 
     def with_default(memory: Memory) -> Ranker:
-        view, options = _Dense(memory, embedder), RecallOptions(passages=len(memory.texts))
+        view, options = _Dense(memory, embedder), RecallOptions(passages=DEPTH)
 
         def rank(question: Extraction, text: str) -> Integers:
-            scores = np.zeros(len(memory.texts))
-            for passage in recall(memory.view, question, text, options).passages:
-                scores[passage.number] = passage.score
-            return best(fused(scores, view.cosines(text)))
+            return _numbers(recall(memory.view, question, text, options, view.cosines(text)))
 
         return rank
 

@@ -35,6 +35,7 @@ UNANSWERABLE = "adversarial"  # LoCoMo's category 5 asks for what was never said
 MERGED = "merged"  # the graph of everything, when conversations are put into one
 PASSAGES = "passages"
 SAID_AT = 1_577_836_800_000  # 2020-01-01, ms: passages have no time of their own
+FOLDS = 5  # of questions on passages, which come from no conversation that could be left out
 WRITER = "corpus"  # a turn has a speaker; a passage has none
 
 
@@ -42,7 +43,7 @@ WRITER = "corpus"  # a turn has a speaker; a passage has none
 class Question:
     """A question, and the turn ids (at least one) that hold its answer.  No method ever gets one of these.
 
-    group  the conversation it is about: what is left out in cross-validation
+    group  what is left out together in cross-validation: its conversation; of passages every fifth question
     hop    2 where question and evidence share no content word, if the data set says so
     """
 
@@ -147,11 +148,11 @@ def _asked_of_passages(asked: Sequence[Mapping[str, Any]], corpus: Any) -> DataS
     if not turns:
         raise InvalidMessage("corpus: holds no passage")
     questions = []
-    for each, near in zip(asked, beside, strict=True):
+    for number, (each, near) in enumerate(zip(asked, beside, strict=True)):
         keys = (_key(*passage) for passage, supports in near if supports)
         evidence = frozenset(turns[key].id for key in keys if key in turns)
         if evidence:
-            questions.append(Question(each["question"], _kind(each), evidence, PASSAGES))
+            questions.append(Question(each["question"], _kind(each), evidence, f"{PASSAGES}-{number % FOLDS}"))
     return DataSet(list(turns.values()), {PASSAGES: questions}, len(asked) - len(questions))
 
 

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from processors.evaluation.bootstrap import Generator, paired
 from processors.evaluation.measure import Scores
+from processors.evaluation.methods import ABLATIONS
 from processors.evaluation.metrics import METRICS
 from processors.evaluation.questions import UNANSWERABLE, Question
 
 SUBJECT = "default"
-AGAINST = ("default-no-spreading", "bm25", "ppr")  # what the default must be better than
+AGAINST = ("default-no-spreading", "bm25", "ppr")  # what the default must be better than, beside its ablations
 COMPARED = ("T973", "T531", "R@10", "nDCG@10")
 OF_CATEGORY = ("T973", "R@10")
 Mask = NDArray[np.bool_]
@@ -67,8 +68,8 @@ def differences(
     counts = headline(questions)
     return {
         f"{SUBJECT} - {other}": {metric: _gain(scores, other, metric, counts, generator) for metric in COMPARED}
-        for other in AGAINST
-        if other in scores and SUBJECT in scores
+        for other in scores
+        if SUBJECT in scores and (other in AGAINST or other in ABLATIONS)
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,17 +14,19 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from emgas.errors import InvalidMessage
-from processors.evaluation import summary
+from processors.evaluation import fitted, summary
 from processors.evaluation.measure import Examined, Scores, measured, shuffled
-from processors.evaluation.methods import METHODS, Method, dense_methods
+from processors.evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
 from processors.evaluation.questions import DataSet, Question, is_corpus, read
+from processors.weights import FlowWeights
 from streams.cli import output
-from streams.cli.eval_memory import remember
+from streams.cli.eval_memory import Advance, remember
 from streams.cli.eval_report import show
 from streams.embedders import load
 
 SEED = 20_240_229  # of the bootstrap and of shuffled evidence: the same numbers every time
 CONTROLS = ("none", "shuffled")
+FITTED = "default-fitted"
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Result:
     """All that was measured on one file: its questions, and every method's scores in their order."""
 
     file: str
+    examined: list[Examined]
     questions: list[Question]
     scores: dict[str, Scores]
     graphs: int
@@ -51,6 +54,10 @@ def evaluate(
     dense: Annotated[
         Path | None, typer.Option(help="A model of text embeddings: adds default+dense, dense and bm25+dense.")
     ] = None,
+    ablation: Annotated[bool, typer.Option("--ablation", help="Also without each edge type of the flow.")] = False,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Also with weights fitted to all conversations but the one that is asked.")
+    ] = False,
     control: Annotated[str, typer.Option(help="shuffled: evidence by chance, which no method may find.")] = "none",
     json: output.Json = False,
 ) -> None:
@@ -61,10 +68,15 @@ def evaluate(
     if control not in CONTROLS:
         output.fail(f"--control {control}: choose one of {', '.join(CONTROLS)}", output.USAGE)
     with output.explained():
-        chosen = _chosen(methods, dense)
+        chosen = _chosen(methods, dense) | (ABLATIONS if ablation else {})
         sets = {str(file): _read(file, corpus, merged) for file in _of_questions(files)}
+        if fit:
+            _check_groups(sets.values())
     results = [_measured(file, data, chosen, control) for file, data in sets.items()]
+    weights = _fit(results) if fit else {}
     told = [_told(result, control) for result in (results if len(results) == 1 else [*results, _pooled(results)])]
+    if weights:
+        told[-1]["weights"] = {left_out: asdict(chosen_without) for left_out, chosen_without in weights.items()}
     for each in told:
         show(each)
     if json:
@@ -114,6 +126,20 @@ def _bytes(file: Path) -> bytes:
         raise InvalidMessage(f"{file} cannot be read: {error.strerror}") from error
 
 
+def _check_groups(sets: Iterable[DataSet]) -> None:
+    groups = {asked.group for data in sets for questions in data.questions.values() for asked in questions}
+    if len(groups) < 2:
+        raise InvalidMessage("--fit leaves one conversation out, so it needs two that have questions")
+
+
+def _fit(results: Sequence[Result]) -> dict[str, FlowWeights]:
+    """Fit weights to all files together, and measure each file with those that have not seen its questions."""
+    weights = fitted.weights([each for result in results for each in result.examined])
+    for result in results:
+        result.scores[FITTED] = fitted.measured_apart(result.examined, weights, time.perf_counter)
+    return weights
+
+
 def _measured(file: str, data: DataSet, methods: dict[str, Method], control: str) -> Result:
     with _progress("publishing", len(data.turns)) as advance:
         examined, ms_per_turn = output.run(remember(data, output.settings(), advance))
@@ -123,6 +149,7 @@ def _measured(file: str, data: DataSet, methods: dict[str, Method], control: str
         scores = {name: _scores(examined, method, advance) for name, method in methods.items()}
     return Result(
         file=file,
+        examined=examined,
         questions=[asked for each in examined for asked in each.questions],
         scores=scores,
         graphs=len(examined),
@@ -140,7 +167,7 @@ def _with_shuffled(examined: Sequence[Examined]) -> list[Examined]:
     ]
 
 
-def _scores(examined: Sequence[Examined], method: Method, advance: Any) -> Scores:
+def _scores(examined: Sequence[Examined], method: Method, advance: Advance) -> Scores:
     parts = []
     for each in examined:
         if each.questions:
@@ -154,6 +181,7 @@ def _pooled(results: Sequence[Result]) -> Result:
     turns = sum(result.turns for result in results)
     return Result(
         file=", ".join(result.file for result in results),
+        examined=[each for result in results for each in result.examined],
         questions=[asked for result in results for asked in result.questions],
         scores={name: Scores.joined([result.scores[name] for result in results]) for name in results[0].scores},
         graphs=sum(result.graphs for result in results),
@@ -187,7 +215,7 @@ def _told(result: Result, control: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _progress(what: str, total: int) -> Iterator[Any]:
+def _progress(what: str, total: int) -> Iterator[Advance]:
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=output.err, transient=True) as progress:
         bar = progress.add_task(what, total=total)

@@ -19,6 +19,8 @@ def show(told: Mapping[str, Any]) -> None:
             output.out.print(_parts(told["methods"], part, title))
     if told["differences"]:
         output.out.print(_differences(told["differences"]))
+    if "weights" in told:
+        output.out.print(_weights(told["weights"]))
     output.out.print(_about(told), style="dim", highlight=False)
 
 
@@ -55,6 +57,13 @@ def _differences(differences: Mapping[str, Any]) -> Any:
             name, *(f"{each['mean']:+.1f} [{each['low']:+.1f}, {each['high']:+.1f}]" for each in gains.values())
         )
     rows.columns[0].no_wrap = True
+    return rows
+
+
+def _weights(weights: Mapping[str, Mapping[str, float]]) -> Any:
+    rows = output.table("fitted weights", "weight", *(f"{left_out}#" for left_out in weights))
+    for name in next(iter(weights.values())):
+        rows.add_row(name, *(f"{each[name]:.3g}" for each in weights.values()))
     return rows
 
 

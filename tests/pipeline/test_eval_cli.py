@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from processors.evaluation.metrics import METRICS
+from processors.weights import FEATURES, FLOW_EDGES
 from tests.support.cli import emgas, emgas_here
 
 SAID = {
@@ -107,6 +108,20 @@ def test_several_files_are_told_apart_and_pooled(file: Path, tmp_path: Path) -> 
     assert told["methods"]["default"]["R@5"] == pytest.approx((2 * first + second) / 3, abs=0.02)
 
 
+def test_each_edge_type_can_be_left_out(file: Path, tmp_path: Path) -> None:
+    told = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--ablation", "--json").json
+    assert list(told["methods"]) == ["default", *(f"default without {edge}" for edge in FLOW_EDGES)]
+    assert [name for name in told["differences"] if name.startswith("default - default without")]
+
+
+def test_weights_are_fitted_without_the_conversation_that_is_asked(file: Path, tmp_path: Path) -> None:
+    said = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--fit", "--json")
+    assert list(said.json["methods"]) == ["default", "default-fitted"]
+    assert list(said.json["weights"]) == ["none left out", "x", "y"]
+    assert set(said.json["weights"]["x"]) == set(FEATURES)
+    assert "fitted weights" in said.out
+
+
 def passages(tmp_path: Path) -> Path:
     corpus = [
         {"title": "Ada Lovelace", "text": "Ada Lovelace wrote notes on the Analytical Engine.", "idx": 0},
@@ -151,6 +166,7 @@ def test_a_model_adds_the_dense_methods(file: Path, tmp_path: Path) -> None:
         ('[{"text": "hello"}]', (), "neither LoCoMo"),
         ('[{"title": "Rome", "text": "A city."}]', (), "is a corpus: give the file of its questions"),
         ([conversation("x")], ("--methods", "default,magic"), "there is no 'magic'"),
+        ([conversation("x")], ("--fit",), "needs two that have questions"),
         ([conversation("x")], ("--control", "none of it"), "choose one of none, shuffled"),
         ([conversation("x")], ("--dense", "nowhere"), "nowhere is no model"),
         ([{**conversation("x"), "qa": []}], (), "has no question whose evidence"),
