@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from processors import features as columns
 from processors.extractor import Extraction
@@ -129,7 +130,7 @@ class _Table:
         shares = [counts * np.where(end > 0, found[rows, end - 1], 0.0) for end, counts in inside]
         return float(np.sum(shares, axis=0) @ self._weights) / sum(counts for _, counts in (*BUDGETS, *CUTS))
 
-    def _ranked(self, scores: Floats) -> Integers:
+    def _ranked(self, scores: NDArray[np.floating]) -> Integers:
         """Return the best passages of each question, best first, ties by number."""
         deepest = min(DEEPEST, scores.shape[1])
         if deepest < scores.shape[1]:

@@ -120,9 +120,10 @@ def associated(view: GraphView, energy: Floats, asked: Asked) -> Floats:
 def _strongest(view: GraphView, given: Floats) -> Floats:
     """Return (passages,) the largest `given` (n,) among the concepts of each passage."""
     best = np.zeros(len(view.passage_at))
-    values = given[view.posting_concept]
-    awake = values > 0
-    np.maximum.at(best, view.posting_passage[awake], values[awake])
+    starts = view.posting_start
+    held = np.flatnonzero(np.diff(starts, append=len(view.posting_concept)))
+    if len(held):
+        best[held] = np.maximum.reduceat(given[view.posting_concept], starts[held])
     return best
 
 
@@ -139,9 +140,12 @@ def kinds(view: GraphView, asked: Asked, total: float) -> Floats:
 
 def holding(view: GraphView, concepts: Integers) -> Mask:
     """Return (passages,) whether each passage holds one of `concepts`."""
+    found = np.zeros(len(view.passage_at), np.bool_)
+    if len(concepts) == 1:
+        found[view.posting_passage[view.posting_concept == concepts[0]]] = True
+        return found
     is_one = np.zeros(len(view.is_mark), np.bool_)
     is_one[concepts] = True
-    found = np.zeros(len(view.passage_at), np.bool_)
     found[view.posting_passage[is_one[view.posting_concept]]] = True
     return found
 

@@ -167,6 +167,11 @@ class ConceptTable:
         forms = self._forms.setdefault(number, {first: self.in_turns[number]})
         forms[form] = forms.get(form, 0) + 1
 
+    def label(self, number: int) -> str:
+        """Return the label of one concept."""
+        forms = self._forms.get(number)
+        return max(forms, key=lambda form: forms[form]) if forms else self._first_form[number]
+
     def labels(self) -> list[str]:
         """Return the label of every concept."""
         labels = list(self._first_form)
