@@ -47,7 +47,8 @@ def _said_by(view: GraphView, named: Integers) -> Floats:
     """Return (p,) 1 for the turns of the speaker named, if it is just one."""
     if len(named) != 1:
         return np.zeros(len(view.passage_at))
-    return (view.passage_speaker[view.session_order.order] == named[0]).astype(np.float64)
+    said: Floats = (view.passage_speaker[view.session_order.order] == named[0]).astype(np.float64)
+    return said
 
 
 def _marked(view: GraphView, mark: str, wanted: bool = True) -> Floats:

@@ -35,7 +35,7 @@ def weighed(view: GraphView, columns: Floats, weights: FlowWeights) -> tuple[Flo
     """Return score and reach of each passage, given the features (f, p) of each place."""
     vector = weights.vector()
     reaches = [row for row in _REACHES if vector[row]]
-    reached = (columns[reaches] > 0).any(axis=0)
+    reached: Mask = np.any(columns[reaches] > 0, axis=0)
     place = view.session_order.place
     return (vector @ columns)[place], reached[place]
 
