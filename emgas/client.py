@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from importlib.metadata import entry_points
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
@@ -23,6 +24,8 @@ from emgas.connection import Acknowledged, Connection
 from emgas.errors import InvalidMessage, NotInstalled, QueryFailed, TransportFailed
 from emgas.exchange import Answer, Exchange, Outgoing
 from emgas.messages import (
+    Checkpoint,
+    Checkpointed,
     Configure,
     Describe,
     Description,
@@ -37,13 +40,14 @@ from emgas.messages import (
     Spreading,
     Turn,
 )
+from emgas.times import milliseconds
 from emgas.validation import build, encode
 from emgas.wire import TopicNames, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.kafka import Security
 
-A = TypeVar("A", Reply, Outcome, Inspection, Description)
+A = TypeVar("A", Reply, Outcome, Inspection, Description, Checkpointed)
 
 
 class MemoryClient:
@@ -109,16 +113,21 @@ class MemoryClient:
         text: str,
         *,
         after: Acknowledged | int | None = None,
+        as_of: datetime | str | int | None = None,
         spreading: Spreading | Mapping[str, Any] | None = None,
         timeout: float | None = None,
         **options: Any,
     ) -> Reply:
-        """Ask a graph.  `after`: answer only once that turn is folded; `options`: the other fields of Query."""
+        """Ask a graph; `options`: the other fields of Query.
+
+        after    answer only once that turn is folded
+        as_of    answer from the graph as it was at this time: ISO 8601 or a datetime (UTC without a zone), or ms
+        """
         if not isinstance(spreading, Spreading):
             spreading = build(Spreading, spreading or {})
-        offset = await self._offset(graph, after)
-        query = build(Query, {**options, "graph": graph, "text": text, "spreading": spreading, "after": offset})
-        return await self.ask(query, timeout)
+        fields = {"graph": graph, "text": text, "spreading": spreading, "after": await self._offset(graph, after)}
+        at = None if as_of is None else milliseconds(as_of)
+        return await self.ask(build(Query, {**options, **fields, "as_of": at}), timeout)
 
     async def ask(self, query: Query, timeout: float | None = None) -> Reply:
         """Ask a graph.  Raises QueryFailed when its owner answers with a failure."""
@@ -173,6 +182,21 @@ class MemoryClient:
         record = self._question(Inspect(digest=digest), None, f"partition {partition}", partition)
         return _expect(Inspection, await self._open.ask(record, self._seconds(timeout)))
 
+    async def digests(self, partition: int, timeout: float | None = None) -> dict[str, str]:
+        """Ask the owner of a partition for the digest of each graph, in pages.  Raises QueryFailed, as `ask` does."""
+        found, page = dict[str, str](), {"": ""}
+        while page:
+            wanted = Inspect(digest=False, graphs_after=max(page))
+            record = self._question(wanted, None, f"partition {partition}", partition)
+            page = _expect(Inspection, await self._open.ask(record, self._seconds(timeout))).digests
+            found |= page
+        return found
+
+    async def checkpoint(self, partition: int, timeout: float | None = None) -> Checkpointed:
+        """Have the owner of a partition write a snapshot to where it keeps them.  Raises QueryFailed, as `ask` does."""
+        record = self._question(Checkpoint(), None, f"partition {partition}", partition)
+        return _expect(Checkpointed, await self._open.ask(record, self._seconds(timeout)))
+
     async def partitions(self) -> int:
         """Return the partition count that `turns`, `events` and `queries` share."""
         return await self._open.connection.partitions()
@@ -213,7 +237,11 @@ class MemoryClient:
         return after.offset if isinstance(after, Acknowledged) else after
 
     def _question(
-        self, question: Query | Inspect | Describe, key: bytes | None, subject: str, partition: int | None = None
+        self,
+        question: Query | Inspect | Describe | Checkpoint,
+        key: bytes | None,
+        subject: str,
+        partition: int | None = None,
     ) -> Outgoing:
         headers = cloud_event("query", uuid4().hex, subject)
         return Outgoing(self._open.connection.topics.queries, key, encode(question), headers, partition)

@@ -16,10 +16,10 @@ from pydantic import ValidationError
 
 from emgas.connection import Acknowledged, Connection, Incoming
 from emgas.errors import NoAnswer, TransportFailed
-from emgas.messages import ANSWER, Description, Failure, Inspection, Outcome, Reply
+from emgas.messages import ANSWER, Checkpointed, Description, Failure, Inspection, Outcome, Reply
 from emgas.wire import CORRELATION_ID, Headers, ReplyAddress, as_mapping
 
-Answer = Reply | Outcome | Inspection | Description | Failure
+Answer = Reply | Outcome | Inspection | Description | Checkpointed | Failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ METADATA_INTEGER = 2**63 - 1  # either sign: what every language's JSON library 
 CONCEPTS_PER_TURN = 64
 SPANS_PER_TURN = 16  # time expressions of which a turn's event records what they mean
 TOP = 100  # concepts or passages that one reply may carry
+INSPECTED_GRAPHS = 1000  # whose digests one answer carries
 CONTEXT_TOKENS = 32_000
 EARLIEST_MS = -62_135_596_800_000  # 0001-01-01T00:00:00Z: what every language's date type can hold
 LATEST_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z

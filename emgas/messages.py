@@ -6,14 +6,15 @@ files in emgas/schema/ are generated from it (`python -m emgas.schema`).
 
     Turn, Configure, Forget ── topic turns ──▶ Outcome  (only if the headers ask for one)
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure
-    Inspect ─ topic queries ─▶ Inspection | Failure   (to a partition, not to a graph: the record has no key)
+    Inspect ─ topic queries ─▶ Inspection | Failure;   Checkpoint ──▶ Checkpointed | Failure
+                                                       (to a partition, not to a graph: the record has no key)
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from emgas import limits
 
@@ -58,6 +59,7 @@ class Settings(Message):
     half_life: int | None = Field(None, ge=1)
     stability: int | None = Field(None, ge=0, le=1000)
     prune_below: float | None = Field(None, ge=0, le=1)
+    episode_life: int | None = Field(None, ge=0)
     recall_boost: float | None = Field(None, ge=0, le=10)
     long_windows: int | None = Field(None, ge=0)
     long_recalls: int | None = Field(None, ge=0)
@@ -131,7 +133,14 @@ class Query(Message):
     top_passages: int = Field(10, ge=0, le=limits.TOP)
     budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context")
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
+    as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
     reinforce: bool = False
+
+    @model_validator(mode="after")
+    def _past_stays(self) -> Self:
+        if self.reinforce and self.as_of is not None:
+            raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
+        return self
 
 
 class Inspect(Message):
@@ -139,6 +148,13 @@ class Inspect(Message):
 
     kind: Literal["inspect"] = "inspect"
     digest: bool = Field(True, description="compute the digest too (reads every graph of the partition)")
+    graphs_after: str | None = Field(None, description="tell the digests of the next graphs after this name, by name")
+
+
+class Checkpoint(Message):
+    """A wish to the owner of a partition: write a snapshot of what you hold to where you keep snapshots."""
+
+    kind: Literal["checkpoint"] = "checkpoint"
 
 
 class Describe(Message):
@@ -149,8 +165,8 @@ class Describe(Message):
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
 
 
-Request = Annotated[Query | Inspect | Describe, Field(discriminator="kind")]
-REQUEST: TypeAdapter[Query | Inspect | Describe] = TypeAdapter(Request)
+Request = Annotated[Query | Inspect | Describe | Checkpoint, Field(discriminator="kind")]
+REQUEST: TypeAdapter[Query | Inspect | Describe | Checkpoint] = TypeAdapter(Request)
 
 
 class ActivatedConcept(Message):
@@ -215,7 +231,11 @@ class Outcome(Message):
 
 
 class Inspection(Message):
-    """What a partition's owner holds at `position`.  `turns` counts each turn id once."""
+    """What a partition's owner holds at `position`.
+
+    turns        ids that were ever accepted, each once    concepts, pairs, topics   what is alive
+    forgotten    concepts and turns that have left         digests                   by graph, in pages
+    """
 
     kind: Literal["inspection"] = "inspection"
     position: Position
@@ -224,6 +244,18 @@ class Inspection(Message):
     turns: int
     concepts: int
     pairs: int
+    topics: int
+    forgotten: int
+    digests: dict[str, str] = Field(default_factory=dict)
+
+
+class Checkpointed(Message):
+    """A snapshot that was written: its name, where the state in it stands, and how large it is."""
+
+    kind: Literal["checkpointed"] = "checkpointed"
+    snapshot: str
+    position: Position
+    bytes: int
 
 
 class Theme(Message):
@@ -263,5 +295,5 @@ class Failure(Message):
     message: str
 
 
-Answer = Annotated[Reply | Outcome | Inspection | Description | Failure, Field(discriminator="kind")]
-ANSWER: TypeAdapter[Reply | Outcome | Inspection | Description | Failure] = TypeAdapter(Answer)
+Answer = Annotated[Reply | Outcome | Inspection | Description | Checkpointed | Failure, Field(discriminator="kind")]
+ANSWER: TypeAdapter[Reply | Outcome | Inspection | Description | Checkpointed | Failure] = TypeAdapter(Answer)

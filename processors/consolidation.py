@@ -9,10 +9,13 @@ Duplicates are counted exactly.  MinHash would spare comparing sets where there 
 Two turns that share more than a share s of their words share one of the rarest (1 − s) of them too (prefix filtering:
 Chaudhuri, Ganti & Kaushik 2006), so looking up one or two rare words of each new turn finds every candidate, and no
 hash or seed decides what is forgotten.  Source: SEEDS E38, S18, S22, M7.
+
+What was forgotten may still have its rows: they are passed over here, as a compaction costs more than the window.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
@@ -35,24 +38,26 @@ class Consolidation(NamedTuple):
 
 def consolidated(graph: Graph, at: int) -> Consolidation:
     """Return what a window that ended at `at` (ms) finds.  It may be nothing; the window is closed all the same."""
-    graph.compact()  # so that what is found depends on the content only, and every word in a table is alive
-    fresh = range(max(0, len(graph.passages) - graph.fresh_turns), len(graph.passages))
-    topics = topic_changes(graph, _mentioned(graph, fresh))
-    return Consolidation(_long_term(graph, at), topics, _merged(graph, fresh))
+    fresh = {passage: _words(graph, passage) for passage in _fresh(graph)}
+    mentioned = Counter(word for words in fresh.values() for word in words)
+    return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _merged(graph, fresh))
+
+
+def _fresh(graph: Graph) -> list[int]:
+    """Return as many of the last kept passages as turns are new, in their order."""
+    kept, fresh = graph.passages.kept, list[int]()
+    for passage in range(len(kept) - 1, -1, -1):
+        if len(fresh) == graph.fresh_turns:
+            break
+        if kept[passage]:
+            fresh.append(passage)
+    return fresh[::-1]
 
 
 def _words(graph: Graph, passage: int) -> frozenset[int]:
-    is_mark = graph.concepts.is_mark
-    return frozenset(number for number in graph.passages.concepts_of(passage) if not is_mark[number])
-
-
-def _mentioned(graph: Graph, fresh: range) -> dict[int, int]:
-    """Return word → new turns that hold it."""
-    mentioned: dict[int, int] = {}
-    for passage in fresh:
-        for word in _words(graph, passage):
-            mentioned[word] = mentioned.get(word, 0) + 1
-    return mentioned
+    """Return the living words of a passage."""
+    alive, is_mark = graph.concepts.alive, graph.concepts.is_mark
+    return frozenset([word for word in graph.passages.concepts_of(passage) if alive[word] and not is_mark[word]])
 
 
 def _long_term(graph: Graph, at: int) -> list[str]:
@@ -60,13 +65,16 @@ def _long_term(graph: Graph, at: int) -> list[str]:
     seen, recalled = np.array(concepts.seen_windows), np.array(concepts.recalls)
     often = (seen >= settings.long_windows) & (settings.long_windows > 0)
     often |= (recalled >= settings.long_recalls) & (settings.long_recalls > 0)
-    new = often & ~np.array(concepts.long_term, np.bool_) & ~np.array(concepts.is_mark, np.bool_)
+    if not often.any():
+        return []
+    eligible = np.array(concepts.alive, np.bool_) & ~np.array(concepts.is_mark, np.bool_)
+    new = often & eligible & ~np.array(concepts.long_term, np.bool_)
     # What has faded goes with the next decay window: the slower curve is for what is still there.
     lasting = (number for number in np.flatnonzero(new).tolist() if concepts.expiry(number, settings) > at)
     return [concepts.ids[number] for number in lasting]
 
 
-def _merged(graph: Graph, fresh: range) -> list[tuple[str, str]]:
+def _merged(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> list[tuple[str, str]]:
     """Return (kept, dropped) turn ids.  Who says more is asked first: what was kept once is never dropped."""
     alike = _alike(graph, fresh)
     tokens, ids = graph.passages.tokens, graph.passages.ids
@@ -80,15 +88,14 @@ def _merged(graph: Graph, fresh: range) -> list[tuple[str, str]]:
     return merged
 
 
-def _alike(graph: Graph, fresh: range) -> dict[int, set[int]]:
+def _alike(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:
     """Return passage → the passages that say the same, both ways; one of two is among `fresh`."""
     share = graph.settings.duplicate_above
     alike: dict[int, set[int]] = {}
-    new = {passage: _words(graph, passage) for passage in fresh} if share < 1 else {}
-    for passage, other in _candidates(graph, new, share):
+    for passage, other in _candidates(graph, fresh, share) if share < 1 else ():
         words = _words(graph, other)
-        enough = min(len(words), len(new[passage])) >= LEAST_WORDS
-        if enough and _same_kind(graph, passage, other) and _jaccard(new[passage], words) > share:
+        enough = min(len(words), len(fresh[passage])) >= LEAST_WORDS
+        if enough and _same_kind(graph, passage, other) and _jaccard(fresh[passage], words) > share:
             alike.setdefault(passage, set()).add(other)
             alike.setdefault(other, set()).add(passage)
     return alike
@@ -97,29 +104,35 @@ def _alike(graph: Graph, fresh: range) -> dict[int, set[int]]:
 def _candidates(graph: Graph, new: Mapping[int, frozenset[int]], share: float) -> Iterator[tuple[int, int]]:
     """Yield every pair of a new passage and another that may have more than `share` of their words in common."""
     rare = {passage: _rarest(graph, words, share) for passage, words in new.items() if len(words) >= LEAST_WORDS}
-    holders = _holders(graph, {word for words in rare.values() for word in words})
+    wanted = {word for words in rare.values() for word in words}
+    holders = _holders(graph, wanted) if wanted else {}
     for passage, words in rare.items():
         others = {holder for word in words for holder in holders[word]} - {passage}
         yield from ((passage, other) for other in sorted(others))
 
 
 def _rarest(graph: Graph, words: Collection[int], share: float) -> list[int]:
-    """Return so many of `words`, the rarest, that a passage with none of them has at most `share` in common."""
+    """Return so many of `words`, the rarest, that a passage with none of them has at most `share` in common.
+
+    Those that no other passage can hold are left out.
+    """
     in_turns = graph.concepts.in_turns
     missing = len(words) - int(share * len(words) - 1e-9)  # a product that was rounded up must not hide a candidate
-    return sorted(words, key=lambda word: (in_turns[word], word))[:missing]
+    rarest = sorted(words, key=lambda word: (in_turns[word], word))[:missing]
+    return [word for word in rarest if in_turns[word] > 1]  # what was said in one turn leads to no other
 
 
 def _holders(graph: Graph, words: Collection[int]) -> dict[int, list[int]]:
-    """Return each word's passages."""
-    wanted = np.zeros(len(graph.concepts), np.bool_)
+    """Return each word's kept passages."""
+    kept, wanted = graph.passages.kept, np.zeros(len(graph.concepts), np.bool_)
     wanted[list(words)] = True
     postings = np.array(graph.passages.posting_concept, np.int64)
     found = np.flatnonzero(wanted[postings])
     passages = np.searchsorted(np.array(graph.passages.starts), found, side="right") - 1
     holders: dict[int, list[int]] = {}
     for word, passage in zip(postings[found].tolist(), passages.tolist(), strict=True):
-        holders.setdefault(word, []).append(passage)
+        if kept[passage]:
+            holders.setdefault(word, []).append(passage)
     return holders
 
 

@@ -1,12 +1,13 @@
 """What a decay window forgets, and what a user's wish to forget takes with it.  Decides; the fold only applies.
 
-A turn is archived with the last of its words: a passage that no concept leads to can never be recalled.  It stays in
-the log, so a replay with other settings brings it back.  Source: SEEDS E30, S27, P24.
+A turn is archived with the last of its words, as a passage that no concept leads to can never be recalled, and when
+its `episode_life` is over: its words and marks then stay by their own strength.  It stays in the log, so a replay with
+other settings brings it back.  Source: SEEDS E30, S27, P24.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -24,18 +25,26 @@ class Gone(NamedTuple):
 
 def faded(graph: Graph, at: int) -> Gone:
     """Return what has faded by `at` (ms).  Takes it out of the graph's heap: the event that says so must follow."""
-    concepts, wordless = set(), set()
-    for is_passage, number in graph.fading.until(at, lambda number: _expiry(graph, number)):
-        if is_passage and graph.passages.kept[number]:
-            wordless.add(number)
-        elif not is_passage and graph.concepts.alive[number]:
-            concepts.add(number)
-    return _named(graph, concepts, wordless | _left_wordless(graph, concepts))
+    alive, kept = graph.concepts.alive, graph.passages.kept
+    concepts, passages = graph.fading.until(at, _expiry(graph, at))
+    gone = {number for number in concepts if alive[number]}
+    over = {number for number in passages if kept[number]}
+    return _named(graph, gone, over | _left_wordless(graph, gone))
 
 
-def _expiry(graph: Graph, number: int) -> int:
-    """Return when a concept will have faded: one that was forgotten otherwise has."""
-    return graph.concepts.expiry(number, graph.settings) if graph.concepts.alive[number] else EARLIEST_MS
+def _expiry(graph: Graph, at: int) -> Callable[[int], int]:
+    """Return what tells when a concept that was noted to fade by `at` does."""
+    table, settings = graph.concepts, graph.settings
+    alive, in_turns, recalls, long_term = table.alive, table.in_turns, table.recalls, table.long_term
+
+    def expiry(number: int) -> int:
+        if not alive[number]:
+            return EARLIEST_MS  # it was forgotten otherwise
+        if in_turns[number] == 1 and not recalls[number] and not long_term[number]:
+            return at  # nothing that could have put it off has happened: most concepts are mentioned once
+        return table.expiry(number, settings)
+
+    return expiry
 
 
 def wished(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessions: Iterable[str]) -> Gone:
@@ -67,8 +76,10 @@ def _left_wordless(graph: Graph, gone: Set[int]) -> set[int]:
     alive, is_mark = graph.concepts.alive, graph.concepts.is_mark
     left = set()
     for passage in _passages_with(graph, {number for number in gone if not is_mark[number]}):
-        words = (number for number in graph.passages.concepts_of(passage) if not is_mark[number])
-        if not any(alive[number] and number not in gone for number in words):
+        for number in graph.passages.concepts_of(passage):
+            if alive[number] and number not in gone and not is_mark[number]:
+                break
+        else:
             left.add(passage)
     return left
 

@@ -68,12 +68,16 @@ def links_around(graph: Graph, region: Region, mentioned: Mapping[int, int]) -> 
             region.take(word)
     core = set(region.words)
     edges = _links_out(graph, core)
+    if not len(edges.target):  # of a small graph, most often
+        return {}
     for word in _strongest_first(_few(edges)):
         region.take_free(word)
-    added = _links_out(graph, region.words - core)
-    both = Edges(*(np.concatenate(columns) for columns in zip(edges, added, strict=True)))
-    inside = both.where(np.isin(both.target, np.array(sorted(region.words), np.int64)))
-    return _mutual(_few(_with_loyalty(inside, region, len(in_turns))))
+    if len(region.words) > len(core):
+        added = _links_out(graph, region.words - core)
+        edges = Edges(*(np.concatenate(columns) for columns in zip(edges, added, strict=True)))
+    is_inside = np.zeros(len(in_turns), np.bool_)
+    is_inside[list(region.words)] = True
+    return _mutual(_few(_with_loyalty(edges.where(is_inside[edges.target]), region, len(in_turns))))
 
 
 def _with_loyalty(edges: Edges, region: Region, concepts: int) -> Edges:
@@ -85,14 +89,14 @@ def _with_loyalty(edges: Edges, region: Region, concepts: int) -> Edges:
 
 
 def _links_out(graph: Graph, words: Iterable[int]) -> Edges:
-    """Return every link that leaves `words`, which are alive; ordered by (source, target)."""
+    """Return every link that leaves `words`, which are alive, to living words; ordered by (source, target)."""
     sources = np.array(sorted(words), np.int64)
     position, target, together = graph.pairs["turn"].neighbours(sources)
-    often = (together >= TOGETHER) & ~np.array(graph.concepts.is_mark, np.bool_)[target]
+    is_word = np.array(graph.concepts.alive, np.bool_) & ~np.array(graph.concepts.is_mark, np.bool_)
+    often = (together >= TOGETHER) & is_word[target]
     source, target, together = sources[position[often]], target[often], together[often]
     in_turns = np.array(graph.concepts.in_turns)
-    turns = len(graph.passages) + len(graph.passages.archived)
-    lift = (together * turns) / (in_turns[source] * in_turns[target])
+    lift = (together * graph.turns) / (in_turns[source] * in_turns[target])
     weight: Floats = np.rint(together * np.log(np.maximum(lift, 1.0)) * 1e6)
     return Edges(source, target, weight).where(weight > 0)
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from processors.grouping import LEAST, Region, grouped, links_around
-from state.events import TopicChange
+from state.events import Fate, TopicChange
 from state.graph import Graph
 from state.topic_table import Topic
 
@@ -27,17 +27,26 @@ Groups = Sequence[Sequence[int]]
 
 
 def topic_changes(graph: Graph, mentioned: Mapping[int, int]) -> list[TopicChange]:
-    """Return what becomes of the topics of a compacted graph.
+    """Return what becomes of the topics of a graph.
 
     mentioned  living word's number → new turns that hold it
     """
-    known = graph.topics.topics
-    region = Region(known.values())
+    known = _living(graph)
+    region = Region(known)
     groups = grouped(links_around(graph, region, mentioned))
-    old = [topic for topic in known.values() if topic.id in region.topics]
-    untouched = [topic for topic in known.values() if topic.id not in region.topics]
+    old = [topic for topic in known if topic.id in region.topics]
+    untouched = [topic for topic in known if topic.id not in region.topics]
     author = _Author(graph)
     return [*author.regrouped(old, groups), *author.worn(untouched)]
+
+
+def _living(graph: Graph) -> list[Topic]:
+    """Return the topics without words that were forgotten: those may still have their rows."""
+    alive = graph.concepts.alive
+    return [
+        Topic(topic.id, topic.label, tuple([word for word in topic.members if alive[word]]), topic.born)
+        for topic in graph.topics.topics.values()
+    ]
 
 
 def _continued(old: Sequence[Topic], groups: Groups) -> dict[int, list[Topic]]:
@@ -120,10 +129,10 @@ class _Author:
     def _died(self, topic: Topic) -> TopicChange:
         return TopicChange(id=topic.id, change="died", label=topic.label, concepts=[])
 
-    def _change(self, name: str, change: str, group: Sequence[int], origins: Sequence[str] = ()) -> TopicChange:
+    def _change(self, name: str, change: Fate, group: Sequence[int], origins: Sequence[str] = ()) -> TopicChange:
         concepts = [self._ids[word] for word in group]
-        facts = {"id": name, "change": change, "label": self._label(group), "concepts": concepts}
-        return TopicChange.model_validate({**facts, "origins": list(origins)})
+        label = self._label(group)
+        return TopicChange(id=name, change=change, label=label, concepts=concepts, origins=list(origins))
 
     def _label(self, group: Sequence[int]) -> str:
         return ", ".join(self._labels[word] for word in group[:LABELLED_BY])

@@ -2,18 +2,22 @@
 
     decay          tumbling, `decay_every` long: at its end, what has faded is forgotten
     consolidation  session window, ended by `idle` of silence, or tumbling, `consolidate_every` long: whichever ends
-                   first, and only with `least_turns` new turns; its content is then consolidated
+                   first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated
 
-A window closes once the graph's stream time has passed its end by `grace`.  Windows close one after the other, in order
-of their ends, each decided on the state that the one before it left; empty ones leave no event.  So it does not matter
-whether many ticks or a single late turn brought the time: the same windows close with the same content.
+A window closes once the graph's stream time has passed its end by `grace`.  Windows close one after the other, each
+decided on the state that the one before it left; empty ones leave no event.  So it does not matter whether many ticks
+or a single late turn brought the time: the same windows close with the same content.
 
-That needs one thing of whoever moves a graph's time (a turn, a recall, a tick): the windows that end before it are
-closed before it is folded.  So those that ended by the graph's clock are closed, whether they left an event or not.
+That needs one thing of whoever moves a graph's time (a turn, a recall, a timer): the windows that end before it are
+closed before it is folded.  The event that closes a window moves the clock to its end and grace, so a timer has nothing
+to record but that: where nothing was to be done, nobody can see that time went on.
 
 Late turns: a turn whose window has closed is folded as it comes, with its own time.  It boosts without turning time
 back, counts as new for the next consolidation, and what it brings that has faded already goes with the next decay
 window.  Closed windows are not opened again.
+
+Windows close in the order of their ends, but for one case: a late turn may make the new turns enough whose session or
+week ended long ago.  They are consolidated at once then, though later decay windows have closed before.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from emgas.limits import EARLIEST_MS
 from state.decay import NEVER
 from state.graph import Graph
 from state.presets import MemorySettings
@@ -37,9 +42,8 @@ class Timekeeping(Protocol):
     """What decides when a consolidation window ends: a graph, or one as it will be (Ahead)."""
 
     settings: MemorySettings
-    fresh_turns: int
-    first_fresh_at: int
     last_turn_at: int
+    enough_at: int
 
 
 def next_due(graph: Graph, now: int) -> Due | None:
@@ -53,9 +57,7 @@ def next_due(graph: Graph, now: int) -> Due | None:
 
 def next_alarm(graph: Graph) -> int:
     """Return the stream time (ms) before which no window of the graph is to be closed, NEVER if none ever is."""
-    ends = [_decay_end(graph)]
-    if graph.fresh_turns >= graph.settings.least_turns:
-        ends += _ends(graph)
+    ends = _decay_end(graph), *_consolidation_ends(graph)
     return min(min(ends) + graph.settings.grace, NEVER)
 
 
@@ -68,15 +70,16 @@ def _decay_end(graph: Graph) -> int:
 
 
 def _consolidation_end(graph: Timekeeping, now: int) -> int | None:
-    if graph.fresh_turns < graph.settings.least_turns:
-        return None
-    return min((end for end in _ends(graph) if end <= now - graph.settings.grace), default=None)
+    end = min(_consolidation_ends(graph), default=NEVER)
+    return end if end <= now - graph.settings.grace else None
 
 
-def _ends(graph: Timekeeping) -> tuple[int, int]:
-    """Return the ends of the session window and of the tumbling one, ms."""
+def _consolidation_ends(graph: Timekeeping) -> tuple[int, ...]:
+    """Return the ends of the session window and of the tumbling one, ms; none without enough new turns."""
+    if graph.enough_at == NEVER:
+        return ()
     every = graph.settings.consolidate_every
-    return graph.last_turn_at + graph.settings.idle, graph.first_fresh_at - graph.first_fresh_at % every + every
+    return graph.last_turn_at + graph.settings.idle, graph.enough_at - graph.enough_at % every + every
 
 
 @dataclass
@@ -87,15 +90,17 @@ class Ahead:
     """
 
     settings: MemorySettings
-    clock: int
-    fresh_turns: int
-    first_fresh_at: int
-    last_turn_at: int
+    clock: int = EARLIEST_MS
+    turns: int = 0
+    fresh_turns: int = 0
+    last_turn_at: int = EARLIEST_MS
+    enough_at: int = NEVER
 
     @classmethod
     def of(cls, graph: Graph) -> Ahead:
-        """Start from a graph in which no window is due."""
-        return cls(graph.settings, graph.clock, graph.fresh_turns, graph.first_fresh_at, graph.last_turn_at)
+        """Start from a graph in which no window is due.  One that is yet to be born starts from its settings alone."""
+        fresh = graph.fresh_turns, graph.last_turn_at, graph.enough_at
+        return cls(graph.settings, graph.clock, graph.turns, *fresh)
 
     def may_close(self, at: int) -> bool:
         """Return whether there could be a window to close before a turn at `at` (ms)."""
@@ -105,6 +110,7 @@ class Ahead:
 
     def add(self, at: int) -> None:
         """Count a turn at `at` (ms) that is still to be folded, and whose id is new."""
-        self.first_fresh_at = self.first_fresh_at if self.fresh_turns else at
-        self.fresh_turns += 1
+        self.turns, self.fresh_turns = self.turns + 1, self.fresh_turns + 1
         self.clock, self.last_turn_at = max(self.clock, at), max(self.last_turn_at, at)
+        if self.enough_at == NEVER and self.fresh_turns >= self.settings.enough_turns(self.turns):
+            self.enough_at = self.last_turn_at

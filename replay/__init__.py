@@ -1,1 +1,1 @@
-"""Reading a log again: rebuild, verify.  Pure over what it is handed to read."""
+"""Reading a log again: rebuild, verify, the past, snapshots, backups.  No clock; I/O only over what it is handed."""

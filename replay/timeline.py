@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from replay.history import history, time_of
 from replay.log import LogReader
-from state.errors import LogRewritten
-from state.events import GraphEvent, TurnRecorded, decode
+from state.events import GraphEvent, TurnRecorded
 from state.graph import Graph
-from state.head import Head, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +50,9 @@ async def timeline(
     points     samples, evenly spaced from the first event to the last
     named      concepts, by id or as they were written; without any, the `strongest` ones by their peak, without marks
 
-    Raises LogRewritten when the log's beginning is gone, and what `decode` and `Head.after` raise.
+    Raises as `History.read_on`.
     """
-    events = [event async for event in accepted(log, number, graph)]
+    events = list((await history(log, number, graph)).events())
     times = _times(events, points)
     if not times:
         return None
@@ -76,35 +75,13 @@ def _strongest(lines: Mapping[str, Line], count: int) -> list[Line]:
     return sorted(words, key=lambda line: (-line.peak, line.id))[:count]
 
 
-async def accepted(log: LogReader, number: int, graph: str) -> AsyncIterator[GraphEvent]:
-    """Yield the events of `graph` that a fold of partition `number` accepts, in order."""
-    start, end = await log.bounds(number)
-    if start > 0:
-        raise LogRewritten(
-            f"partition {number} begins at offset {start}: the head of the log is gone, and with it the beginning of "
-            "every graph. Restore it; events must be kept for ever (retention.ms=-1)."
-        )
-    head = Head()
-    async for batch in log.read(number, start, end):
-        for record in batch:
-            event = decode(record.value)
-            head, verdict = head.after(record.offset, event, record.value)
-            if verdict is Verdict.ACCEPTED and isinstance(event, GraphEvent) and event.graph == graph:
-                yield event
-
-
 def _times(events: Iterable[GraphEvent], points: int) -> list[int]:
     """Return at most `points` times, evenly spaced over the events, the first and the last among them."""
-    moments = [at for event in events if (at := _moment(event)) is not None]
+    moments = [at for event in events if (at := time_of(event)) is not None]
     if not moments:
         return []
     first, span = moments[0], max(moments) - moments[0]
     return list(dict.fromkeys(first + span * step // max(1, points - 1) for step in range(points)))
-
-
-def _moment(event: GraphEvent) -> int | None:
-    """Return the event's time, ms; a configuration and a wish to forget have none, they count from the one before."""
-    return getattr(event, "at", None)
 
 
 def _meant(events: Iterable[GraphEvent], named: Iterable[str]) -> dict[str, str]:
@@ -127,7 +104,7 @@ class _Trace:
 
     def fold(self, event: GraphEvent) -> None:
         """Take the samples that lie before the event, then fold it."""
-        self._sample_before(_moment(event))
+        self._sample_before(time_of(event))
         self._graph.fold(event)
 
     def lines(self) -> dict[str, Line]:

@@ -17,7 +17,8 @@ class Audit:
     """What went by while a partition was folded, apart from the fold itself: an independent count.
 
     turns       ids of accepted turns, (graph, id)      repeated   ids recorded more than once: must stay empty
-    sources     offsets of `turns` accounted for        ignored    events of fenced writers, duplicates, gaps
+    sources     offsets of `turns` accounted for; -1: they start anew, for the log was restored
+    ignored     events of fenced writers, duplicates, gaps
     """
 
     turns: set[tuple[str, str]] = field(default_factory=set)
@@ -32,6 +33,8 @@ class Audit:
         event = folded.event
         if folded.verdict is not Verdict.ACCEPTED:
             self.ignored += 1
+        elif isinstance(event, Claim) and event.anew:
+            self.sources.append(-1)
         elif not isinstance(event, Claim) and (source := getattr(event, "src", None)) is not None:
             self.sources.append(source)
             self.rejected += isinstance(event, TurnRejected)
@@ -48,7 +51,8 @@ class Audit:
     @property
     def each_once(self) -> bool:
         """Return whether no turn was recorded twice and the sources only ever moved on."""
-        return not self.repeated and all(a < b for a, b in zip(self.sources, self.sources[1:], strict=False))
+        moves = zip(self.sources, self.sources[1:], strict=False)
+        return not self.repeated and all(after > before or after == -1 for before, after in moves)
 
 
 @dataclass(frozen=True)

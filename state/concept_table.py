@@ -30,6 +30,7 @@ from state.events import Concept
 from state.presets import MemorySettings
 
 Integers = NDArray[np.int64]
+EXCHANGED = 4096  # concepts of exchanges that wait to be counted, at most
 
 
 class ConceptTable:
@@ -43,11 +44,9 @@ class ConceptTable:
         self.is_mark = array("b")  # derived from the id, so not packed
         for name, code in _COLUMNS.items():
             setattr(self, name, array(code))
-        begun = {"in_turns", "alive", "created", "accessed", "strength_at", "strength"}
-        self._zeros: list[array[int]] = [getattr(self, name) for name in _COLUMNS if name not in begun]
+        self._exchanged = array("i")  # the concepts of exchanges that `in_exchanges` does not count yet
 
     in_turns: array[int]
-    in_exchanges: array[int]
     created: array[int]
     accessed: array[int]
     strength: array[float]
@@ -63,37 +62,76 @@ class ConceptTable:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def mention(self, concept: Concept, at: int, settings: MemorySettings) -> int:
-        """Fold one mention at `at` (ms) and return the concept's number."""
-        number = self.numbers.get(concept.id)
-        if number is None:
-            number = self._add(concept, at)
-        else:
-            self._count_form(number, concept.label)
-            self.boost(number, concept.weight, at, settings)
-            self.in_turns[number] += 1  # after: how long it lasted until now depends on the mentions before
-        self._see_window(number, at - at % settings.consolidate_every)
-        return number
+    @property
+    def in_exchanges(self) -> array[int]:
+        """In how many exchanges each concept was: counted when somebody reads it, or when there is much to count."""
+        if self._exchanged:
+            counts = np.frombuffer(self._in_exchanges, np.int64)
+            np.add.at(counts, np.frombuffer(self._exchanged, np.int32), 1)
+            self._exchanged = array("i")
+        return self._in_exchanges
 
-    def _add(self, concept: Concept, at: int) -> int:
-        number = self.numbers[concept.id] = len(self.ids)
-        self.ids.append(concept.id)
-        self._first_form.append(concept.label)
-        self.is_mark.append(concept.id.startswith("@"))
-        for column in self._zeros:
-            column.append(0)
-        for ones in (self.in_turns, self.alive):
-            ones.append(1)
-        for times in (self.created, self.accessed, self.strength_at):
-            times.append(at)
+    @in_exchanges.setter
+    def in_exchanges(self, counts: array[int]) -> None:
+        self._in_exchanges = counts
+
+    def exchange(self, numbers: Sequence[int]) -> None:
+        """Count an exchange in which these concepts were."""
+        self._exchanged.extend(numbers)
+        if len(self._exchanged) > EXCHANGED:
+            _ = self.in_exchanges
+
+    def mention(self, concepts: Sequence[Concept], at: int, settings: MemorySettings) -> list[int]:
+        """Fold the mentions of one turn at `at` (ms) and return the concepts' numbers.
+
+        This is what a rebuild does most, so it stands in one loop; by the laws of `boost`.
+        """
+        window = at - at % settings.consolidate_every
+        find, first_form, forms, last_window = self.numbers.get, self._first_form, self._forms, self.last_window
+        long_term, in_turns, strength = self.long_term, self.in_turns, self.strength
+        strength_at, accessed = self.strength_at, self.accessed
+        one_half_life = 0 if settings.stability else settings.half_life
+        numbers = []
+        for concept in concepts:
+            number = find(concept.id)
+            if number is None:
+                numbers.append(self._add(concept, at, window))
+                continue
+            numbers.append(number)
+            if concept.label != first_form[number] or (forms and number in forms):
+                self._count_form(number, concept.label)
+            elapsed = at - strength_at[number]
+            if elapsed > 0 and one_half_life and not long_term[number]:
+                strength[number] = decayed(strength[number], elapsed, one_half_life) + concept.weight
+                strength_at[number] = accessed[number] = at
+            else:
+                self.boost(number, concept.weight, at, settings)
+            in_turns[number] += 1  # after: how long it lasted until now depends on the mentions before
+            if window > last_window[number]:  # not again for a late turn
+                self.seen_windows[number] += 1
+                last_window[number] = window
+        return numbers
+
+    def _add(self, concept: Concept, at: int, window: int) -> int:
+        name, form = concept.id, concept.label
+        number = self.numbers[name] = len(self.ids)
+        self.ids.append(name)
+        self._first_form.append(name if form == name else form)  # one object, where both are equal
+        self.is_mark.append(name[:1] == "@")
+        self.in_turns.append(1)
+        self._in_exchanges.append(0)
+        self.created.append(at)
+        self.accessed.append(at)
         self.strength.append(concept.weight)
+        self.strength_at.append(at)
+        self.recalls.append(0)
+        self.first_recall.append(0)
+        self.seen_windows.append(1)
+        self.last_window.append(window)
+        self.long_term.append(0)
+        self.long_since.append(0)
+        self.alive.append(1)
         return number
-
-    def _see_window(self, number: int, window: int) -> None:
-        """Count the consolidation windows that a concept was mentioned in; not again for a late turn."""
-        if self.seen_windows[number] == 0 or window > self.last_window[number]:
-            self.seen_windows[number] += 1
-            self.last_window[number] = window
 
     def boost(self, number: int, amount: float, at: int, settings: MemorySettings) -> None:
         """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""

@@ -1,16 +1,21 @@
 """Integer co-occurrence counts of one graph and one kind of window: how often two concepts were seen together.
 
-    key      a << 32 | b     int64, a and b concept numbers; every pair is kept in both directions,
-    count    int32           so the neighbours of `a` are one contiguous run of keys
-    main     sorted keys; delta: sorted keys that are not in main, merged into it when it has grown
+    key      a << 32 | b     int64, a and b concept numbers
+    count    int32
+    queue    windows that no pair was made of yet, one behind the other
+    half     sorted keys with a < b, counted but never read
+    main     sorted keys of every pair in both directions, so the neighbours of `a` are one contiguous run of keys;
+    delta    the same, of keys that are not in main, merged into it when it has grown
 
-A window only queues its concepts (O(concepts)); pairs are made later, many windows at once and vectorised (`settle`).
+A window only queues its concepts (O(concepts)); pairs are made later, many windows at once and vectorised, and come
+into the form that readers need when somebody reads (`settle`): a rebuild never does, nor a graph that only listens.
 Counts are integers, so neither order nor batching of windows can change them.  PPMI is derived from them at read
 time: the number of windows changes with every turn, so a stored weight would always be stale (SEEDS trap T2).
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -18,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
-SETTLE_EVERY = 64  # windows queued at most: bounds memory, and the work of the first read after a burst
+QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
+UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
 _LOW = np.int64(0xFFFFFFFF)
 
 
@@ -26,39 +32,58 @@ class PairCounts:
     """Symmetric pair counts.  Every reader settles first; `settle` never changes what is counted, only its form."""
 
     def __init__(self) -> None:
-        self._queue: list[Sequence[int]] = []
+        self._queue = array("i")
+        self._sizes = array("i")  # of the windows in the queue
+        self._queued = 0  # pairs in the queue
+        self._half = _Sorted.empty()
         self._main = _Sorted.empty()
         self._delta = _Sorted.empty()
 
     def add(self, window: Sequence[int]) -> None:
         """Count one window of distinct concept numbers."""
-        if len(window) > 1:
-            self._queue.append(window)
-            if len(self._queue) >= SETTLE_EVERY:
+        size = len(window)
+        if size > 1:
+            self._queue.extend(window)
+            self._sizes.append(size)
+            self._queued += size * (size - 1) // 2
+            if self._queued >= QUEUED_PAIRS and (self._queued >= UNREAD_PAIRS or len(self._main.keys)):
+                self._count_queue()
+
+    def _count_queue(self) -> None:
+        """Count the queued windows.  Once somebody reads, what is not yet in his form must stay small."""
+        if self._queued:
+            self._half = self._half.plus(_counted(_pair_keys(self._queue, self._sizes)))
+            self._queue, self._sizes, self._queued = array("i"), array("i"), 0
+            if len(self._main.keys):
                 self.settle()
 
     def settle(self) -> None:
-        """Turn the queued windows into counts."""
-        if self._queue:
-            self._count(*np.unique(_pair_keys(self._queue), return_counts=True))
-            self._queue = []
+        """Bring everything into the form that is read."""
+        self._count_queue()
+        if len(self._half.keys):
+            settled, self._half = self._half.both_ways(), _Sorted.empty()
+            self._take(settled)
 
-    def _count(self, keys: Integers, counts: Integers) -> None:
+    def _take(self, settled: _Sorted) -> None:
+        if len(settled.keys) > len(self._main.keys) // 4:
+            self._merge()
+            self._main = self._main.plus(settled)
+            return
+        keys, counts = settled.keys, settled.counts
         for level in (self._main, self._delta):
             known = level.increment(keys, counts)
             keys, counts = keys[~known], counts[~known]
-        self._delta = self._delta.with_new(keys, counts)
+        self._delta = self._delta.plus(_Sorted(keys, counts))
         if len(self._delta.keys) > 1024 + len(self._main.keys) // 4:
             self._merge()
 
     def _merge(self) -> None:
-        self._main = self._main.with_new(self._delta.keys, self._delta.counts)
+        self._main = self._main.plus(self._delta)
         self._delta = _Sorted.empty()
 
     def __len__(self) -> int:
         """Return the number of unordered pairs."""
-        self.settle()
-        return (len(self._main.keys) + len(self._delta.keys)) // 2
+        return len(self.canonical()[0])
 
     def neighbours(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
         """Return every edge that leaves `concepts`, ordered by (position, neighbour).
@@ -84,14 +109,15 @@ class PairCounts:
 
         numbers  (n,) ascending but for the -1, so the keys stay sorted
         """
-        self.settle()
+        self._count_queue()
         self._merge()
-        left, right = numbers[self._main.keys >> 32], numbers[self._main.keys & _LOW]
-        stays = (left >= 0) & (right >= 0)
-        self._main = _Sorted(left[stays] << 32 | right[stays], self._main.counts[stays])
+        self._half, self._main = self._half.renumbered(numbers), self._main.renumbered(numbers)
 
     def canonical(self) -> tuple[Integers, NDArray[np.int32]]:
         """Return (pairs,) keys with a < b in ascending order, and their counts: the same for equal counts."""
+        self._count_queue()
+        if not len(self._main.keys):  # never read
+            return self._half.keys, self._half.counts
         self.settle()
         self._merge()
         half = (self._main.keys >> 32) < (self._main.keys & _LOW)
@@ -100,10 +126,8 @@ class PairCounts:
     @classmethod
     def of_canonical(cls, keys: Integers, counts: NDArray[np.int32]) -> PairCounts:
         """Return the counts that `canonical` described."""
-        both = np.concatenate((keys, (keys & _LOW) << 32 | keys >> 32))
-        order = np.argsort(both, kind="stable")
         pairs = cls()
-        pairs._main = _Sorted(both[order], np.concatenate((counts, counts))[order])
+        pairs._half = _Sorted(np.array(keys), np.array(counts))
         return pairs
 
 
@@ -118,20 +142,36 @@ class _Sorted:
     def empty(cls) -> _Sorted:
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
-    def increment(self, keys: Integers, counts: Integers) -> NDArray[np.bool_]:
+    def increment(self, keys: Integers, counts: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Add `counts` to the keys that are here; return which were."""
         if not len(self.keys):
             return np.zeros(len(keys), np.bool_)
         at = np.searchsorted(self.keys, keys)
         at[at == len(self.keys)] = 0
         known: NDArray[np.bool_] = self.keys[at] == keys
-        self.counts[at[known]] += counts[known].astype(np.int32)
+        self.counts[at[known]] += counts[known]
         return known
 
-    def with_new(self, keys: Integers, counts: NDArray[np.integer]) -> _Sorted:
-        """Return this with ascending `keys` that are not in it added."""
-        at = np.searchsorted(self.keys, keys)
-        return _Sorted(np.insert(self.keys, at, keys), np.insert(self.counts, at, counts.astype(np.int32)))
+    def plus(self, other: _Sorted) -> _Sorted:
+        """Return the sum of both."""
+        if not len(self.keys) or not len(other.keys):
+            return self if len(self.keys) else other
+        keys = np.concatenate((self.keys, other.keys))
+        order = np.argsort(keys, kind="stable")  # two ascending runs: it only merges them
+        keys, counts = keys[order], np.concatenate((self.counts, other.counts))[order]
+        starts = _starts(keys)
+        return _Sorted(keys[starts], np.add.reduceat(counts, starts, dtype=np.int32))
+
+    def both_ways(self) -> _Sorted:
+        """Return every pair in both directions."""
+        both = np.concatenate((self.keys, (self.keys & _LOW) << 32 | self.keys >> 32))
+        order = np.argsort(both)
+        return _Sorted(both[order], np.concatenate((self.counts, self.counts))[order])
+
+    def renumbered(self, numbers: Integers) -> _Sorted:
+        left, right = numbers[self.keys >> 32], numbers[self.keys & _LOW]
+        stays = (left >= 0) & (right >= 0)
+        return _Sorted(left[stays] << 32 | right[stays], self.counts[stays])
 
     def edges(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
         starts = np.searchsorted(self.keys, concepts << 32)
@@ -142,20 +182,34 @@ class _Sorted:
         return position, self.keys[at] & _LOW, self.counts[at].astype(np.int64)
 
 
-def _pair_keys(windows: list[Sequence[int]]) -> Integers:
-    """Return one key per ordered pair of each window; windows of equal size are laid out as one matrix."""
-    by_size: dict[int, list[Sequence[int]]] = {}
-    for window in windows:
-        by_size.setdefault(len(window), []).append(window)
+def _starts(keys: Integers) -> Integers:
+    """Return where each distinct key of a sorted, non-empty array begins."""
+    changes = np.empty(len(keys), np.bool_)
+    changes[0] = True
+    np.not_equal(keys[1:], keys[:-1], out=changes[1:])
+    return np.flatnonzero(changes)
+
+
+def _counted(keys: Integers) -> _Sorted:
+    """Return how often each of `keys` is there.  Sorts `keys` in place."""
+    keys.sort()
+    starts = _starts(keys)
+    return _Sorted(keys[starts], np.diff(starts, append=len(keys)).astype(np.int32))
+
+
+def _pair_keys(queue: Sequence[int], sizes: Sequence[int]) -> Integers:
+    """Return one key per pair of each window; windows of equal size are laid out as one matrix."""
+    concepts, lengths = np.array(queue, np.int64), np.array(sizes, np.int64)
+    starts = np.cumsum(lengths) - lengths
     parts = []
-    for size, same in by_size.items():
-        rows = np.array(same, np.int64)
-        left, right = _ordered_pairs(size)
+    for size in np.unique(lengths).tolist():
+        rows = concepts[starts[lengths == size][:, None] + np.arange(size)]
+        rows.sort(axis=1)
+        left, right = _pairs(size)
         parts.append((rows[:, left] << 32 | rows[:, right]).ravel())
     return np.concatenate(parts)
 
 
 @lru_cache(maxsize=256)
-def _ordered_pairs(size: int) -> tuple[Integers, Integers]:
-    left, right = np.nonzero(~np.eye(size, dtype=bool))
-    return left, right
+def _pairs(size: int) -> tuple[Integers, Integers]:
+    return np.triu_indices(size, 1)

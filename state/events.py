@@ -3,7 +3,7 @@
     record    key = graph id for events of one graph, none for control events
               value = one JSON object
 
-    Claim         v kind writer partitions nonce                 a worker takes the partition; its offset = the epoch
+    Claim         v kind writer partitions nonce [anew]          a worker takes the partition; its offset = the epoch
     Data events   v kind epoch claim seq chain [src] + facts     accepted only if they name the latest claim
                                                                  and seq is the next one (state/head.py)
       TurnRecorded     a turn and what extraction found in it (graph event)
@@ -12,7 +12,7 @@
       ConceptsRecalled concepts that a reinforcing query woke (graph event)
       GraphConfigured  how this graph lives from here on: decay, thresholds, windows (graph event; a graph's first)
       Forgotten        what a user asked to forget (graph event)
-      Ticked           stream time went on though nobody spoke (graph event)
+      Ticked           stream time went on though nobody spoke (graph event; not written any more)
       DecayWindowClosed          what faded below the threshold (graph event)
       ConsolidationWindowClosed  what became long-term, topics, merged passages (graph event)
 
@@ -28,21 +28,28 @@ event that failed half-way through the fold would leave a state that is no fold 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from operator import attrgetter
+from typing import Annotated, Any, Literal
 
+import msgspec
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from msgspec import Meta, Struct
+from pydantic import ValidationError
 
-from emgas.limits import SPANS_PER_TURN
-from emgas.messages import GraphId, Milliseconds
+from emgas import limits
 from state.errors import UnreadableEvent
 from state.presets import MemorySettings
+from state.upcasting import VERSION, upcast
 
-Ordinal = Annotated[int, Field(ge=0, le=2**63 - 1)]  # an offset, or a position in the chain
-Quantity = Annotated[int, Field(ge=0, le=2**31 - 1)]  # what an int32 column can keep
+Ordinal = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # an offset, or a position in the chain
+Quantity = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what an int32 column can keep
+Milliseconds = Annotated[int, Meta(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
+GraphId = Annotated[str, Meta(pattern=limits.GRAPH_ID.replace("$", r"\Z"))]  # in Python, $ lets a line end through
+
+_id_of = attrgetter("id")
 
 
-class Concept(NamedTuple):
+class Concept(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """A concept found in one turn.
 
     id      normalised text: the node's name ("framework"); marks that are not words start with "@" ("@day:2023-05-08")
@@ -53,11 +60,11 @@ class Concept(NamedTuple):
 
     id: str
     label: str
-    weight: Annotated[float, Field(ge=0, le=1)]
-    count: Annotated[int, Field(ge=1, le=2**31 - 1)]  # type: ignore[assignment]  # hides tuple.count, which nobody calls
+    weight: Annotated[float, Meta(ge=0, le=1)]
+    count: Annotated[int, Meta(ge=1, le=2**31 - 1)]
 
 
-class TimeSpan(NamedTuple):
+class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """A time expression of a turn and the time that it means, as the turn's event time resolves it.
 
     text   the expression as it stood in the text ("last week")
@@ -70,23 +77,28 @@ class TimeSpan(NamedTuple):
     until: Milliseconds
 
 
-class Event(BaseModel):
-    """Base of all events: frozen, strict, unknown fields are an error (a newer writer must raise `v`)."""
+class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", gc=False):
+    """Base of all events: frozen, strict, unknown fields are an error (a newer writer must raise `v`).
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
-    v: Literal[1] = 1  # the schema version: raised, with an upcaster, when a field changes
+    `kind` is the name of the class.  Bounds are checked where an event is written or read, not where it is made.
+    """
+
+    v: Literal[1] = VERSION  # the schema version: raised, with an upcaster, when a field changes
 
 
-class Claim(Event):
-    """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice."""
+class Claim(Event, frozen=True, kw_only=True):
+    """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice.
 
-    kind: Literal["Claim"] = "Claim"
+    `anew`, written only where it is true: the log was restored, and `turns` is another topic than the one before.
+    """
+
     writer: str
-    partitions: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    partitions: Annotated[int, Meta(ge=1, le=2**31 - 1)]
     nonce: str
+    anew: bool = False
 
 
-class Data(Event):
+class Data(Event, frozen=True, kw_only=True):
     """Base of every event that a claim's owner appends."""
 
     epoch: Ordinal
@@ -95,27 +107,19 @@ class Data(Event):
     chain: str
 
 
-class GraphData(Data):
+class GraphData(Data, frozen=True, kw_only=True):
     """Base of every graph event: it belongs to one graph, which is the fold of just these."""
 
     graph: GraphId
 
 
-def _distinct(concepts: list[Concept]) -> list[Concept]:
-    """Return `concepts`.  Raises ValueError when one is there twice: a concept would co-occur with itself."""
-    if len({concept.id for concept in concepts}) < len(concepts):
-        raise ValueError("a concept is there twice: sum up its counts")
-    return concepts
-
-
-class TurnRecorded(GraphData):
+class TurnRecorded(GraphData, frozen=True, kw_only=True):
     """A turn was accepted.  `at` is its event time after clamping; `clamped` says that it lay in the future, `live`
     that it was recorded when it was said, not imported later: only a live graph is told the time when it falls silent.
 
     `question` and `tokens` are facts of the text that recall needs (does it ask; its length in words).
     """
 
-    kind: Literal["TurnRecorded"] = "TurnRecorded"
     src: Ordinal
     id: str
     session: str
@@ -128,82 +132,82 @@ class TurnRecorded(GraphData):
     live: bool
     question: bool
     tokens: Quantity
-    concepts: Annotated[list[Concept], AfterValidator(_distinct)]
-    times: Annotated[list[TimeSpan], Field(max_length=SPANS_PER_TURN)]
+    concepts: list[Concept]
+    times: Annotated[list[TimeSpan], Meta(max_length=limits.SPANS_PER_TURN)]
     extractor: str
 
+    def __post_init__(self) -> None:
+        """Raise ValueError when a concept is there twice: it would co-occur with itself."""
+        if len(set(map(_id_of, self.concepts))) < len(self.concepts):
+            raise ValueError("concepts: one is there twice: sum up its counts")
 
-class TurnDuplicated(Data):
+
+class TurnDuplicated(Data, frozen=True, kw_only=True):
     """The graph knows this turn id with the same text: only the source position moves."""
 
-    kind: Literal["TurnDuplicated"] = "TurnDuplicated"
     src: Ordinal
     graph: GraphId
     id: str
 
 
-class TurnRejected(Data):
+class TurnRejected(Data, frozen=True, kw_only=True):
     """An input was refused; its bytes lie in dead-letters under (turns, partition, src)."""
 
-    kind: Literal["TurnRejected"] = "TurnRejected"
     src: Ordinal
     reason: str
 
 
-class ConceptsRecalled(GraphData):
+class ConceptsRecalled(GraphData, frozen=True, kw_only=True):
     """A query that asked to reinforce woke these concepts at time `at` (ms)."""
 
-    kind: Literal["ConceptsRecalled"] = "ConceptsRecalled"
     at: Milliseconds
     concepts: list[str]
 
 
-class GraphConfigured(GraphData):
+class GraphConfigured(GraphData, frozen=True, kw_only=True):
     """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here."""
 
-    kind: Literal["GraphConfigured"] = "GraphConfigured"
     src: Ordinal | None = None
     preset: str
     settings: MemorySettings
 
 
-class Forgotten(GraphData):
+class Forgotten(GraphData, frozen=True, kw_only=True):
     """A user asked to forget these concepts and turns; a session is recorded as its turns."""
 
-    kind: Literal["Forgotten"] = "Forgotten"
     src: Ordinal
     concepts: list[str]
     turns: list[str]
 
 
-class Ticked(GraphData):
-    """Time reached `at` (ms) in a graph that is live but silent."""
+class Ticked(GraphData, frozen=True, kw_only=True):
+    """Time reached `at` (ms) in a graph that is live but silent.  Not written any more: window events tell the time."""
 
-    kind: Literal["Ticked"] = "Ticked"
     at: Milliseconds
 
 
-class DecayWindowClosed(GraphData):
+class DecayWindowClosed(GraphData, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them."""
 
-    kind: Literal["DecayWindowClosed"] = "DecayWindowClosed"
     at: Milliseconds
     concepts: list[str]
     turns: list[str]
 
 
-class TopicChange(BaseModel):
+Fate = Literal["born", "changed", "merged", "split", "died"]
+
+
+class TopicChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """What became of one topic: its members and label from here on, and the topics that it came from."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
     id: str
-    change: Literal["born", "changed", "merged", "split", "died"]
+    change: Fate
     label: str
     concepts: list[str]
-    origins: list[str] = Field(default_factory=list)
+    origins: list[str] = msgspec.field(default_factory=list)
 
 
-class ConsolidationWindowClosed(GraphData):
+class ConsolidationWindowClosed(GraphData, frozen=True, kw_only=True):
     """A session or tumbling window ended at `at` (ms).
 
     consolidated  concepts that are long-term from here on
@@ -211,7 +215,6 @@ class ConsolidationWindowClosed(GraphData):
     merged        (kept turn, dropped turn): near-duplicates, of which the one that says less leaves the graph
     """
 
-    kind: Literal["ConsolidationWindowClosed"] = "ConsolidationWindowClosed"
     at: Milliseconds
     consolidated: list[str]
     topics: list[TopicChange]
@@ -222,22 +225,73 @@ WindowEvent = DecayWindowClosed | ConsolidationWindowClosed
 GraphEvent = TurnRecorded | ConceptsRecalled | GraphConfigured | Forgotten | Ticked | WindowEvent
 DataEvent = GraphEvent | TurnDuplicated | TurnRejected
 AnyEvent = Claim | DataEvent
-_READER: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="kind")])
 
 
 def encode(event: AnyEvent) -> bytes:
-    """Return the record value of `event`: compact JSON, fields in the order of the class."""
-    return orjson.dumps(event.model_dump(mode="json"))
+    """Return the record value of `event`: compact JSON, fields in the order of the class, `kind` before its own.
+
+    Raises ValueError for an event that could not be read back as it is.
+    """
+    plain = msgspec.to_builtins(event, enc_hook=_dumped)
+    if not plain.get("anew", True):
+        del plain["anew"]
+    value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
+    try:
+        read = _READER.decode(value)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"a {type(event).__name__} that nobody could read: {error}") from None
+    if read != event:
+        raise ValueError(f"a {type(event).__name__} that would be read as another: {value[:500]!r}")
+    return value
 
 
 def decode(value: bytes) -> AnyEvent:
     """Return the event that a record value holds.  Raises UnreadableEvent, never skips."""
     try:
-        return _READER.validate_json(value)
+        return _READER.decode(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:  # TypeError: a tombstone
+        return _decode_older(value, error)
+
+
+def _decode_older(value: bytes, error: Exception) -> AnyEvent:
+    """Return the event of an older version.  Raises UnreadableEvent, with `error` in words, for any other record."""
+    try:
+        plain = upcast(orjson.loads(value))
+        if plain is not None:
+            return _converted(plain)
+    except (orjson.JSONDecodeError, msgspec.MsgspecError) as wrong:
+        error = wrong if isinstance(wrong, msgspec.MsgspecError) else error
+    raise _unreadable(error) from None
+
+
+def _converted(plain: dict[str, Any]) -> AnyEvent:
+    event: AnyEvent = msgspec.convert(plain, AnyEvent, dec_hook=_validated)
+    return event
+
+
+def _unreadable(why: Exception) -> UnreadableEvent:
+    return UnreadableEvent(
+        f"cannot read an event of the log ({why}). It was written by a newer version of EMGAS, "
+        "or by a program that must not write to this topic. Run the version that wrote it; do not skip it."
+    )
+
+
+def _dumped(value: Any) -> dict[str, Any]:
+    if isinstance(value, MemorySettings):
+        return value.model_dump()
+    raise NotImplementedError(f"no event holds a {type(value).__name__}")
+
+
+def _validated(kind: type, value: Any) -> Any:
+    try:
+        return kind.model_validate(value)  # type: ignore[attr-defined]  # MemorySettings: nothing else is a model
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "record"
-        raise UnreadableEvent(
-            f"cannot read an event of the log ({where}: {first['msg']}). It was written by a newer version of EMGAS, "
-            "or by a program that must not write to this topic. Run the version that wrote it; do not skip it."
-        ) from None
+        raise ValueError(f"{'.'.join(map(str, first['loc'])) or 'record'}: {first['msg']}") from None
+
+
+_READER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent, dec_hook=_validated)
+_FIELDS = {
+    kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
+    for kind in AnyEvent.__args__
+}

@@ -1,27 +1,25 @@
 """What will have faded, and when: a heap of times, so that no window ever has to look at a whole graph.
 
-An entry is a lower bound: a boosted concept keeps its old entry, which is looked at once too early, found alive, and
-put back with its new time.  The heap is derived from the tables and is no content: it is built anew after a load, and
-what a window finds is the same, whichever bounds are in it.
+A concept's entry is a lower bound: a boosted one keeps its old entry, which is looked at once too early, found alive,
+and put back with its new time.  A passage's time is final: `episode_life` after it was said.  The heap is derived from
+the tables and is no content: it is built anew after a load, and a window finds the same whichever bounds are in it.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from state.decay import NEVER, lifetime
-from state.presets import MemorySettings
+from state.decay import NEVER
 
 Integers = NDArray[np.int64]
-WORDLESS_STRENGTH = 1.0  # a passage without words fades like a concept of this strength that is never mentioned again
 
 
 class Fading:
-    """Times at which concepts and wordless passages may have faded."""
+    """Times at which concepts may have faded, and at which passages are over."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, bool, int]] = []  # (time ms, is a passage, number)
@@ -46,28 +44,30 @@ class Fading:
         watched = ((numbers[False][number], time) for number, time in self._watched.items())
         self._watched = {number: time for number, time in watched if number >= 0}
 
-    def watch_wordless(self, number: int, at: int, settings: MemorySettings) -> None:
-        """Note that a passage without words, said at `at`, has nothing that could keep it."""
-        if settings.prune_below > 0:
-            expiry = at + lifetime(WORDLESS_STRENGTH, settings.prune_below, settings.half_life)
-            heapq.heappush(self._heap, (expiry, True, number))
+    def watch_passage(self, number: int, expiry: int) -> None:
+        """Note that a passage leaves at `expiry`; nothing puts that off, so it is watched once."""
+        heapq.heappush(self._heap, (expiry, True, number))
 
     def earliest(self) -> int:
         """Return before when nothing has faded."""
         return self._heap[0][0] if self._heap else NEVER
 
-    def until(self, at: int, expiry_of: Callable[[int], int]) -> Iterator[tuple[bool, int]]:
-        """Take out and yield (is a passage, number) of all that has faded by `at`, by time, then number."""
-        while self._heap and self._heap[0][0] <= at:
-            time, is_passage, number = heapq.heappop(self._heap)
+    def until(self, at: int, expiry_of: Callable[[int], int]) -> tuple[list[int], list[int]]:
+        """Take out and return the concepts that have faded by `at`, and the passages that are over, by time.
+
+        Some of them may have left otherwise before.
+        """
+        heap, watched = self._heap, self._watched
+        concepts, passages = list[int](), list[int]()
+        while heap and heap[0][0] <= at:
+            time, is_passage, number = heapq.heappop(heap)
             if is_passage:
-                yield True, number
-                continue
-            if self._watched.get(number) != time:
-                continue  # an earlier entry has spoken for it
-            del self._watched[number]
-            expiry = expiry_of(number)
-            if expiry > at:
-                self.watch_concept(number, expiry)
-            else:
-                yield False, number
+                passages.append(number)
+            elif watched.get(number) == time:  # else an earlier entry has spoken for it
+                del watched[number]
+                expiry = expiry_of(number)
+                if expiry > at:
+                    self.watch_concept(number, expiry)
+                else:
+                    concepts.append(number)
+        return concepts, passages

@@ -10,8 +10,7 @@ compaction.  Whoever reads (view, pack, digest) compacts first, so when that hap
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from functools import singledispatchmethod
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from emgas.limits import EARLIEST_MS
 from state.concept_table import ConceptTable
 from state.cooccurrence import PairCounts
+from state.decay import NEVER
 from state.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
@@ -38,7 +38,8 @@ from state.topic_table import TopicTable
 from state.view import GraphView, Window, view_of
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
-_LAYOUT = 2
+ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
+_LAYOUT = 3
 _TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
 
 
@@ -47,8 +48,10 @@ class Graph:
 
     clock          stream time, ms: the largest event time seen
     live           whether the last turn was recorded as it was said (else: imported), so that ticks make sense
-    fresh_turns    turns since the last consolidation; first_fresh_at: event time of the first of them
+    fresh_turns    turns since the last consolidation
     last_turn_at   the largest event time of a turn
+    enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
+    forgotten      concepts that have ever left; turns that have are `passages.archived`
     """
 
     def __init__(self, name: str) -> None:
@@ -58,48 +61,46 @@ class Graph:
         self.preset, self.settings = "default", PRESETS["default"]
         self.live = False
         self.recalled = 0  # ConceptsRecalled that had an effect
-        self.fresh_turns, self.first_fresh_at, self.last_turn_at = 0, EARLIEST_MS, EARLIEST_MS
+        self.forgotten = 0
+        self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
         self.concepts = ConceptTable()
         self.passages = PassageTable()
         self.pairs: dict[Window, PairCounts] = {"turn": PairCounts(), "exchange": PairCounts(), "recall": PairCounts()}
         self.topics = TopicTable()
         self._fading: Fading | None = None  # made when somebody asks for it: a replay never does
         self.discarded: list[int] = []  # ordinals of events that a snapshot makes needless
-        self._forgotten = 0
+        self._dead_rows = 0
         self._view: GraphView | None = None
 
     def fold(self, event: GraphEvent) -> bool:
         """Apply the graph's next event in place; return whether it had an effect (a known turn id has none)."""
         self._view = None
-        had_effect = self._apply(event)
+        had_effect = _FOLDS[type(event)](self, event)
         if not isinstance(event, TurnRecorded) or not had_effect:
             self.discarded.append(self.events)
         self.events += 1
         return had_effect
 
-    @singledispatchmethod
-    def _apply(self, event: GraphEvent) -> bool:
-        raise TypeError(f"no fold for {type(event).__name__}")
-
-    @_apply.register
-    def _(self, event: TurnRecorded) -> bool:
+    def _fold_turn(self, event: TurnRecorded) -> bool:
         if self.knows(event.id):
             return False
         self._pass_time(event.at)
-        numbers = [self.concepts.mention(concept, event.at, self.settings) for concept in event.concepts]
+        numbers = self.concepts.mention(event.concepts, event.at, self.settings)
         self._count_windows(numbers, self.passages.previous_concepts(event.session))
         self.passages.add(event, self.events, numbers)
-        self._watch(numbers, [concept.weight for concept in event.concepts])
-        if self._fading and all(map(self.concepts.is_mark.__getitem__, numbers)):
-            self._fading.watch_wordless(len(self.passages) - 1, event.at, self.settings)
+        if self._fading:
+            self._watch(numbers, [concept.weight for concept in event.concepts])
+            if self.settings.episode_life:
+                self._fading.watch_passage(len(self.passages) - 1, event.at + self.settings.episode_life)
         self._count_fresh(event)
         return True
 
     def _count_windows(self, turn: Sequence[int], previous: Sequence[int]) -> None:
-        alive = self.concepts.alive
-        exchange = list(dict.fromkeys([*(number for number in previous if alive[number]), *turn]))
-        for number in exchange:
-            self.concepts.in_exchanges[number] += 1
+        if self._dead_rows:
+            alive = self.concepts.alive
+            previous = [number for number in previous if alive[number]]
+        exchange = list({*previous, *turn})
+        self.concepts.exchange(exchange)
         self.pairs["turn"].add(turn)
         self.pairs["exchange"].add(exchange)
 
@@ -116,17 +117,25 @@ class Graph:
                     self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
 
     def _count_fresh(self, event: TurnRecorded) -> None:
-        if self.fresh_turns == 0:
-            self.first_fresh_at = event.at
         self.fresh_turns += 1
         self.last_turn_at = max(self.last_turn_at, event.at)
         self.live = event.live
+        self._ask_if_enough()
+
+    def _ask_if_enough(self) -> None:
+        if self.fresh_turns < self.settings.enough_turns(self.turns):
+            self.enough_at = NEVER
+        elif self.enough_at == NEVER:
+            self.enough_at = self.last_turn_at
 
     def _pass_time(self, at: int) -> None:
         self.clock = max(self.clock, at)
 
-    @_apply.register
-    def _(self, event: ConceptsRecalled) -> bool:
+    def _pass_window(self, end: int) -> None:
+        """Note that a window was closed: so its grace was over.  What ended by the clock is never closed again."""
+        self._pass_time(end + self.settings.grace)
+
+    def _fold_recall(self, event: ConceptsRecalled) -> bool:
         self._pass_time(event.at)
         known = self._known(event.concepts)
         for number in known:
@@ -136,37 +145,35 @@ class Graph:
         self.pairs["recall"].add([number for number in known if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
         return bool(known)
 
-    @_apply.register
-    def _(self, event: GraphConfigured) -> bool:
+    def _fold_settings(self, event: GraphConfigured) -> bool:
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings = event.preset, event.settings
         self._fading = None
+        self._ask_if_enough()
         return True
 
-    @_apply.register
-    def _(self, event: Ticked) -> bool:
+    def _fold_tick(self, event: Ticked) -> bool:
         self._pass_time(event.at)
         return True
 
-    @_apply.register
-    def _(self, event: Forgotten) -> bool:
+    def _fold_wish(self, event: Forgotten) -> bool:
         self._drop(event.concepts, event.turns)
         return True
 
-    @_apply.register
-    def _(self, event: DecayWindowClosed) -> bool:
+    def _fold_decay(self, event: DecayWindowClosed) -> bool:
+        self._pass_window(event.at)
         self._drop(event.concepts, event.turns)
         return True
 
-    @_apply.register
-    def _(self, event: ConsolidationWindowClosed) -> bool:
+    def _fold_consolidation(self, event: ConsolidationWindowClosed) -> bool:
+        self._pass_window(event.at)
         for number in self._known(event.consolidated):
             self.concepts.consolidate(number, event.at, self.settings)
             self._watch([number], [0.0])
         for change in event.topics:
             self.topics.apply(change, self._known(change.concepts), event.at)
         self._drop([], [dropped for _, dropped in event.merged])
-        self.fresh_turns = 0
+        self.fresh_turns, self.enough_at = 0, NEVER
         return True
 
     def _known(self, names: Iterable[str]) -> list[int]:
@@ -176,19 +183,20 @@ class Graph:
     def _drop(self, concepts: Iterable[str], turns: Iterable[str]) -> None:
         for number in self._known(concepts):
             self.concepts.forget(number)
-            self._forgotten += 1
+            self.forgotten += 1
+            self._dead_rows += 1
         for turn in turns:
             if turn in self.passages.numbers:
                 number = self.passages.numbers[turn]
                 self.discarded.append(self.passages.event[number])
                 self.passages.archive(number)
-                self._forgotten += 1
-        if self._forgotten > 64 + (len(self.concepts) + len(self.passages)) // 2:
+                self._dead_rows += 1
+        if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()
 
     def compact(self) -> None:
         """Remove the rows of what was forgotten.  Nothing that can be seen changes."""
-        if not self._forgotten:
+        if not self._dead_rows:
             return
         self.concepts, concepts = self.concepts.compacted()
         self.passages, passages = self.passages.compacted(concepts)
@@ -197,24 +205,24 @@ class Graph:
         self.topics.renumber(concepts.tolist())
         if self._fading:
             self._fading.renumber(concepts, passages)
-        self._forgotten = 0
+        self._dead_rows = 0
 
     @property
     def fading(self) -> Fading:
-        """Return when each concept and wordless passage will have faded; kept up to date by the fold from now on."""
+        """Return when each concept will have faded and each passage is over; the fold keeps it so from now on."""
         if self._fading is None:
             self._fading = Fading()
             for number in self.concepts.numbers.values():
                 self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
-            for number in self._wordless():
-                self._fading.watch_wordless(number, self.passages.at[number], self.settings)
+            if life := self.settings.episode_life:
+                for number in self.passages.numbers.values():
+                    self._fading.watch_passage(number, self.passages.at[number] + life)
         return self._fading
 
-    def _wordless(self) -> Iterator[int]:
-        is_mark, alive = self.concepts.is_mark, self.concepts.alive
-        for number in self.passages.numbers.values():
-            if all(is_mark[concept] or not alive[concept] for concept in self.passages.concepts_of(number)):
-                yield number
+    @property
+    def turns(self) -> int:
+        """Return how many turns were ever accepted."""
+        return len(self.passages.numbers) + len(self.passages.archived)
 
     def knows(self, turn: str) -> bool:
         """Return whether a turn of this id was accepted."""
@@ -278,4 +286,14 @@ class Graph:
         return graph
 
 
-_PLAIN = ("clock", "recalled", "preset", "live", "fresh_turns", "first_fresh_at", "last_turn_at")
+_FOLDS: dict[type[GraphEvent], Callable[[Graph, Any], bool]] = {
+    TurnRecorded: Graph._fold_turn,
+    ConceptsRecalled: Graph._fold_recall,
+    GraphConfigured: Graph._fold_settings,
+    Ticked: Graph._fold_tick,
+    Forgotten: Graph._fold_wish,
+    DecayWindowClosed: Graph._fold_decay,
+    ConsolidationWindowClosed: Graph._fold_consolidation,
+}
+
+_PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")

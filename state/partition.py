@@ -12,9 +12,10 @@ import contextlib
 import hashlib
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from state import store as layout
 from state.errors import StoreCorrupt, WrongLayout
@@ -24,6 +25,8 @@ from state.head import Head, Verdict
 from state.store import HEAD, Batch, Store
 
 CACHED_GRAPHS = 1000
+SNAPSHOT_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds
+REBUILT_SNAPSHOT_AFTER = 1024  # and as many as the snapshot before held: to fold so many again takes some 30 ms
 
 
 class Folded(NamedTuple):
@@ -42,15 +45,19 @@ def _unpacked(stored: bytes | None) -> Graph | None:
 
 
 class Partition:
-    """A fold over one partition of `events`.  Not safe for concurrent writers: one owner folds."""
+    """A fold over one partition of `events`.  Not safe for concurrent writers: one owner folds.
 
-    def __init__(self, store: Store, cached_graphs: int = CACHED_GRAPHS) -> None:
+    `rebuilding`: many events are to come, so snapshots are rare, which nobody would read before the next one.
+    """
+
+    def __init__(self, store: Store, cached_graphs: int = CACHED_GRAPHS, *, rebuilding: bool = False) -> None:
         self._store = store
         head = store.get(HEAD)
         if head is None and next(store.scan(b"c", b"c"), None):
             raise StoreCorrupt("graphs are stored, but not how far the log is folded. Remove this partition's store.")
         self.head = self._flushed = Head.of_bytes(head) if head is not None else Head()
         self._cached_graphs = cached_graphs
+        self._rebuilding = rebuilding
         self._graphs: OrderedDict[str, Graph] = OrderedDict()  # least recently used first
         self._batch: Batch = {}
         self._unflushed: set[str] = set()
@@ -138,11 +145,17 @@ class Partition:
         for name in self._unflushed:
             graph = self._graphs[name]
             self._batch[layout.count_key(name)] = layout.number(graph.events)
-            if graph.events - self._snapshots[name] >= max(64, len(graph.passages.numbers) // 4):
+            if graph.events - self._snapshots[name] >= self._snapshot_after(graph):
                 self._snapshot(graph)
         self._batch[HEAD] = self.head.to_bytes()
         self._store.write(self._batch)
         self._batch, self._unflushed, self._flushed = {}, set(), self.head
+
+    def _snapshot_after(self, graph: Graph) -> int:
+        """Return how many events a graph may have that are in no snapshot."""
+        if self._rebuilding and len(self._graphs) <= self._cached_graphs:  # else graphs come and go: snapshots pay
+            return max(REBUILT_SNAPSHOT_AFTER, self._snapshots[graph.name])
+        return max(SNAPSHOT_AFTER, len(graph.passages.numbers) // 4)
 
     def _snapshot(self, graph: Graph) -> None:
         """Put the graph into the batch, and delete its events that nobody will read again."""

@@ -29,10 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from state.events import Concept, TurnRecorded
+from state.events import TurnRecorded
 
 Integers = NDArray[np.int64]
 ROLES = (None, "user", "assistant", "system", "tool")
+_ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
 
 
 def fingerprint(text: str) -> int:
@@ -83,13 +84,15 @@ class PassageTable:
         self.tokens.append(turn.tokens)
         self.session.append(self.sessions.setdefault(turn.session, len(self.sessions)))
         self.speaker.append(self.speakers.setdefault(turn.speaker, len(self.speakers)))
-        self.role.append(ROLES.index(turn.role))
+        self.role.append(_ROLE_NUMBERS[turn.role])
         self.question.append(turn.question)
         self.event.append(event)
         self.fingerprint.append(fingerprint(turn.text))
         self.kept.append(1)
         self._follow(number)
-        self._add_postings(concepts, turn.concepts)
+        self.starts.append(len(self.posting_concept))
+        self.posting_concept.extend(concepts)
+        self.posting_count.extend([concept.count for concept in turn.concepts])
 
     def _follow(self, number: int) -> None:
         """Let a passage be the last one of its session."""
@@ -97,15 +100,12 @@ class PassageTable:
         self._before.append(self._last_of_session.get(session, -1))
         self._last_of_session[session] = number
 
-    def _add_postings(self, numbers: Sequence[int], concepts: Sequence[Concept]) -> None:
-        self.starts.append(len(self.posting_concept))
-        self.posting_concept.extend(numbers)
-        self.posting_count.extend(concept.count for concept in concepts)
-
     def knows(self, turn: str) -> int | None:
         """Return the fingerprint of the turn of this id, None if none was ever accepted."""
         number = self.numbers.get(turn)
-        return self.archived.get(hashed(turn)) if number is None else self.fingerprint[number]
+        if number is not None:
+            return self.fingerprint[number]
+        return self.archived.get(hashed(turn)) if self.archived else None
 
     def concepts_of(self, number: int) -> Sequence[int]:
         """Return the concept numbers of a passage, forgotten ones among them."""

@@ -1,7 +1,11 @@
 """A partition's store in RocksDB: one database, one column family, keys as in state/store.py.
 
+A store that is opened read-only shows the moment of its opening, takes no lock and writes nothing: it may be one that a
+live worker writes to, which RocksDB allows as long as all its files are open (they are: `max_open_files` is -1).
+
 Durability: the write-ahead log is on and never fsynced.  The death of the process loses nothing; a power cut may
-rewind the store to an earlier batch, whole, and what came after is folded again from the log.
+rewind the store to an earlier batch, whole, and what came after is folded again from the log.  A store that is filled
+in bulk goes without that log: until it is closed, the death of the process may rewind it in the same way.
 Traps handled here: scans end silently at a damaged block (status is checked), a batch serves once, a live iterator
 keeps the lock after `close` (scans are drained before they are handed out), errors are bare `Exception`s.
 """
@@ -9,17 +13,28 @@ keeps the lock after `close` (scans are drained before they are handed out), err
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocksdict import BlockBasedOptions, DBCompressionType, Options, Rdict, WriteBatch
+from rocksdict import (
+    AccessType,
+    BlockBasedOptions,
+    Checkpoint,
+    DBCompressionType,
+    Options,
+    Rdict,
+    WriteBatch,
+    WriteOptions,
+)
 
 from emgas.errors import DataDirectoryInUse
 from state.errors import StoreCorrupt
 from state.store import Batch
 
 _WRITE_BUFFER_BYTES = 16 << 20  # per partition; a worker may own many
+_BULK_BUFFER_BYTES = 64 << 20  # a rebuild has few of them open, and is spared compactions
 # Matched from the start: "lock" alone is also in "Corruption: block checksum mismatch", and in people's paths.  A file
 # that RocksDB cannot find when it opens one is a file of its own that is gone.
 _LOCKED = re.compile(r"IO error: (While lock file|lock hold by current process)")
@@ -27,13 +42,24 @@ _DAMAGED = re.compile(r"Corruption: |IO error: No such file or directory: While 
 
 
 class RocksStore:
-    """An open database in the directory `path` (made if missing).  Raises DataDirectoryInUse, StoreCorrupt."""
+    """An open database in the directory `path` (made if missing).  Raises DataDirectoryInUse, StoreCorrupt.
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    `read_only`: of a database that exists; else StoreCorrupt is raised.
+    `bulk`: it is being filled by a rebuild, which would begin where the store stands if it died.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False, bulk: bool = False) -> None:
         self._path = path
+        self._read_only = read_only
+        if read_only and not (path / "CURRENT").exists():  # RocksDB would leave an empty directory behind
+            raise StoreCorrupt(f"{path} is no store: its file CURRENT is missing")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        access = AccessType.read_only() if read_only else AccessType.read_write()
         with self._explained():
-            self._database = Rdict(str(path), _options())
+            options = _options(_BULK_BUFFER_BYTES if bulk else _WRITE_BUFFER_BYTES)
+            self._database = Rdict(str(path), options, access_type=access)
+            if bulk:
+                self._database.set_write_options(_without_log())
         self._open = True
 
     def get(self, key: bytes) -> bytes | None:
@@ -67,11 +93,32 @@ class RocksStore:
         with self._explained():
             self._database.write(rows)
 
+    def count(self) -> int:
+        found = 0
+        with self._explained():
+            cursor = self._database.iter()
+            try:
+                cursor.seek_to_first()
+                while cursor.valid():
+                    found += 1
+                    cursor.next()
+                cursor.status()
+            finally:
+                del cursor
+        return found
+
+    def checkpoint(self, path: Path) -> None:
+        """Make the new directory `path` a store of what is held now, by hard links where the file system has them."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._explained():
+            Checkpoint(self._database).create_checkpoint(str(path))
+
     def close(self) -> None:
         if self._open:
             self._open = False
             try:
-                self._database.flush()
+                if not self._read_only:
+                    self._database.flush()
             finally:
                 self._database.close()
 
@@ -94,11 +141,28 @@ class RocksStore:
             raise
 
 
-def _options() -> Options:
+def check_free(path: Path) -> None:
+    """Raise DataDirectoryInUse when another process has the store at `path` open; it may be damaged, or not there."""
+    if not (path / "LOCK").exists():
+        return
+    with (path / "LOCK").open("r+b") as lock:
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does; let go of when the file is closed
+        except OSError:
+            raise DataDirectoryInUse(f"{path} is open in another process: stop it first") from None
+
+
+def _without_log() -> WriteOptions:
+    options = WriteOptions()
+    options.disable_wal = True  # type: ignore[assignment,method-assign]  # the stub has a method, the module a value
+    return options
+
+
+def _options(write_buffer: int) -> Options:
     options = Options(raw_mode=True)
     options.create_if_missing(True)
     options.set_compression_type(DBCompressionType.lz4())
-    options.set_write_buffer_size(_WRITE_BUFFER_BYTES)
+    options.set_write_buffer_size(write_buffer)
     options.set_max_background_jobs(2)
     blocks = BlockBasedOptions()
     blocks.set_bloom_filter(10, False)

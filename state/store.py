@@ -17,9 +17,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Protocol
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Protocol
 
+LAYOUT: Final = 1  # of the keys drawn above; a snapshot of a store names it
 HEAD = b"h"
+_U64 = struct.Struct(">Q")
 Batch = dict[bytes, bytes | None]  # None: the key is deleted
 
 
@@ -38,10 +42,14 @@ class Store(Protocol):
     def write(self, batch: Batch) -> None:
         """Put and delete all of `batch`, or nothing; it survives the death of the process."""
 
+    def count(self) -> int:
+        """Return how many keys there are, having read them all.  Raises StoreCorrupt."""
+
     def close(self) -> None:
         """Flush and let go of the files.  Closing twice is harmless."""
 
 
+@lru_cache(maxsize=1 << 14)
 def _name(graph: str) -> bytes:
     encoded = graph.encode("ascii")
     return struct.pack("B", len(encoded)) + encoded
@@ -74,12 +82,19 @@ def graph_of_count_key(key: bytes) -> str:
 
 def number(value: int) -> bytes:
     """Return an unsigned integer as 8 bytes whose order is the numbers' order."""
-    return struct.pack(">Q", value)
+    return _U64.pack(value)
 
 
 def of_number(value: bytes) -> int:
     """Return the integer that `number` wrote, from the first 8 bytes."""
-    return int(struct.unpack_from(">Q", value)[0])
+    return int(_U64.unpack_from(value)[0])
+
+
+class KeptStore(Store, Protocol):
+    """A store of files, which can be copied while it is written to."""
+
+    def checkpoint(self, path: Path) -> None:
+        """Make the new directory `path` a store of what is held now; later writes do not reach it."""
 
 
 class MemoryStore:
@@ -99,6 +114,9 @@ class MemoryStore:
         self._entries.update((key, value) for key, value in batch.items() if value is not None)
         for key in [key for key, value in batch.items() if value is None]:
             self._entries.pop(key, None)
+
+    def count(self) -> int:
+        return len(self._entries)
 
     def close(self) -> None:
         """Keep everything: only the process's end lets go of it."""

@@ -1,8 +1,8 @@
-"""From a wire query and a partition's state to what a reply holds: maps messages to processors and back."""
+"""From a wire query and a graph, as it is or was, to what a reply holds: maps messages to processors and back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from emgas.messages import ActivatedConcept, Description, Position, Query, RecalledPassage, Theme
@@ -17,6 +17,7 @@ from state.topic_table import Topic
 
 NAMED_BY = 3  # concepts that a theme is named by
 REINFORCE_ABOVE = 0.1  # energy, as a share of a seed's 1.0, that a listed concept needs to be strengthened
+TextOf = Callable[[Graph, int], TurnRecorded]
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,13 @@ class Recalled:
     reinforced: list[str] = field(default_factory=list)
 
 
-def recall_from(state: Partition, query: Query, extractor: Extractor) -> Recalled:
-    """Answer `query` from `state`, which it reads only."""
-    graph = state.graph(query.graph)
+def recall_from(graph: Graph | None, text_of: TextOf, query: Query, extractor: Extractor) -> Recalled:
+    """Answer `query` from `graph`, which it reads only; `text_of` finds the event that recorded a passage of it."""
     if graph is None:
         return Recalled()
     question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of what is known
     recollection = recall(graph.view(), question, query.text, _options(query))
-    texts = _Texts(state, graph)
+    texts = _Texts(text_of, graph)
     context = _context(recollection, texts, query.budget)
     return Recalled(
         found=True,
@@ -91,14 +91,14 @@ def _theme(topic: Topic, labels: Sequence[str]) -> Theme:
 class _Texts:
     """Reads each recalled turn once, whether it is listed, packed into the context, or both."""
 
-    def __init__(self, state: Partition, graph: Graph) -> None:
-        self._state = state
+    def __init__(self, text_of: TextOf, graph: Graph) -> None:
+        self._text_of = text_of
         self._graph = graph
         self._read: dict[int, TurnRecorded] = {}
 
     def turn(self, number: int) -> TurnRecorded:
         if number not in self._read:
-            self._read[number] = self._state.text_of(self._graph, number)
+            self._read[number] = self._text_of(self._graph, number)
         return self._read[number]
 
     def passage(self, ranked: Ranked) -> RecalledPassage:

@@ -33,9 +33,11 @@ from streams.event_table import EventTable, Partitions
 from streams.intake import Arrival, Intake
 from streams.outbox import Outbox
 from streams.owner import Owner
+from streams.past import Past
 from streams.query_desk import QueryDesk
 from streams.recovery import PromptTableManager
 from streams.settings import Settings
+from streams.snapshotting import SnapshotTaker
 from streams.turn_loop import Delivery, TurnLoop
 from streams.window_keeper import WindowKeeper
 
@@ -85,8 +87,10 @@ class MemoryApp(faust.App):
         self.folds = Partitions(settings, carrier.reader(settings.topics.events))
         self._outbox = Outbox(settings.topics.dead_letters, carrier.destinations, self._send)
         self.keepers: dict[int, WindowKeeper] = {}
+        past = Past(carrier.reader(settings.topics.events))
+        snapshots = SnapshotTaker(settings, self.folds, carrier.reader(settings.topics.events), now)
         self._desk = QueryDesk(
-            self.owners, self.keepers, self._outbox, extractor, settings, self._count, now, self.halt
+            self.owners, self.keepers, past, snapshots, self._outbox, extractor, settings, self._count, now, self.halt
         )
         self._wire()
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
 
 from emgas.errors import TransportFailed
+from replay.log import LogReader
 from streams.app import Carrier
 from streams.embedded.admin import EmbeddedTopics
 from streams.embedded.log import EmbeddedLog, open_log
-from streams.embedded.reader import EmbeddedReader
+from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.kafka.admin import KafkaTopics
 from streams.kafka.reader import KafkaReader
 from streams.settings import Settings
@@ -33,10 +35,35 @@ async def found(settings: Settings) -> AsyncIterator[Carrier]:
         yield Carrier(broker, log.partitions(names.turns), lambda topic: EmbeddedReader(log, topic), destinations)
 
 
-async def _kafka(settings: Settings) -> Carrier:
-    def reader(topic: str) -> KafkaReader:
-        return KafkaReader(settings.bootstrap, topic)
+@dataclass(frozen=True)
+class Readable:
+    """The topics as replay sees them.  `partitions` of the keyed topics; `reader`: topic → what reads it."""
 
+    partitions: int
+    reader: Callable[[str], LogReader]
+
+
+@asynccontextmanager
+async def readable(settings: Settings) -> AsyncIterator[Readable]:
+    """Give the topics that `settings` name, to be read only: beside a live worker, without joining its group.
+
+    The embedded log is read beside whatever process owns it; none is made where there is none.
+    Raises TransportFailed.
+    """
+    if not settings.is_embedded:
+        reader = _kafka_reader(settings)
+        yield Readable(await reader(settings.topics.events).partitions(), reader)
+        return
+    with closing(ReadOnlyLog(settings.home)) as log:
+        yield Readable(log.partitions(settings.topics.events), lambda topic: EmbeddedReader(log, topic))
+
+
+def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
+    return lambda topic: KafkaReader(settings.bootstrap, topic)
+
+
+async def _kafka(settings: Settings) -> Carrier:
+    reader = _kafka_reader(settings)
     names = settings.topics
     counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}
     if len(set(counts.values())) > 1:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, NoReturn
 
 import structlog
@@ -25,10 +26,12 @@ from faust.tables.table import Table
 from faust.types import TP, AppT, EventT
 
 from replay.log import LogReader
+from replay.manifest import SnapshotRefused
+from replay.rebuild import folded_from
 from state.errors import LogRewritten
-from state.head import Head, fingerprint
 from state.partition import Partition
 from state.rocks_store import RocksStore
+from streams import snapshotting
 from streams.settings import Settings
 
 log = structlog.get_logger()
@@ -43,6 +46,7 @@ class Partitions:
     def __init__(self, settings: Settings, reader: LogReader) -> None:
         self._settings = settings
         self._reader = reader
+        self._stores: dict[int, RocksStore] = {}
         self.open: dict[int, Partition] = {}
 
     def fold(self, records: Iterable[tuple[int, int, bytes]]) -> None:
@@ -65,13 +69,14 @@ class Partitions:
         for number in set(self.open) - numbers:
             self.open.pop(number).close()
         for number in numbers - set(self.open):
+            await snapshotting.restore_missing(self._settings, number, self._reader)
             self.open[number] = self._opened(number)  # before it is checked: `close` then closes it, whatever happens
             await self._check(number)
 
     async def _check(self, number: int) -> None:
         head = self.open[number].head
         start, end = await self._reader.bounds(number)
-        if head.watermark >= end or not await self._folded_from(number, head, start):
+        if head.watermark >= end or not await folded_from(self._reader, number, head):
             self._start_anew(number, end)
             head = self.open[number].head
         if start > head.watermark + 1:
@@ -81,16 +86,9 @@ class Partitions:
                 "that reaches further."
             )
 
-    async def _folded_from(self, number: int, head: Head, start: int) -> bool:
-        """Return whether the log still holds, where the fold stands, the record that was folded there."""
-        at = head.watermark
-        if at < start:
-            return True  # nothing folded yet, or retention took it: the caller looks at what begins there
-        batches = [batch async for batch in self._reader.read(number, at, at + 1)]
-        return [fingerprint(record.value) for batch in batches for record in batch] == [head.last]
-
     def _opened(self, number: int) -> Partition:
-        return Partition(RocksStore(self._settings.store_of(number)), self._settings.cached_graphs)
+        self._stores[number] = RocksStore(self._settings.store_of(number))
+        return Partition(self._stores[number], self._settings.cached_graphs)
 
     def _start_anew(self, number: int, end: int) -> None:
         """Throw the store away: it holds events that the log lost, so it is not a fold of this log."""
@@ -99,6 +97,13 @@ class Partitions:
         state.close()
         shutil.rmtree(self._settings.store_of(number))
         self.open[number] = self._opened(number)
+
+    def checkpoint(self, number: int, path: Path) -> None:
+        """Make the new directory `path` a store of what partition `number` has folded.  Raises SnapshotRefused."""
+        if number not in self._stores or number not in self.open:
+            raise SnapshotRefused(f"partition {number} was taken away from this worker: ask its new owner")
+        self.open[number].flush()
+        self._stores[number].checkpoint(path)
 
     def close(self) -> None:
         """Flush and close everything."""

@@ -4,6 +4,7 @@
     deadline passed before it was looked at      no answer: nobody waits for it any more
     too many at once                             Failure `overloaded`
     `after` not folded shortly before it         Failure `not-yet`
+    `as_of` not rebuilt shortly before it        Failure `not-yet`; what was read of the log is kept (streams/past.py)
     else                                         Reply; a graph that nobody wrote to gives an empty one
 
 A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered.
@@ -13,21 +14,43 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 
 import structlog
 from pydantic import ValidationError
 
-from emgas.messages import REQUEST, Describe, Failure, FailureCode, Inspect, Inspection, Position, Query, Reply, Timing
+from emgas import limits
+from emgas.errors import TransportFailed
+from emgas.messages import (
+    REQUEST,
+    Checkpoint,
+    Checkpointed,
+    Describe,
+    Failure,
+    FailureCode,
+    Inspect,
+    Inspection,
+    Position,
+    Query,
+    Reply,
+    Timing,
+)
 from emgas.wire import DEADLINE, ReplyAddress, partition_of
 from processors.extractor import Extractor
+from replay.manifest import SnapshotRefused
+from replay.moment import AsOf
+from replay.snapshots import SnapshotsUnreachable
+from state.errors import LogRewritten
 from state.events import ConceptsRecalled
 from streams.answer import Recalled, description, recall_from
 from streams.intake import Arrival, Rejected, check_size, explained
 from streams.outbox import Outbox, error_headers
 from streams.owner import Owner
+from streams.past import Past
 from streams.settings import Settings
+from streams.snapshotting import SnapshotTaker
 from streams.window_keeper import WindowKeeper
 
 log = structlog.get_logger()
@@ -51,6 +74,8 @@ class QueryDesk:
         self,
         owners: Mapping[int, Owner],
         keepers: Mapping[int, WindowKeeper],
+        past: Past,
+        snapshots: SnapshotTaker,
         outbox: Outbox,
         extractor: Extractor,
         settings: Settings,
@@ -60,6 +85,8 @@ class QueryDesk:
     ) -> None:
         self._owners = owners
         self._keepers = keepers
+        self._past = past
+        self._snapshots = snapshots
         self._outbox = outbox
         self._extractor = extractor
         self._settings = settings
@@ -84,6 +111,7 @@ class QueryDesk:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._past.forget()
 
     async def _answer(self, number: int, arrival: Arrival, to: ReplyAddress | None) -> None:
         deadline = _deadline(arrival)
@@ -107,10 +135,16 @@ class QueryDesk:
         if isinstance(request, Inspect):
             await self._outbox.answer(to, "inspection", _inspection(owner, request))
             return
+        if isinstance(request, Checkpoint):
+            await self._outbox.answer(to, "checkpointed", await self._checkpoint(number))
+            return
         self._check_place(number, request)
         waited_ms = await self._wait_for(owner, request, deadline)
         if isinstance(request, Describe):
             await self._outbox.answer(to, "description", description(owner.state, request.graph, _position(owner)))
+            return
+        if request.as_of is not None:
+            await self._outbox.answer(to, "reply", await self._recall_past(owner, request, request.as_of, deadline))
             return
         reply, reinforced = self._recall(owner, request, waited_ms)
         await self._outbox.answer(to, "reply", reply)
@@ -125,7 +159,17 @@ class QueryDesk:
             await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
             keeper.look_at(graph)
 
-    async def _parsed(self, number: int, arrival: Arrival) -> Query | Inspect | Describe:
+    async def _checkpoint(self, number: int) -> Checkpointed:
+        if not self._snapshots.is_wanted:
+            raise Refused("invalid", "this worker keeps no snapshots: start it with EMGAS_SNAPSHOTS=directory or URL")
+        try:
+            taken = await self._snapshots.take(number)
+        except (SnapshotRefused, SnapshotsUnreachable) as error:
+            raise Refused("internal", str(error)) from None
+        position = Position(partition=number, watermark=taken.watermark, source=taken.source)
+        return Checkpointed(snapshot=taken.name, position=position, bytes=taken.bytes)
+
+    async def _parsed(self, number: int, arrival: Arrival) -> Query | Inspect | Describe | Checkpoint:
         try:
             check_size(arrival.value)
             return REQUEST.validate_json(arrival.value)
@@ -150,18 +194,44 @@ class QueryDesk:
             return 0.0
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(PART_TO_WAIT * (deadline - self._now()) / 1000):
+            async with self._in_time(deadline):
                 await owner.until_source(query.after)
         except TimeoutError:
             source = owner.state.head.source
             raise Refused("not-yet", f"turn {query.after} is not folded yet, the state is at {source}") from None
-        return (time.perf_counter() - started) * 1000
+        return _ms_since(started)
+
+    def _in_time(self, deadline: int) -> asyncio.Timeout:
+        return asyncio.timeout(PART_TO_WAIT * (deadline - self._now()) / 1000)
 
     def _recall(self, owner: Owner, query: Query, waited_ms: float) -> tuple[Reply, list[str]]:
         started = time.perf_counter()
-        recalled = recall_from(owner.state, query, self._extractor)
-        timing = Timing(waited_ms=waited_ms, recall_ms=(time.perf_counter() - started) * 1000)
+        recalled = recall_from(owner.state.graph(query.graph), owner.state.text_of, query, self._extractor)
+        timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
         return _reply(query, recalled, _position(owner), timing), recalled.reinforced
+
+    async def _recall_past(self, owner: Owner, query: Query, at: int, deadline: int) -> Reply:
+        """Answer from the graph as it was at `at` (ms), of all that is folded by now."""
+        started, position = time.perf_counter(), _position(owner)
+        try:
+            async with self._in_time(deadline):
+                past = await self._rebuilt(owner, query.graph, position.watermark + 1, at)
+        except TimeoutError:
+            read = f"the log is read up to offset {self._past.read(query.graph)} of {position.watermark}"
+            raise Refused("not-yet", f"the graph as of then is not rebuilt yet, {read}: ask again") from None
+        except (TransportFailed, LogRewritten) as error:  # the present, which needs no reading, can still be asked
+            raise Refused("internal", f"the past cannot be read: {error}") from None
+        waited_ms, started = _ms_since(started), time.perf_counter()
+        recalled = Recalled() if past is None else recall_from(past.graph, past.text_of, query, self._extractor)
+        return _reply(query, recalled, position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
+
+    async def _rebuilt(self, owner: Owner, name: str, end: int, at: int) -> AsOf | None:
+        live = owner.state.graph(name)
+        return None if live is None else await self._past.graph(owner.number, name, live.events, end, at)
+
+
+def _ms_since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000
 
 
 def _deadline(arrival: Arrival) -> int:
@@ -192,12 +262,25 @@ def _reply(query: Query, recalled: Recalled, position: Position, timing: Timing)
 
 
 def _inspection(owner: Owner, request: Inspect) -> Inspection:
-    graphs = list(owner.state.graphs())
+    """Return what is held; of a page of graphs, only what those hold is counted."""
+    after, state = request.graphs_after, owner.state
+    page = None if after is None else [name for name in state.names() if name > after][: limits.INSPECTED_GRAPHS]
+    graphs = list(state.graphs() if page is None else filter(None, map(state.graph, page)))
+    held: Counter[str] = Counter()
+    for graph in graphs:
+        graph.compact()  # pairs of what was forgotten are no pairs
+        held["concepts"] += len(graph.concepts)
+        held["pairs"] += len(graph.pairs["exchange"])
+        held["topics"] += len(graph.topics.topics)
+        held["forgotten"] += graph.forgotten + len(graph.passages.archived)
     return Inspection(
         position=_position(owner),
-        digest=owner.state.digest() if request.digest else None,
-        graphs=len(graphs),
-        turns=owner.state.head.turns,
-        concepts=sum(len(graph.concepts) for graph in graphs),
-        pairs=sum(len(graph.pairs["exchange"]) for graph in graphs),
+        digest=state.digest() if request.digest else None,
+        graphs=state.head.graphs,
+        turns=state.head.turns,
+        concepts=held["concepts"],
+        pairs=held["pairs"],
+        topics=held["topics"],
+        forgotten=held["forgotten"],
+        digests={} if page is None else {graph.name: graph.digest() for graph in graphs},
     )

@@ -16,8 +16,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from processors.concepts import YakeExtractor
-from streams import carriers
+from streams import carriers, extractors
 from streams.app import MemoryApp
 from streams.settings import Settings
 
@@ -32,21 +31,14 @@ def writer_name() -> str:
     return f"{socket.gethostname()}/{os.getpid()}"
 
 
-def _extractor(settings: Settings) -> YakeExtractor:
-    """Return an extractor whose dictionaries are loaded, so that no turn or question has to wait for them."""
-    extractor = YakeExtractor(settings.language, settings.own_words)
-    extractor.of_turn("warm up 热身", speaker="nobody", at=0)
-    extractor.of_query("warm 热身")
-    return extractor
-
-
 @asynccontextmanager
 async def running(settings: Settings, on_halt: Callable[[BaseException], None]) -> AsyncIterator[MemoryApp]:
     """Run a worker for as long as the block lasts.
 
-    Raises TransportFailed (no broker, topics missing), DataDirectoryInUse (embedded), and what halts the worker while
-    it starts: Faust's start would never come to its end then.
+    Raises TransportFailed (no broker, topics missing), DataDirectoryInUse (embedded), Halted (no such extractor), and
+    what halts the worker while it starts: Faust's start would never come to its end then.
     """
+    extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)  # Faust makes only the last folder of its own
     async with carriers.found(settings) as carrier:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -55,7 +47,7 @@ async def running(settings: Settings, on_halt: Callable[[BaseException], None]) 
             halted.set_result(error)
             on_halt(error)
 
-        app = MemoryApp(settings, carrier, _extractor(settings), writer_name(), now_ms, halt)
+        app = MemoryApp(settings, carrier, extractor, writer_name(), now_ms, halt)
         starting = asyncio.ensure_future(app.start())
         try:
             await _started(starting, halted)

@@ -43,6 +43,7 @@ class Settings(BaseSettings):
     tick_seconds: float = Field(10.0, gt=0, description="how often silent live graphs are looked at")
     language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
     words: Path | None = Field(None, description="file of Chinese words that the dictionary lacks, one a line, UTF-8")
+    extractor: str = Field("processors.concepts.YakeExtractor", description="package.module.name of another one")
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"
@@ -54,6 +55,8 @@ class Settings(BaseSettings):
     cached_graphs: int = Field(1000, ge=1, description="graphs kept in memory per partition")
     session_timeout: float = Field(10.0, gt=0, description="seconds until the group misses a dead worker")
     fetch_wait_ms: int = Field(50, ge=1, description="how long the broker may hold back an empty fetch")
+    snapshots: str | None = Field(None, description="directory or fsspec URL where workers keep snapshots")
+    snapshots_kept: int = Field(3, ge=1, description="newest snapshots kept of each partition")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
 
     @field_validator("reply_topics", mode="before")

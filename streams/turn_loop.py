@@ -72,22 +72,24 @@ class _Rounds:
 
     async def _pass_time(self, name: str, at: int, born_with: MemorySettings | None) -> None:
         ahead = self._ahead.get(name)
-        if ahead is None or ahead.may_close(at):
-            ahead = await self._up_to_date(name, at)
         if born_with is not None:
-            ahead.settings = born_with
+            ahead = self._ahead[name] = Ahead(born_with)  # a graph yet to be born has no windows
+        elif ahead is None or ahead.may_close(at):
+            ahead = await self._up_to_date(name, at)
         ahead.add(at)
 
     async def _up_to_date(self, name: str, at: int) -> Ahead:
-        """Fold what is queued and close the windows that end before `at`.  A graph yet to be born has no windows."""
-        graph = self._state.graph(name)
-        if name in self._ahead or (graph is not None and next_due(graph, max(graph.clock, at)) is not None):
+        """Fold what is queued and close the windows that end before `at`."""
+        if name in self._ahead or next_due(graph := self._graph(name), max(graph.clock, at)) is not None:
             await self.append()
-            graph = self._state.graph(name)
-        if graph is not None:
-            await self._keeper.close_due(name, max(graph.clock, at))
-        self._ahead[name] = Ahead.of(self._state.graph(name) or Graph(name))
+        await self._keeper.close_due(name, max(self._graph(name).clock, at))
+        self._ahead[name] = Ahead.of(self._graph(name))
         return self._ahead[name]
+
+    def _graph(self, name: str) -> Graph:
+        graph = self._state.graph(name)
+        assert graph is not None, f"graph {name} is neither known nor born with this turn"  # noqa: S101 - see Intake
+        return graph
 
     async def append(self) -> None:
         """Append and fold what is queued."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 from itertools import islice
 
 from emgas.errors import Halted
 from processors.closing import close
 from processors.windows import Due, next_alarm, next_due
 from state.decay import NEVER
-from state.events import Ticked
 from streams.changes import Changes
 from streams.intake import Draft
 from streams.owner import Owner
@@ -71,16 +69,18 @@ class WindowKeeper:
             self._alarms.pop(name, None)
 
     async def tick(self, now: int) -> None:
-        """Tell live graphs that have fallen silent what time (ms) it is, if a window of theirs has ended."""
+        """Close the windows that have ended at `now` (ms) in live graphs that have fallen silent.
+
+        What has to be forgotten or consolidated is an event, and moves the graph's clock.  Else nothing is written:
+        that time went on in a graph in which nothing happens can be seen by nobody.
+        """
         for name in islice(self._unseen, LOOKED_AT):
             self.look_at(name)
         for name in [name for name, alarm in self._alarms.items() if alarm <= now]:
             async with self.lock:
                 if self._alarms.get(name, NEVER) <= now:  # else a turn came first while we waited
                     await self.close_due(name, now)
-                    await self.append([partial(Ticked, graph=name, at=now)])
 
     async def catch_up(self) -> None:
-        """Send the changes that an owner before may not have sent."""
-        async with self.lock:  # what is sent later would hide that these are missing
-            await self._changes.catch_up(self._owner.state.head.watermark)
+        """Send the changes that an owner before may not have sent, and all of ours until then."""
+        await self._changes.catch_up(lambda: self._owner.state.head.watermark)

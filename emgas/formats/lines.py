@@ -1,11 +1,15 @@
-"""What all importers share: items, bad lines, reading line by line in bounded memory, and ids that stay the same."""
+"""What all importers share: items, bad lines, reading line by line in bounded memory, and names that stay the same."""
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from hashlib import sha256
 from typing import IO
+from zoneinfo import ZoneInfo
 
 from emgas import limits
 from emgas.errors import InvalidMessage
@@ -29,6 +33,41 @@ class BadLine:
 
 
 Item = Turn | BadLine
+HEAD_BYTES = 64 * 1024  # by which a file is recognised
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What some formats leave open.  Raises InvalidMessage where it is used and makes no sense.
+
+    date_order  dmy, mdy or ymd, for dates that may be read in more than one way; None: they have to tell themselves
+    timezone    IANA name, for times that come without one
+    name        of the file: some chats have no other name
+    """
+
+    date_order: str | None = None
+    timezone: str = "UTC"
+    name: str = ""
+
+    @property
+    def zone(self) -> tzinfo:
+        """Return the time zone.  Raises InvalidMessage."""
+        try:
+            return UTC if self.timezone == "UTC" else ZoneInfo(self.timezone)  # some machines know no other
+        except (KeyError, ValueError, OSError):  # the name may be any path
+            raise InvalidMessage(f"timezone: there is no {self.timezone[:40]!r}: write it as Europe/Berlin") from None
+
+
+def head_of(stream: IO[bytes]) -> bytes:
+    """Return the first bytes of `stream` and leave it where it was; a pipe cannot be rewound, but looked into."""
+    if stream.seekable():
+        position = stream.tell()
+        head = stream.read(HEAD_BYTES)
+        stream.seek(position)
+        return head
+    if isinstance(stream, io.BufferedReader):
+        return stream.peek(HEAD_BYTES)
+    raise InvalidMessage("file: cannot be looked into: name its format")
 
 
 def read_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes] | BadLine]:
@@ -72,3 +111,13 @@ def stable_id(graph: str, session: str, position: int, text: str) -> str:
     parts = (graph, session, str(position), text)
     encoded = [part.encode(errors="surrogatepass") for part in parts]
     return sha256(b"".join(len(part).to_bytes(8, "big") + part for part in encoded)).hexdigest()[:32]
+
+
+def graph_named(format: str, name: str) -> str:
+    """Return the graph id of a chat: its name as far as ids can hold it, and a hash where something was lost."""
+    kept = re.sub(r"[^A-Za-z0-9_.:@-]", "-", name.replace(" ", "-"))
+    graph = f"{format}-{kept}"
+    if kept == name.replace(" ", "-") and len(graph) <= 128:
+        return graph
+    hashed = sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
+    return f"{graph[:119].rstrip('-')}-{hashed}"

@@ -13,6 +13,8 @@ from typing import Any
 import orjson
 
 from emgas.messages import (
+    Checkpoint,
+    Checkpointed,
     Configure,
     Describe,
     Description,
@@ -30,8 +32,8 @@ from emgas.messages import (
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
     *(Turn, Configure, Forget),
-    *(Query, Inspect, Describe),
-    *(Outcome, Reply, Inspection, Description, Failure),
+    *(Query, Inspect, Describe, Checkpoint),
+    *(Outcome, Reply, Inspection, Description, Checkpointed, Failure),
 )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from emgas.client import MemoryClient, connect
 from emgas.connection import Connection
+from streams.embedded.connection import EmbeddedConnection
 from streams.settings import Settings
 
 
@@ -22,7 +23,12 @@ class Session:
 @asynccontextmanager
 async def session(settings: Settings, timeout: float = 10.0) -> AsyncIterator[Session]:
     """Connect for as long as the block lasts; embedded, that starts a worker in this process."""
-    url = settings.broker or f"embedded:{settings.data}"
-    connection = connect(url, settings.topics, timeout)
+    connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
         yield Session(memory, connection)
+
+
+def _connection(settings: Settings, timeout: float) -> Connection:
+    if settings.broker is None:
+        return EmbeddedConnection(settings)  # by an address, it would take all other settings from the environment
+    return connect(settings.broker, settings.topics, timeout)

@@ -12,7 +12,7 @@ from state.presets import PRESETS
 from streams.cli import durations, output
 from streams.cli.client import session
 
-DURATIONS = {"half_life", "long_tau", "decay_every", "consolidate_every", "idle", "grace"}
+DURATIONS = {"half_life", "episode_life", "long_tau", "decay_every", "consolidate_every", "idle", "grace"}
 NUMBERS = {
     *("stability", "prune_below", "recall_boost", "long_windows", "long_recalls", "long_beta"),
     *("least_turns", "duplicate_above"),
@@ -34,6 +34,7 @@ def configure(
     half_life: Annotated[int | None, _duration("In which a fresh concept loses half its strength.")] = None,
     stability: Annotated[int | None, _number("Percent of half-life that each mention after the first adds.")] = None,
     prune_below: Annotated[float | None, _number("Strength below which a concept is forgotten; 0: never.")] = None,
+    episode_life: Annotated[int | None, _duration("After which a turn leaves, whatever it holds; 0s: never.")] = None,
     recall_boost: Annotated[float | None, _number("What a recall adds to a concept's strength.")] = None,
     long_windows: Annotated[int | None, _number("Windows with a mention that make long-term; 0: never.")] = None,
     long_recalls: Annotated[int | None, _number("Recalls that make long-term; 0: never.")] = None,

@@ -27,11 +27,12 @@ from rich.markup import escape
 
 from emgas.errors import Halted
 from emgas.messages import Reply
-from replay.rebuild import refold, store_into
+from replay.rebuild import refold
+from state.rocks_store import RocksStore
 from streams.carriers import found
 from streams.cli import output
 from streams.cli.query import show
-from streams.cli.replay import combined
+from streams.rebuilding import combined
 from streams.settings import Settings
 
 
@@ -100,7 +101,7 @@ async def _rebuilt(settings: Settings) -> tuple[str, int]:
         log = carrier.reader(settings.topics.events)
         for number in range(carrier.partitions):
             _, end = await log.bounds(number)
-            state = await refold(log, number, end, store_into(settings.home / "rebuilt", number))
+            state = await refold(log, number, end, RocksStore(settings.home / "rebuilt" / str(number)))
             digests.append(state.digest())
             turns += state.head.turns
             state.close()

@@ -14,7 +14,7 @@ from emgas.formats import read
 from processors.context import utc
 from streams.cli.client import session
 from streams.cli.output import configure_logging, explained
-from streams.cli.replay import combined
+from streams.rebuilding import combined
 from streams.settings import Settings
 
 DEMO = files("streams") / "demo"

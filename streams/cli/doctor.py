@@ -20,6 +20,7 @@ from streams.settings import Settings
 from streams.topic_plan import FOR_EVER
 
 LEAST_FREE = 0.1  # of the disk
+HELD = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Findings:
         self.checks.append(Check(name, ok, detail))
 
     def described(self) -> dict[str, Any]:
-        held = {name: self.holds[name] for name in ("graphs", "turns", "concepts", "pairs")}
+        held = {name: self.holds[name] for name in HELD}
         ok = all(check.ok for check in self.checks)
         return {"ok": ok, "transport": self.transport, **held, "checks": [asdict(check) for check in self.checks]}
 
@@ -94,7 +95,7 @@ async def _examine_partitions(settings: Settings, findings: Findings) -> None:
     async with session(settings) as connected:
         for number in range(await connected.memory.partitions()):
             held = await connected.memory.inspect(number, digest=False)
-            for name in ("graphs", "turns", "concepts", "pairs"):
+            for name in HELD:
                 findings.holds[name] += getattr(held, name)
         findings.add("every partition answers", True, f"{number + 1} partitions")
 
@@ -104,5 +105,5 @@ def _show(findings: Findings, described: dict[str, Any]) -> None:
     for check in findings.checks:
         rows.add_row(check.name, "[green]yes[/]" if check.ok else "[bold red]NO[/]", check.detail)
     output.out.print(rows)
-    told = ", ".join(f"{described[name]} {name}" for name in ("graphs", "turns", "concepts", "pairs"))
+    told = ", ".join(f"{described[name]} {name}" for name in HELD)
     output.out.print(told)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import typer
 
-from streams.cli import dead_letters, output, replay, topics
+from streams.cli import dead_letters, output, replay, snapshot, topics
+from streams.cli.branch import branch
+from streams.cli.compare import compare
 from streams.cli.configure import configure
 from streams.cli.demo import demo
 from streams.cli.doctor import doctor
 from streams.cli.eval import evaluate
+from streams.cli.export import export
 from streams.cli.forget import forget
+from streams.cli.import_ import import_
 from streams.cli.publish import publish
 from streams.cli.query import query
 from streams.cli.themes import themes
@@ -25,8 +29,13 @@ app = typer.Typer(
 for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
     app.command()(command)
 app.command("eval")(evaluate)
+app.command()(export)
+app.command("import")(import_)
+replay.app.command()(branch)
+replay.app.command()(compare)
 app.add_typer(topics.app, name="topics")
 app.add_typer(replay.app, name="replay")
+app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(dead_letters.app, name="dead-letters")
 
 

@@ -50,6 +50,11 @@ def fail(message: str, code: int = FAILURE) -> NoReturn:
     raise typer.Exit(code)
 
 
+def warn(message: str) -> None:
+    """Say what was passed over, and go on."""
+    err.print(f"[bold yellow]passed over:[/] {escape(message)}", highlight=False, soft_wrap=True)
+
+
 def fail_unknown(graph: str) -> NoReturn:
     """Say that there is no such graph, and exit."""
     fail(f"nobody has written to graph {graph} yet", NOT_FOUND)

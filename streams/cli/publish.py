@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -14,53 +16,91 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from emgas import Turn, limits
+from emgas import MemoryClient, Turn, limits
 from emgas.connection import Connection
-from emgas.formats import FORMATS, BadLine, Item, read
+from emgas.errors import EmgasError
+from emgas.formats import FORMATS, BadLine, Item, Options, read, read_folder
 from emgas.messages import Outcome
+from state.presets import PRESETS
 from streams.cli import output
 from streams.cli.client import Session, session
 from streams.outbox import error_headers
 
+DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where they do not tell: dmy, mdy or ymd.")]
+Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
+Preset = Annotated[str | None, typer.Option(help=f"How graphs live that are new: {', '.join(PRESETS)}.")]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")]
 RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
+
+
+@dataclass(frozen=True)
+class Sending:
+    """How turns are sent: which preset graphs get that are new, if any, and whether outcomes are waited for."""
+
+    preset: str | None
+    wait: bool
 
 
 def publish(
     file: Annotated[str, typer.Argument(help="A file of turns, or - for stdin.")],
     graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
     format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
-    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")] = True,
+    date_order: DateOrder = None,
+    timezone: Timezone = "UTC",
+    preset: Preset = None,
+    wait: Wait = True,
     json: output.Json = False,
 ) -> None:
-    """Publish turns: our own JSONL, OpenAI messages JSONL, or LoCoMo JSON.  Publishing again changes nothing."""
-    if file != "-" and not Path(file).is_file():
+    """Publish turns: our own JSONL, or what another program exported.  Publishing again changes nothing."""
+    publish_file(file, graph, format, Options(date_order, timezone), Sending(preset, wait), json)
+
+
+def publish_file(
+    file: str, graph: str | None, format: str | None, options: Options, sending: Sending, json: bool
+) -> None:
+    """Publish a file or a folder (- for stdin), and say what became of its turns."""
+    if Path(file).is_dir():
+        publish_items(file, lambda _: read_folder(Path(file), graph, format, options), sending, json)
+    else:
+        publish_items(file, lambda stream: read(stream, file, graph, format, options), sending, json)
+
+
+def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, json: bool) -> None:
+    """Publish what `reading` makes of `file`, and say what became of it."""
+    if file != "-" and not Path(file).exists():
         output.fail(f"there is no file {file}", output.USAGE)
+    if sending.preset is not None and sending.preset not in PRESETS:
+        output.fail(f"there is no preset {sending.preset}: take one of {', '.join(PRESETS)}", output.USAGE)
     with output.explained():
-        counts = output.run(_publish(file, graph, format, wait))
+        counts = output.run(_publish(file, reading, sending))
     if json:
         output.print_json(counts)
     else:
         _show(counts)
 
 
-async def _publish(file: str, graph: str | None, format: str | None, wait: bool) -> dict[str, float]:
+async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending) -> dict[str, float]:
     started = time.perf_counter()
     counts: Counter[str] = Counter()
     with _opened(file) as stream:
-        items = read(stream, file, graph, format)
+        items = reading(stream)
         async with session(output.settings(), timeout=30.0) as connected:
-            await _send(connected, items, stream, counts, wait)
+            await _send(connected, items, stream, counts, sending)
     result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
     return {**result, "seconds": round(time.perf_counter() - started, 3)}
 
 
-async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], wait: bool) -> None:
+async def _send(
+    connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], sending: Sending
+) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with Progress(*columns, console=output.err, transient=True) as progress:
-        size = Path(stream.name).stat().st_size if stream is not sys.stdin.buffer else None
+        known = isinstance(stream, BufferedReader) and stream is not sys.stdin.buffer
+        size = Path(stream.name).stat().st_size if known else None
         bar = progress.add_task("publishing", total=size)
         turns = _good(connected.connection, items, counts)
-        async for _, result in connected.memory.publish_many(turns, outcomes=wait):
+        turns = turns if sending.preset is None else _configured(connected.memory, turns, sending.preset)
+        async for _, result in connected.memory.publish_many(turns, outcomes=sending.wait):
             counts["published"] += 1
             if isinstance(result, Outcome):
                 counts[RESULTS[result.status]] += 1
@@ -78,6 +118,18 @@ async def _good(connection: Connection, items: Iterator[Item], counts: Counter[s
             await _bury(connection, item)
         else:
             yield item
+
+
+async def _configured(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str) -> AsyncIterator[Turn]:
+    """Yield the turns; before the first one of a graph that the memory does not know, say how it is to live."""
+    seen: set[str] = set()
+    async for turn in turns:
+        if turn.graph not in seen and not (await memory.describe(turn.graph)).found:
+            outcome = await memory.configure(turn.graph, preset, id=f"preset-{preset}")
+            if outcome.status == "rejected":
+                raise EmgasError(f"graph {turn.graph}: {outcome.reason}")
+        seen.add(turn.graph)
+        yield turn
 
 
 async def _bury(connection: Connection, line: BadLine) -> None:
@@ -99,6 +151,9 @@ def _tell_rejection(outcome: Outcome) -> None:
 def _opened(file: str) -> Iterator[BinaryIO]:
     if file == "-":
         yield sys.stdin.buffer
+        return
+    if Path(file).is_dir():
+        yield BytesIO()
         return
     with open(file, "rb") as stream:
         yield stream

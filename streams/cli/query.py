@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 from rich.markup import escape
@@ -11,6 +11,7 @@ from emgas.messages import Mode, Reply
 from processors.context import utc
 from streams.cli import output
 from streams.cli.client import session
+from streams.cli.times import METAVAR, time
 
 
 def query(
@@ -20,6 +21,9 @@ def query(
     top: Annotated[int, typer.Option(min=0, max=100, help="Concepts and passages to show.")] = 10,
     budget: Annotated[int, typer.Option(min=0, help="Tokens of context.")] = 1000,
     after: Annotated[int | None, typer.Option(help="Answer once this offset of turns is folded.")] = None,
+    as_of: Annotated[
+        int | None, typer.Option(parser=time, metavar=METAVAR, help="Ask the graph as it was: 2023-05-08T14:00 (UTC).")
+    ] = None,
     reinforce: Annotated[bool, typer.Option("--reinforce", help="Strengthen what is recalled.")] = False,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the answer.")] = 10.0,
     json: output.Json = False,
@@ -27,35 +31,27 @@ def query(
     """Ask a graph.  Exits with 3 when nobody ever wrote to it."""
     if mode not in ("default", "literal"):
         output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
-    reply = output.run(_ask(graph, text, cast(Mode, mode), top, budget, after, reinforce, timeout))
+    options = {"mode": cast(Mode, mode), "top_concepts": top, "top_passages": top, "budget": budget}
+    reply = output.run(_ask(graph, text, timeout, after=after, as_of=as_of, reinforce=reinforce, **options))
     if json:
         output.print_json(reply.model_dump())
     else:
-        show(reply)
+        show(reply, as_of)
     if not reply.found:
         raise typer.Exit(output.NOT_FOUND)
 
 
-async def _ask(
-    graph: str, text: str, mode: Mode, top: int, budget: int, after: int | None, reinforce: bool, seconds: float
-) -> Reply:
+async def _ask(graph: str, text: str, seconds: float, **options: Any) -> Reply:
     async with session(output.settings(), seconds) as connected:
-        return await connected.memory.query(
-            graph,
-            text,
-            mode=mode,
-            top_concepts=top,
-            top_passages=top,
-            budget=budget,
-            after=after,
-            reinforce=reinforce,
-        )
+        return await connected.memory.query(graph, text, **options)
 
 
-def show(reply: Reply) -> None:
-    """Print a reply for people."""
+def show(reply: Reply, as_of: int | None = None) -> None:
+    """Print a reply for people; `as_of`: the time (ms) that was asked about."""
     if not reply.found:
-        output.out.print(f"nobody has written to graph {reply.graph} yet", highlight=False)
+        graph = reply.graph
+        told = f"has written to graph {graph} yet" if as_of is None else f"had written to graph {graph} by {utc(as_of)}"
+        output.out.print(f"nobody {told}", highlight=False)
         return
     concepts = output.table("concepts", "concept", "energy#", "woken along")
     for concept in reply.concepts:

@@ -14,7 +14,7 @@ from emgas.wire import partition_of
 from processors.context import utc
 from replay.timeline import Line, Timeline
 from replay.timeline import timeline as trace
-from streams.carriers import found
+from streams.carriers import readable
 from streams.cli import output
 from streams.cli.line_chart import Series, line_chart
 
@@ -49,9 +49,9 @@ def timeline(
 
 async def _trace(graph: str, named: Sequence[str], points: int) -> Timeline | None:
     settings = output.settings()
-    async with found(settings) as carrier:
-        number = partition_of(graph, carrier.partitions)
-        return await trace(carrier.reader(settings.topics.events), number, graph, points=points, named=named)
+    async with readable(settings) as log:
+        number = partition_of(graph, log.partitions)
+        return await trace(log.reader(settings.topics.events), number, graph, points=points, named=named)
 
 
 def _draw(traced: Timeline, file: Path) -> None:

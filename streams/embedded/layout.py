@@ -87,7 +87,7 @@ def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> 
     )
     found, size = [], 0
     for offset, timestamp, key, value, headers in rows:
-        found.append(StoredRecord(offset, timestamp, key, value, unpack(headers)))
+        found.append(StoredRecord(offset, timestamp, key, value, unpack(headers) if headers else ()))
         size += len(value or b"")
         if size >= READ_BYTES:
             break

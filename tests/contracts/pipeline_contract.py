@@ -11,12 +11,13 @@ import json
 import shutil
 from typing import Any
 
+import msgspec
 import pytest
 
-from emgas.errors import Halted, NoAnswer, QueryFailed
+from emgas.errors import Halted, InvalidMessage, NoAnswer, QueryFailed
 from emgas.exchange import Answer
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
-from emgas.messages import Failure, Outcome
+from emgas.messages import Failure, Outcome, Reply
 from emgas.wire import DEADLINE
 from state.errors import LogRewritten, UnreadableEvent
 from state.events import (
@@ -489,8 +490,8 @@ class PipelineContract:
         assert len(await self.told(doomed, partition)) < len(await self.windows(doomed, "ada"))
         await doomed.restart()
         await eventually(lambda: doomed.ids("ada")[-1:] == [WEEKS[-1][0]])
-        async with doomed.app.keepers[partition].lock:
-            assert await self.told(doomed, partition) == [offset for offset, _ in await self.windows(doomed, "ada")]
+        await eventually(lambda: doomed.app.keepers[partition]._changes._caught_up)
+        assert await self.told(doomed, partition) == [offset for offset, _ in await self.windows(doomed, "ada")]
         assert all(each.match for each in await doomed.verified())
 
     async def test_a_worker_that_stops_between_windows_holds_what_one_that_ran_through_holds(
@@ -556,6 +557,67 @@ class PipelineContract:
         assert (described.settings["idle"], described.settings["prune_below"]) == (60_000, 0.0)
         assert described.position.source >= outcome.position.source
 
+    # the past
+
+    @pytest.mark.parametrize("weeks", [1, 5, 9, len(WEEKS)])
+    async def test_a_question_about_the_past_gets_the_answer_of_a_memory_that_heard_no_more(
+        self, pipeline: Pipeline, graph: str, weeks: int
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS)
+        await self.live(pipeline, f"{graph}-then", WEEKS[:weeks])
+        ends = await pipeline.end(pipeline.topics.events, pipeline.place(graph))
+        question, when = "the kettle beside the anchor", WEEKS[weeks - 1][1]
+        for mode in ("default", "literal"):
+            options: dict[str, Any] = {"mode": mode, "top_passages": 100, "top_concepts": 100}
+            then = await pipeline.memory.query(f"{graph}-then", question, **options)
+            for _ in range(2):  # the second time from what is kept
+                asked = await pipeline.memory.query(graph, question, as_of=when, **options)
+                assert asked.found
+                assert self.brought(asked) == self.brought(then)
+        assert await pipeline.end(pipeline.topics.events, pipeline.place(graph)) == ends
+
+    async def test_what_was_forgotten_is_there_in_the_past_and_what_came_later_is_not(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS)
+        (first, at, text), (last, end, _) = WEEKS[0], WEEKS[-1]
+        asked = {when: await pipeline.memory.query(graph, "anchor, kettle", as_of=when) for when in (at - 1, at)}
+        assert [asked[when].found for when in asked] == [False, True]
+        assert [(passage.id, passage.text) for passage in asked[at].passages] == [(first, text)]
+        now = await pipeline.memory.query(graph, "anchor, kettle", top_passages=100)
+        assert last in {passage.id for passage in now.passages}
+        seeds = [{seed.id for seed in reply.seeds} for reply in (asked[at], now)]
+        assert seeds == [{"anchor", "kettle"}, {"kettle"}]
+        still = await pipeline.memory.query(graph, ONCE[-1], as_of=end)
+        faded = await pipeline.memory.query(graph, ONCE[-1], as_of=end + 1000 * DAY)  # nobody closed those windows yet
+        assert [(reply.found, len(reply.seeds)) for reply in (still, faded)] == [(True, 1), (True, 0)]
+
+    async def test_a_turn_that_is_recorded_late_belongs_to_the_past_it_was_said_in(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS[:6])
+        said, when = WEEKS[2][1], WEEKS[2][1] + DAY
+        before = await pipeline.memory.query(graph, "the teapot", as_of=when)
+        there = await pipeline.record(graph, id="late", at=said, text="The teapot leaks.")
+        after = await pipeline.memory.query(graph, "the teapot", as_of=when, after=there.position.source)
+        assert [passage.id for passage in (*before.passages, *after.passages[:1])] == ["late"]
+        await pipeline.restart()
+        again = await pipeline.memory.query(graph, "the teapot", as_of=when)
+        assert self.brought(again) == self.brought(after)
+
+    async def test_the_past_cannot_be_reinforced(self, pipeline: Pipeline, graph: str) -> None:
+        await pipeline.record(graph)
+        value = as_json({"kind": "query", "graph": graph, "text": "what?", "as_of": NOON, "reinforce": True})
+        failure = await pipeline.ask(pipeline.topics.queries, graph.encode(), value, pipeline.place(graph))
+        assert isinstance(failure, Failure)
+        assert (failure.code, "cannot be reinforced" in failure.message) == ("invalid", True)
+        with pytest.raises(InvalidMessage, match="cannot be reinforced"):
+            await pipeline.memory.query(graph, "what?", as_of=NOON, reinforce=True)
+
+    def brought(self, reply: Reply) -> dict[str, Any]:
+        """Return what an answer brought back, without where and when it was given."""
+        return reply.model_dump(exclude={"graph", "position", "timing"})
+
     async def live(self, pipeline: Pipeline, graph: str, said: list[tuple[str, int, str]]) -> None:
         """Let `graph` live forgetfully through what is said."""
         outcome = await pipeline.memory.configure(graph, "forgetful", least_turns=4)
@@ -580,7 +642,8 @@ class PipelineContract:
 
     def facts(self, value: bytes) -> dict[str, Any]:
         """Return what an event says, without its place in the log."""
-        return decode(value).model_dump(exclude={"epoch", "claim", "seq", "chain", "src"})
+        fields = msgspec.structs.asdict(decode(value))
+        return {name: fact for name, fact in fields.items() if name not in {"epoch", "claim", "seq", "chain", "src"}}
 
     # the fold
 
@@ -624,7 +687,7 @@ class PipelineContract:
         mine = only(await self.event_of(pipeline, there))
         await pipeline.restart()
         head = pipeline.app.owners[partition].state.head
-        zombie = mine.model_copy(update={"seq": head.seq + 1, "src": head.source + 1, "id": "zombie"})
+        zombie = msgspec.structs.replace(mine, seq=head.seq + 1, src=head.source + 1, id="zombie")
         assert zombie.epoch < head.epoch
         for event in (zombie, mine):  # what a frozen worker writes when it wakes up, and an append that is repeated
             await pipeline.produce(pipeline.topics.events, graph.encode(), encode(event), partition)

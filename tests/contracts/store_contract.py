@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from state.store import HEAD, Store, count_key, event_key, event_prefix, number, snapshot_key
+from state.store import HEAD, KeptStore, Store, count_key, event_key, event_prefix, number, snapshot_key
 
 
 class StoreContract:
@@ -96,3 +99,45 @@ class StoreContract:
         store.write({b"a": b"1"})
         store.close()
         store.close()
+
+    def test_it_counts_its_keys(self, store: Store) -> None:
+        assert store.count() == 0
+        store.write({b"a": b"1", b"b": b"", b"c": b"1"})
+        store.write({b"a": b"2", b"c": None})
+        assert store.count() == 2
+
+
+class KeptStoreContract(StoreContract):
+    """For stores of files: also give `opened`, which opens one read-only."""
+
+    @pytest.fixture
+    def opened(self) -> Callable[[Path], Store]:
+        raise NotImplementedError
+
+    def test_a_checkpoint_holds_what_was_held_and_nothing_later(
+        self, store: KeptStore, opened: Callable[[Path], Store], tmp_path: Path
+    ) -> None:
+        store.write({b"a": b"1", b"b": b"1"})
+        store.checkpoint(tmp_path / "deep" / "checkpoint")
+        store.write({b"a": b"2", b"b": None, b"c": b"2"})
+        copy = opened(tmp_path / "deep" / "checkpoint")
+        assert list(copy.scan(b"", b"")) == [(b"a", b"1"), (b"b", b"1")]
+        assert copy.count() == 2
+        copy.close()
+
+    def test_reading_a_checkpoint_does_not_change_its_files(
+        self, store: KeptStore, opened: Callable[[Path], Store], tmp_path: Path
+    ) -> None:
+        store.write({b"k%d" % number: b"v" * 100 for number in range(500)})
+        store.checkpoint(tmp_path / "checkpoint")
+        before = {path.name: path.read_bytes() for path in (tmp_path / "checkpoint").iterdir()}
+        copy = opened(tmp_path / "checkpoint")
+        assert copy.count() == 500
+        copy.close()
+        assert {path.name: path.read_bytes() for path in (tmp_path / "checkpoint").iterdir()} == before
+
+    def test_a_checkpoint_over_something_is_refused(self, store: KeptStore, tmp_path: Path) -> None:
+        store.write({b"a": b"1"})
+        store.checkpoint(tmp_path / "checkpoint")
+        with pytest.raises(Exception, match="exists"):
+            store.checkpoint(tmp_path / "checkpoint")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import datetime
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -118,6 +119,17 @@ async def test_every_option_of_a_query_reaches_the_wire() -> None:
     )
 
 
+@pytest.mark.parametrize("as_of", [1_683_554_400_000, "2023-05-08T14:00", datetime(2023, 5, 8, 14)])
+async def test_the_past_is_asked_about_in_any_form_of_time(as_of: int | str | datetime) -> None:
+    carrier = MemoryConnection(lambda sent: reply("a"))
+    async with MemoryClient(carrier) as memory:
+        await memory.query("a", "what?", as_of=as_of)
+        await memory.query("a", "what?")
+    past, present = (orjson.loads(sent.value) for sent in carrier.log)
+    assert past["as_of"] == 1_683_554_400_000
+    assert "as_of" not in present, "a worker of before knows no such field"
+
+
 async def test_after_takes_what_publish_returned() -> None:
     carrier = MemoryConnection(lambda sent: reply("ada"))
     async with MemoryClient(carrier) as memory:
@@ -145,13 +157,13 @@ async def test_a_failure_is_raised_with_its_code() -> None:
 
 
 async def test_inspecting_goes_to_a_partition_and_has_no_key() -> None:
-    held = Inspection(position=POSITION, digest="ab", graphs=1, turns=2, concepts=3, pairs=4)
+    held = Inspection(position=POSITION, digest="ab", graphs=1, turns=2, concepts=3, pairs=4, topics=5, forgotten=6)
     carrier = MemoryConnection(lambda sent: held.model_dump_json().encode())
     async with MemoryClient(carrier) as memory:
         assert await memory.inspect(2, digest=False) == held
     sent = carrier.log[0]
     assert (sent.topic, sent.key, sent.partition) == ("emgas.queries", None, 2)
-    assert orjson.loads(sent.value) == {"kind": "inspect", "digest": False}
+    assert orjson.loads(sent.value) == {"kind": "inspect", "digest": False, "graphs_after": None}
 
 
 async def test_partitions_are_the_connections() -> None:
@@ -234,6 +246,8 @@ async def test_closing_fails_what_still_waits_and_closes_the_connection() -> Non
         ({"graph": "g", "text": "x", "top_passages": 101}, "top_passages: must be less than or equal to 100"),
         ({"graph": "g", "text": "x", "top": 5}, "top: is not a known field"),
         ({"graph": "g", "text": "x", "after": -1}, "after: must be greater than or equal to 0"),
+        ({"graph": "g", "text": "x", "as_of": "soon"}, "'soon' is no time: write it as 2023-05-08T14:00"),
+        ({"graph": "g", "text": "x", "as_of": 0, "reinforce": True}, "the past cannot be reinforced"),
         ({"graph": "g", "text": "x", "spreading": {"decay": 1}}, "decay: is not a known field"),
     ],
 )

@@ -61,6 +61,8 @@ GOOD: list[tuple[str, dict[str, Any]]] = [
             "turns": 0,
             "concepts": 0,
             "pairs": 0,
+            "topics": 0,
+            "forgotten": 0,
         },
     ),
     ("failure", {"kind": "failure", "code": "not-yet", "message": "later"}),

@@ -22,48 +22,20 @@ from streams import carriers
 from streams.kafka.reader import KafkaReader
 from streams.settings import Settings
 from tests.support.cli import COMMAND, emgas, environment
-from tests.support.events import DAY
 from tests.support.pipeline import settings_for
+from tests.support.weeks import KINDS, kinds, talk
 
 pytestmark = pytest.mark.kafka
 
 PARTITIONS = 8
-MINUTE = 60_000
 GRAPHS = [f"graph-{number}" for number in range(12)]
 TURNS = [
     Turn(id=f"t{n}", graph=graph, speaker="Ada", text=f"Kettle number {n} of {graph} whistles in the kitchen.")
     for n in range(30)
     for graph in GRAPHS
 ]
-WEEKS = 12
-FIRST_WEEK = 2784 * 7 * DAY  # ms: the tumbling windows of a week end at its multiples
-THINGS = (
-    "anchor",
-    "basil",
-    "cactus",
-    "dragon",
-    "ember",
-    "falcon",
-    "glacier",
-    "harbour",
-    "igloo",
-    "jacket",
-    "kayak",
-    "ladder",
-)
-LIVES = [
-    Turn(
-        id=f"t{week}-{n}",
-        graph=graph,
-        speaker="Ada",
-        text=f"The kettle number {n} stands beside the {THINGS[week]}.",
-        # one week's talk goes on over its end, so that it ends the window; the other's is over before, by silence
-        at=FIRST_WEEK + week * 7 * DAY + (0 if week % 2 else 3 * DAY) + (n - 6) * 20 * MINUTE,
-    )
-    for week in range(WEEKS)
-    for n in range(14)
-    for graph in GRAPHS[:6]
-]
+LIVING = GRAPHS[:3]
+LIVES = talk(LIVING)
 KILL_AFTER, START_AFTER = len(TURNS) // 4, len(TURNS) // 2  # outcomes
 STOPS_WITHIN = 30.0  # seconds that an orchestrator grants after SIGTERM
 PATIENCE = 120.0  # seconds; only a hanging test ever waits that long
@@ -173,21 +145,22 @@ async def test_nothing_is_lost_or_doubled_when_a_worker_is_killed_and_comes_back
             assert sum(each["turns"] for each in said.json["partitions"]) == len(TURNS)
 
 
-async def test_windows_of_each_kind_close_once_though_a_worker_is_killed_between_them(
+async def test_many_windows_of_each_kind_close_once_though_workers_are_killed_inside_them(
     kafka_address: str, prefix: str, tmp_path: Path
 ) -> None:
     async with topics(kafka_address, prefix, tmp_path) as (settings, memory):
-        living = {"preset": "forgetful"}
-        with worker(settings, tmp_path / "1", **living) as first, worker(settings, tmp_path / "2", **living) as second:
+        with worker(settings, tmp_path / "1") as first, worker(settings, tmp_path / "2") as second:
             await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
+            for graph in LIVING:
+                assert (await memory.configure(graph, "forgetful", least_turns=2, timeout=15.0)).status == "accepted"
             statuses: list[str] = []
+            at = {len(LIVES) * part // 5: part for part in range(1, 5)}  # of the way: always within a week's talk
             async for _, outcome in memory.publish_many(LIVES, window=60, timeout=15.0):
                 assert isinstance(outcome, Outcome)
                 statuses.append(outcome.status)
-                if len(statuses) == len(LIVES) // 3:
-                    await asyncio.to_thread(first.kill)
-                if len(statuses) == len(LIVES) * 2 // 3:
-                    first.start()
+                if (part := at.get(len(statuses))) is not None:
+                    victim = first if part < 3 else second
+                    await asyncio.to_thread(victim.kill) if part % 2 else victim.start()
             assert len(statuses) == len(LIVES)
             assert "rejected" not in statuses
             await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
@@ -196,8 +169,8 @@ async def test_windows_of_each_kind_close_once_though_a_worker_is_killed_between
             assert all(each.audit.each_once for each in verified)
             assert set().union(*(each.audit.turns for each in verified)) == {(turn.graph, turn.id) for turn in LIVES}
             closed, told = await windows(settings), await changes(settings)
-            assert set(closed) == set(GRAPHS[:6])
-            assert all(set(kinds) == {"decay", "session", "tumbling"} for kinds in closed.values())
+            assert set(closed) == set(LIVING)
+            assert all(each.count(kind) >= 10 for each in closed.values() for kind in KINDS)
             assert len({tuple(kinds) for kinds in closed.values()}) == 1, "all graphs lived the same life"
             logged = await window_ids(settings)
             assert set(told) == logged, "each was told: perhaps twice, but then under one id"
@@ -219,11 +192,7 @@ async def closings(settings: Settings) -> list[tuple[str, DecayWindowClosed | Co
 
 async def windows(settings: Settings) -> dict[str, list[str]]:
     """Return the kinds of the windows that closed, by graph."""
-    kinds: dict[str, list[str]] = {}
-    for _, event in await closings(settings):
-        tumbling = "session" if event.at % (7 * DAY) else "tumbling"
-        kinds.setdefault(event.graph, []).append("decay" if isinstance(event, DecayWindowClosed) else tumbling)
-    return kinds
+    return kinds(event for _, event in await closings(settings))
 
 
 async def window_ids(settings: Settings) -> set[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import pytest
 import typer
 
@@ -157,8 +158,10 @@ def test_rebuild_keeps_the_stores_it_is_asked_to_keep(memory: Path, tmp_path: Pa
     assert set(told) == {"events", "seconds", "events_per_second", "digest"}
     again = emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "kept"), "--json").json
     assert (again["events"], again["digest"]) == (told["events"], told["digest"])
-    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0", "1"]
-    refused = emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "kept"), code=2)
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["0", "1", "plan.json"]
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "letter.txt").write_text("Dear Ada")
+    refused = emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "foreign"), code=2)
     assert "is not empty" in refused.err
 
 
@@ -173,7 +176,7 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
     said_first = lived[spoken]
     assert isinstance(said_first, TurnRecorded)
     changes = {"text": "We adopted a dog.", "concepts": said_first.concepts[:1]}
-    lived[spoken] = forged = said_first.model_copy(update=changes)
+    lived[spoken] = forged = msgspec.structs.replace(said_first, **changes)
     held = Graph(graph)
     for event in lived:
         held.fold(event)

@@ -14,6 +14,8 @@ from state.presets import PRESETS, MemorySettings
 from streams.cli.configure import DURATIONS, NUMBERS
 from streams.cli.durations import milliseconds, spoken
 from streams.cli.line_chart import Series, line_chart
+from streams.embedded.log import open_log
+from streams.settings import Settings
 from tests.support.cli import ROOT, emgas, emgas_here
 from tests.support.events import DAY, NOON
 
@@ -106,6 +108,56 @@ def test_the_timeline_is_drawn_for_people_as_a_table_and_as_svg(data: Path, tmp_
 def test_a_concept_that_never_was_is_told_with_the_exit_code_of_what_is_not_there(data: Path) -> None:
     said = emgas_here(data, "timeline", "ada", "--concept", "cat", "--concept", "submarine", code=3)
     assert "graph ada never held submarine" in said.err
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory with `old`, which lives by default, and `new`, which came with a preset."""
+    data = tmp_path_factory.mktemp("published")
+    emgas(data, "publish", "-", stdin=turns("old"), partitions="2")
+    emgas(data, "publish", "-", "--preset", "elephant", stdin=turns("old") + b"\n" + turns("new"), partitions="2")
+    return data
+
+
+def test_publishing_with_a_preset_configures_graphs_that_are_new_and_leaves_others_alone(published: Path) -> None:
+    assert settings_of(published, "new") == {"preset": "elephant", **PRESETS["elephant"].model_dump()}
+    assert settings_of(published, "old")["preset"] == "default"
+    emgas(published, "publish", "-", "--preset", "mofox", stdin=turns("new"), partitions="2")
+    assert settings_of(published, "new")["preset"] == "elephant", "it is not new any more"
+
+
+def test_what_a_new_graph_is_told_comes_before_its_first_turn(published: Path) -> None:
+    log = open_log(Settings(data=published).home)
+    records = [record for number in range(2) for record in log.read("emgas.turns", number, 0)]
+    log.close()
+    kinds = [json.loads(record.value or b"").get("kind", "turn") for record in records if record.key == b"new"]
+    assert kinds[:2] == ["configure", "turn"]
+    assert set(kinds[1:]) == {"turn"}
+
+
+def test_an_unknown_preset_is_a_wrong_call_and_nothing_is_published(published: Path) -> None:
+    said = emgas(published, "publish", "-", "--preset", "goldfish", stdin=turns("goldie"), code=2)
+    assert "there is no preset goldfish: take one of default, forgetful," in said.err
+    assert emgas_here(published, "configure", "goldie", code=3).code == 3
+
+
+def test_the_doctor_counts_what_is_alive_and_what_has_left(tmp_path: Path) -> None:
+    emgas(tmp_path, "publish", "-", "--preset", "elephant", stdin=turns("ada"), partitions="2")
+    before = emgas_here(tmp_path, "doctor", "--json").json
+    emgas_here(tmp_path, "forget", "ada", "--concept", "kettle", "--turn", "t3")
+    after = emgas_here(tmp_path, "doctor", "--json").json
+    assert {name: before[name] for name in ("graphs", "turns", "topics", "forgotten")} == {
+        "graphs": 1,
+        "turns": len(SAID),
+        "topics": 0,
+        "forgotten": 0,
+    }
+    assert after["turns"] == before["turns"], "ids are known for ever"
+    lost = before["concepts"] - after["concepts"]
+    assert lost >= 2, "the kettle, and what only t3 said"
+    assert after["forgotten"] == lost + 1, "the concepts, and t3"
+    assert after["pairs"] < before["pairs"]
+    assert f"{after['forgotten']} forgotten" in emgas_here(tmp_path, "doctor").out
 
 
 def test_themes_are_listed_with_their_concepts_and_since_when(data: Path) -> None:

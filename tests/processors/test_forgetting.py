@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from processors.forgetting import Gone, faded, wished
 from state.decay import decayed, lifetime
-from state.fading import WORDLESS_STRENGTH
 from state.graph import Graph
 from state.presets import DAY, PRESETS
 from tests.support.events import (
@@ -55,12 +54,32 @@ def test_a_mark_keeps_no_turn() -> None:
     assert faded(graph, FADED) == Gone(["coffee"], ["t0"])
 
 
-def test_a_turn_without_words_fades_like_a_word_that_was_never_said_again() -> None:
-    graph = said("", "@speaker:ada")
-    gone_at = NOON + lifetime(WORDLESS_STRENGTH, 0.1, FORGETFUL.half_life)
-    graph.fold(concepts_recalled(concepts="@speaker:ada", at=gone_at - DAY))
-    assert faded(graph, gone_at - 1) == Gone([], [])
-    assert faded(graph, gone_at) == Gone([], ["t0", "t1"])
+def test_a_turn_leaves_when_its_time_is_over_whatever_it_holds_and_its_words_stay_by_their_own_strength() -> None:
+    over = NOON + FORGETFUL.episode_life
+    graph = said("", "@speaker:ada", "tea milk")
+    graph.fold(turn_recorded(id="more", concepts=[concept("tea", weight=1.0)], at=over - DAY))
+    assert faded(Graph.unpack(graph.pack()), over - 1) == Gone(["@speaker:ada", "milk"], [])
+    assert faded(graph, over) == Gone(["@speaker:ada", "milk"], ["t0", "t1", "t2"])
+
+
+def test_without_an_end_a_turn_stays_as_long_as_one_of_its_words() -> None:
+    graph = folded(graph_configured(preset="forgetful", episode_life=0), turn_recorded(id="t0", concepts="tea"))
+    graph.fold(turn_recorded(id="t1", concepts=""))
+    assert faded(graph, NOON + 10_000 * DAY) == Gone(["tea"], ["t0"])
+
+
+def test_a_turn_that_comes_late_is_as_old_as_it_says() -> None:
+    graph = said("tea")
+    graph.fading  # noqa: B018 - the heap is kept up to date from here on
+    graph.fold(turn_recorded(id="late", concepts="tea", at=NOON - FORGETFUL.episode_life))
+    assert graph.fading.earliest() == NOON
+    assert faded(graph, NOON) == Gone([], ["late"])
+
+
+def test_what_was_said_before_it_was_settled_how_long_turns_live_leaves_as_well() -> None:
+    graph = said("tea")
+    graph.fold(graph_configured(preset="forgetful", episode_life=DAY))
+    assert faded(graph, NOON + DAY) == Gone([], ["t0"])
 
 
 def test_what_was_looked_at_is_looked_at_again_only_when_it_may_have_faded() -> None:

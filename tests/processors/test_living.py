@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS
 from processors.forgetting import faded
-from state.decay import NEVER, lifetime
+from state.decay import NEVER
 from state.events import ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
-from state.fading import WORDLESS_STRENGTH
 from state.graph import Graph
 from tests.support.events import DAY, NOON
 from tests.support.graphs import assert_same_view, refolded
@@ -86,8 +85,8 @@ def scanned(graph: Graph, at: int) -> tuple[list[str], list[str]]:
     turns = []
     for turn, number in passages.numbers.items():
         words = {n for n in passages.concepts_of(number) if not concepts.is_mark[n] and concepts.alive[n]}
-        wordless_until = passages.at[number] + lifetime(WORDLESS_STRENGTH, how.prune_below or 1e-9, how.half_life)
-        if words <= gone and (words or (how.prune_below > 0 and wordless_until <= at)):
+        is_over = how.episode_life > 0 and passages.at[number] + how.episode_life <= at
+        if is_over or (words and words <= gone):
             turns.append(turn)
     return [concepts.ids[number] for number in sorted(gone)], turns
 
@@ -99,6 +98,8 @@ def test_an_entry_of_the_heap_is_never_too_late(happened: list[Happening], confi
         life.tell(event)
         graph = life.graph
         expiries = [graph.concepts.expiry(number, graph.settings) for number in graph.concepts.numbers.values()]
+        if life_of_turns := graph.settings.episode_life:
+            expiries += [graph.passages.at[number] + life_of_turns for number in graph.passages.numbers.values()]
         assert graph.fading.earliest() <= min(expiries, default=NEVER)
 
 
@@ -138,7 +139,7 @@ def test_no_window_closes_before_its_end_and_the_grace(happened: list[Happening]
             pending.clear()
 
 
-@given(happenings(), configurations(prune_below=0.0))
+@given(happenings(), configurations(prune_below=0.0, episode_life=0))
 def test_an_elephant_never_forgets(happened: list[Happening], configured: GraphEvent) -> None:
     life = live(happened, [configured], until=END)
     assert not any(isinstance(window, DecayWindowClosed) for window in life.windows)
@@ -152,7 +153,7 @@ def merged_in(window: GraphEvent) -> list[tuple[str, str]]:
     return window.merged if isinstance(window, ConsolidationWindowClosed) else []
 
 
-@given(happenings(), configurations(long_windows=0, long_recalls=0, prune_below=0.1))
+@given(happenings(), configurations(long_windows=0, long_recalls=0, prune_below=0.1, episode_life=60 * DAY))
 @settings(max_examples=50)
 def test_without_long_term_memory_everything_fades_in_the_end(
     happened: list[Happening], configured: GraphEvent

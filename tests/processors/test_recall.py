@@ -19,7 +19,7 @@ from processors.recall import SPREADING, Mode, RecallOptions, Recollection, reca
 from processors.weights import FEATURES, NO_FLOW, FlowWeights
 from state.events import Concept, TurnRecorded
 from state.graph import Graph
-from tests.support.events import turn_recorded
+from tests.support.events import decay_closed, turn_recorded
 
 CONTROL = RecallOptions(spreading=replace(DEFAULT, propagation_decay=0.0))
 MAY_8 = 1_683_554_160_000
@@ -106,6 +106,15 @@ def test_listed_concepts_are_words_by_energy_and_show_how_they_were_reached() ->
         ("pot", ("tea", "pot")),  # never seen without tea, so tied to it more strongly
         ("cup", ("tea", "cup")),
     ]
+
+
+def test_a_word_whose_turns_have_left_still_leads_to_its_neighbours() -> None:
+    graph = folded([Said(["kettle", "tea"]), Said(["milk", "tea"]), *[Said(["piano"])] * 9])
+    graph.fold(decay_closed(graph="g", turns="t0"))
+    found = recall(graph.view(), asked("kettle"), "kettle", in_mode("default"))
+    assert [seed.id for seed in found.seeds] == ["kettle"]
+    assert "tea" in {concept.id for concept in found.concepts}
+    assert ranking(found)[:1] == [0], "t1, now that t0 has left"
 
 
 def test_limits_are_kept() -> None:

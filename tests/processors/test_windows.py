@@ -73,7 +73,7 @@ def test_a_concept_that_is_mentioned_within_the_grace_is_not_forgotten() -> None
 
 
 def test_an_elephant_has_no_alarm() -> None:
-    life = configured(prune_below=0.0, least_turns=100)
+    life = configured(preset="elephant", least_turns=100, prune_below=0.0)
     life.tell(turn(MONDAY))
     assert next_alarm(life.graph) == NEVER
     assert next_due(life.graph, MONDAY + 10**12) is None
@@ -142,8 +142,21 @@ def test_few_turns_are_not_consolidated_until_there_are_more() -> None:
     for day in (0, 1, 20):
         life.tell(turn(MONDAY + day * DAY))
     assert ends(life) == []
-    life.tick(MONDAY + 20 * DAY + 1)
-    assert ends(life) == [THURSDAY], "the week of the first new turn has long been over"
+    life.tick(MONDAY + 20 * DAY + 35 * MINUTE - 1)
+    assert ends(life) == [], "there are enough now, but the conversation goes on"
+    life.tick(MONDAY + 20 * DAY + 35 * MINUTE)
+    assert ends(life) == [MONDAY + 20 * DAY + 30 * MINUTE]
+
+
+def test_a_late_turn_that_makes_enough_of_them_closes_a_window_that_has_ended() -> None:
+    life = configured(least_turns=2)
+    life.tell(turn(MONDAY))
+    life.tick(MONDAY + 10 * DAY)
+    assert [type(window) for window in life.windows] == [DecayWindowClosed]
+    life.tell(turn(MONDAY + MINUTE, "late"))
+    life.tick(MONDAY + 10 * DAY + 1)
+    assert ends(life) == [MONDAY + 31 * MINUTE], "behind a decay window that ended later"
+    assert life.graph.clock == MONDAY + 10 * DAY + 1
 
 
 def test_windows_close_in_the_order_of_their_ends_and_at_the_same_time_decay_comes_first() -> None:
@@ -172,7 +185,7 @@ def test_turns_of_one_day_may_be_folded_together_and_the_next_day_asks_first() -
 def test_a_conversation_that_fell_silent_asks_first() -> None:
     life = configured()
     ahead = Ahead.of(life.graph)
-    ahead = Ahead(life.graph.settings, MONDAY + GRACE, ahead.fresh_turns, ahead.first_fresh_at, ahead.last_turn_at)
+    ahead = Ahead(life.graph.settings, MONDAY + GRACE)
     for minute in (10, 20):
         assert not ahead.may_close(MONDAY + minute * MINUTE)
         ahead.add(MONDAY + minute * MINUTE)

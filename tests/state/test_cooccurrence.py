@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.cooccurrence import SETTLE_EVERY, PairCounts
+from state.cooccurrence import QUEUED_PAIRS, PairCounts
 
 CONCEPTS = [*range(12), 1023, 2**20, 2**30]
 windows = st.lists(st.sampled_from(CONCEPTS), unique=True, max_size=8)
 actions = st.one_of(
     st.tuples(st.just("add"), windows),
     st.tuples(st.just("add"), windows),
-    st.tuples(st.sampled_from(["settle", "pack", "read"]), st.just([])),
+    st.tuples(st.sampled_from(["settle", "pack", "count", "read"]), st.just([])),
 )
 
 
@@ -43,6 +43,13 @@ def expected_edges(reference: Counter[tuple[int, int]]) -> list[tuple[int, int, 
     return [(a, b, count) for (a, b), count in sorted(reference.items())]
 
 
+@pytest.fixture(autouse=True, params=[(1, 1), (1, 9), (9, 1 << 18), (QUEUED_PAIRS, QUEUED_PAIRS)])
+def queued(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let windows wait until they hold so many pairs."""
+    monkeypatch.setattr("state.cooccurrence.QUEUED_PAIRS", request.param[0])
+    monkeypatch.setattr("state.cooccurrence.UNREAD_PAIRS", request.param[1])
+
+
 @given(st.lists(actions, max_size=40))
 def test_counts_equal_a_counter_whatever_happens_in_between(happened: list[tuple[str, list[int]]]) -> None:
     pairs, reference = PairCounts(), Counter[tuple[int, int]]()
@@ -54,6 +61,8 @@ def test_counts_equal_a_counter_whatever_happens_in_between(happened: list[tuple
             pairs.settle()
         elif action == "pack":
             pairs = PairCounts.of_canonical(*pairs.canonical())
+        elif action == "read":
+            assert all_edges(pairs) == expected_edges(reference)
         else:
             assert len(pairs) == len(reference) // 2
     assert all_edges(pairs) == expected_edges(reference)
@@ -98,7 +107,7 @@ def test_the_order_of_neighbours_does_not_depend_on_when_they_were_settled(
 
 def test_many_pairs_overflow_from_the_small_level_into_the_large_one() -> None:
     seeded = random.Random(3)
-    listed = [seeded.sample(range(400), 20) for _ in range(5 * SETTLE_EVERY + 7)]
+    listed = [seeded.sample(range(400), 20) for _ in range(3 * QUEUED_PAIRS // 190 + 7)]
     reference = Counter(pair for window in listed for pair in permutations(window, 2))
     position, neighbour, count = counted(listed).neighbours(np.arange(400))
     assert list(zip(position.tolist(), neighbour.tolist(), count.tolist(), strict=True)) == expected_edges(reference)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from state.decay import NEVER, decayed, lifetime, lifetime_long
@@ -44,19 +46,30 @@ def test_only_time_passes_with_a_tick() -> None:
     assert graph.digest() == silent.digest()
 
 
-def test_windows_do_not_move_the_clock() -> None:
+@pytest.mark.parametrize("closed", [decay_closed, consolidation_closed])
+def test_a_window_is_closed_when_its_grace_is_over_and_the_clock_has_passed_it(closed: Any) -> None:
     graph = said("coffee")
-    graph.fold(decay_closed(at=NOON + DAY))
-    graph.fold(consolidation_closed(at=NOON + DAY))
-    assert graph.clock == NOON
+    graph.fold(closed(at=NOON + DAY))
+    assert graph.clock == NOON + DAY + graph.settings.grace
+    graph.fold(closed(at=NOON))
+    assert graph.clock == NOON + DAY + graph.settings.grace, "no way back"
 
 
 def test_new_turns_are_counted_until_a_consolidation() -> None:
-    graph = folded(turn_recorded(id="a", at=NOON + DAY), turn_recorded(id="b", at=NOON), turn_recorded(id="a"))
-    assert (graph.fresh_turns, graph.first_fresh_at, graph.last_turn_at) == (2, NOON + DAY, NOON + DAY)
+    graph = folded(graph_configured(least_turns=2), turn_recorded(id="a", at=NOON + DAY))
+    assert (graph.fresh_turns, graph.enough_at, graph.last_turn_at) == (1, NEVER, NOON + DAY)
+    graph.fold(turn_recorded(id="b", at=NOON))
+    graph.fold(turn_recorded(id="a", at=NOON + 2 * DAY))
+    assert (graph.fresh_turns, graph.enough_at, graph.last_turn_at) == (2, NOON + DAY, NOON + DAY)
+    graph.fold(turn_recorded(id="c", at=NOON + 2 * DAY))
+    assert graph.enough_at == NOON + DAY, "when they first were"
     graph.fold(consolidation_closed(at=NOON + 2 * DAY))
-    graph.fold(turn_recorded(id="c", at=NOON))
-    assert (graph.fresh_turns, graph.first_fresh_at, graph.last_turn_at) == (1, NOON, NOON + DAY)
+    assert (graph.fresh_turns, graph.enough_at, graph.last_turn_at) == (0, NEVER, NOON + 2 * DAY)
+
+
+@pytest.mark.parametrize(("ever", "enough"), [(0, 12), (129, 12), (130, 13), (600, 60), (10**6, 60)])
+def test_a_large_graph_waits_for_more_new_turns(ever: int, enough: int) -> None:
+    assert PRESETS["default"].enough_turns(ever) == enough
 
 
 def test_a_graph_is_live_if_its_last_turn_was_recorded_as_it_was_said() -> None:
@@ -92,6 +105,7 @@ def test_being_consolidated_is_no_access() -> None:
 def test_being_consolidated_twice_is_being_consolidated_once() -> None:
     graph, once = long_term(), long_term()
     graph.fold(consolidation_closed(consolidated="coffee", at=NOON + 2 * DEFAULT.half_life))
+    once.fold(consolidation_closed(at=NOON + 2 * DEFAULT.half_life))
     assert graph.digest() == once.digest()
 
 

@@ -39,9 +39,11 @@ class UnreliableStore(MemoryStore):
 # The same fold, whatever happens in between
 
 
-def interrupted(log: LogWriter, open_store: Opener, flushes: set[int], openings: set[int], cached: int) -> Partition:
+def interrupted(
+    log: LogWriter, open_store: Opener, flushes: set[int], openings: set[int], cached: int, rebuilding: bool = False
+) -> Partition:
     """Fold a log, flushing and reopening after these records; what was not flushed is folded again, as after a kill."""
-    partition = Partition(open_store(), cached)
+    partition = Partition(open_store(), cached, rebuilding=rebuilding)
     number = 0
     while number < len(log.records):
         partition.fold(*log.records[number])
@@ -50,7 +52,7 @@ def interrupted(log: LogWriter, open_store: Opener, flushes: set[int], openings:
         if number in openings:
             openings = openings - {number}
             partition._store.close()
-            partition = Partition(open_store(), cached)
+            partition = Partition(open_store(), cached, rebuilding=rebuilding)
             number = sum(offset <= partition.head.watermark for offset, _ in log.records) - 1
         number += 1
     return partition
@@ -62,11 +64,11 @@ places = st.sets(st.integers(0, 25), max_size=4)
 @pytest.mark.parametrize(("kind", "examples"), [("memory", 100), ("rocksdb", 12)])
 def test_flushing_and_dying_at_any_point_gives_the_same_state(kind: str, examples: int) -> None:
     @settings(max_examples=examples)
-    @given(steps(), places, places, st.integers(1, 3))
-    def check(happened: list[Step], flushes: set[int], openings: set[int], cached: int) -> None:
+    @given(steps(), places, places, st.integers(1, 3), st.booleans())
+    def check(happened: list[Step], flushes: set[int], openings: set[int], cached: int, rebuilding: bool) -> None:
         log = written(happened)
         with opener(kind) as open_store:
-            partition = interrupted(log, open_store, flushes, openings, cached)
+            partition = interrupted(log, open_store, flushes, openings, cached, rebuilding)
             assert partition.digest() == log.folded().digest()
             partition.close()
             again = Partition(open_store())

@@ -19,7 +19,7 @@ from emgas.errors import DataDirectoryInUse, EmgasError
 from state.errors import StoreCorrupt
 from state.rocks_store import RocksStore
 from state.store import Batch, MemoryStore, Store, number, of_number
-from tests.contracts.store_contract import StoreContract
+from tests.contracts.store_contract import KeptStoreContract, StoreContract
 
 
 class TestMemoryStore(StoreContract):
@@ -28,10 +28,38 @@ class TestMemoryStore(StoreContract):
         return MemoryStore()
 
 
-class TestRocksStore(StoreContract):
+class TestRocksStore(KeptStoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
         store = RocksStore(tmp_path / "deep" / "store")
+        yield store
+        store.close()
+
+    @pytest.fixture
+    def opened(self) -> Callable[[Path], Store]:
+        return lambda path: RocksStore(path, read_only=True)
+
+
+def test_a_store_is_read_beside_its_writer_as_it_was_when_it_was_opened(tmp_path: Path) -> None:
+    store = RocksStore(tmp_path / "store")
+    store.write({b"a": b"1"})
+    beside = RocksStore(tmp_path / "store", read_only=True)
+    store.write({b"a": b"2"})
+    assert beside.get(b"a") == b"1"
+    beside.close()
+    store.close()
+
+
+def test_reading_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    with pytest.raises(StoreCorrupt, match="no store"):
+        RocksStore(tmp_path / "store", read_only=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+class TestRocksStoreFilledInBulk(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        store = RocksStore(tmp_path / "deep" / "store", bulk=True)
         yield store
         store.close()
 
@@ -114,9 +142,10 @@ BATCH = 50
 
 WRITER = """
 import sys, pathlib
-from state.rocks_store import RocksStore
+from state import rocks_store
 from state.store import number
-store = RocksStore(pathlib.Path(sys.argv[1]))
+rocks_store._BULK_BUFFER_BYTES = 1 << 16
+store = rocks_store.RocksStore(pathlib.Path(sys.argv[1]), bulk=sys.argv[3:] == ["bulk"])
 last = store.get(b"last")
 n = int.from_bytes(last, "big") + 1 if last else 0
 while True:
@@ -138,9 +167,21 @@ def test_killing_the_writer_leaves_whole_batches_and_none_that_was_acknowledged_
         store.close()
 
 
-def kill_after(acks: int, path: Path) -> int:
+def test_killing_who_fills_a_store_in_bulk_leaves_whole_batches(tmp_path: Path) -> None:
+    seeded, last = random.Random(5), 0
+    for _ in range(4):
+        kill_after(seeded.randrange(200, 900), tmp_path, "bulk")
+        store = RocksStore(tmp_path)
+        assert is_prefix(store)
+        last = of_number(store.get(b"last") or number(0))
+        store.close()
+    assert last > 0, "something had been kept"
+
+
+def kill_after(acks: int, path: Path, *how: str) -> int:
     """Start a writer, kill -9 it once it acknowledged so many batches; return the last one it acknowledged."""
-    with subprocess.Popen([sys.executable, "-c", WRITER, path, str(BATCH)], stdout=subprocess.PIPE, text=True) as child:
+    command = [sys.executable, "-c", WRITER, path, str(BATCH), *how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         for _ in range(acks):
             assert child.stdout.readline(), "the writer died by itself"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from state.events import (
     Concept,
     ConceptsRecalled,
@@ -108,9 +110,8 @@ def consolidation_closed(**changes: Any) -> ConsolidationWindowClosed:
 
 def topic_change(id: str, concepts: str = "", change: str = "born", label: str | None = None) -> TopicChange:
     """Return what became of a topic; its label is its concepts unless told otherwise."""
-    return TopicChange.model_validate(
-        {"id": id, "change": change, "label": concepts if label is None else label, "concepts": concepts.split()}
-    )
+    facts = {"id": id, "change": change, "label": concepts if label is None else label, "concepts": concepts.split()}
+    return msgspec.convert(facts, TopicChange)
 
 
 def _names(names: Iterable[str] | str) -> list[str]:

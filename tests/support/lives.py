@@ -19,6 +19,7 @@ CHANGES: dict[str, list[Any]] = {
     "half_life": [1, HOUR, DAY, 7 * DAY],
     "stability": [0, 50, 100],
     "prune_below": [0.0, 0.1, 0.4, 1.0],
+    "episode_life": [0, 1, DAY, 30 * DAY],
     "recall_boost": [0.0, 1e-9, 0.5],
     "long_windows": [0, 1, 2],
     "long_recalls": [0, 1],

@@ -18,6 +18,8 @@ import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
+
 from state.events import Claim, DataEvent, TurnRecorded, encode
 from state.partition import Partition
 from state.store import MemoryStore, Store
@@ -114,7 +116,7 @@ class LogWriter:
     def keep(self, event: DataEvent) -> DataEvent:
         """Append `event` as its owner would have, and return it."""
         source = {"src": self.source + 1} if getattr(event, "src", None) is not None else {}
-        return self._data(lambda **changes: event.model_copy(update=changes), source)
+        return self._data(lambda **changes: msgspec.structs.replace(event, **changes), source)
 
     def _data(self, build: Callable[..., Any], fields: dict[str, Any]) -> Any:
         event = build(**{**fields, **self.link})

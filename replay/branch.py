@@ -1,0 +1,82 @@
+"""Branch: a log's turns as they were sent, so that another memory can be made of them beside the first.
+
+A branch is a memory of its own: another directory, or other topics on the same broker.  It gets the same turns, and its
+own workers extract, link and close windows anew, by their version, their extractor and the settings it is given.  So an
+upgrade of the algorithm is a branch that is compared and then used instead (docs/replay.md).
+
+    TurnRecorded       the turn, with the event time that it was folded with
+    GraphConfigured    the same settings, as a wish; or those that the branch is given instead
+    Forgotten          the wish, by concept and turn ids
+    ConceptsRecalled   nothing: those questions were asked of the first memory
+    windows, ticks     nothing: the branch decides for itself
+
+Turn ids stay, so sending a log's turns again adds only what is new: a branch is brought up to date by repeating it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator
+from dataclasses import dataclass
+
+from emgas.messages import Configure, Forget, Settings, Turn
+from state.events import Forgotten, GraphConfigured, GraphEvent, TurnRecorded
+from state.presets import PRESETS, MemorySettings
+
+Message = Turn | Configure | Forget
+
+
+@dataclass(frozen=True)
+class Life:
+    """How every graph of a branch lives: a preset and what differs from it, instead of what the log says."""
+
+    preset: str
+    settings: Settings
+
+
+async def messages(events: AsyncIterable[GraphEvent], life: Life | None = None) -> AsyncIterator[Message]:
+    """Yield what has to be sent for `events`, in their order; with `life`, each graph begins with that."""
+    begun: set[str] = set()
+    async for event in events:
+        if life is not None and event.graph not in begun:
+            yield _configure(event.graph, life.preset, life.settings, 0)
+        begun.add(event.graph)
+        message = _message(event)
+        if message is not None and not (life is not None and isinstance(message, Configure)):
+            yield message
+
+
+def _message(event: GraphEvent) -> Message | None:
+    if isinstance(event, TurnRecorded):
+        return _turn(event)
+    if isinstance(event, GraphConfigured):
+        preset = event.preset if event.preset in PRESETS else "default"  # the name may be a newer version's
+        return _configure(event.graph, preset, _differing(PRESETS[preset], event.settings), event.seq)
+    if isinstance(event, Forgotten):
+        name = f"branch/forget/{event.seq}"
+        return Forget(kind="forget", id=name, graph=event.graph, concepts=event.concepts, turns=event.turns)
+    return None
+
+
+def _turn(event: TurnRecorded) -> Turn:
+    return Turn(
+        id=event.id,
+        graph=event.graph,
+        speaker=event.speaker,
+        text=event.text,
+        session=event.session,
+        role=event.role,
+        at=event.at,
+        metadata=event.metadata,
+    )
+
+
+def _configure(graph: str, preset: str, settings: Settings, number: int) -> Configure:
+    # Through validation: the name of a preset is text in the log, one of a list on the wire.
+    fields = {"kind": "configure", "id": f"branch/configure/{number}", "graph": graph, "preset": preset}
+    return Configure.model_validate({**fields, "settings": settings})
+
+
+def _differing(meant: MemorySettings, settings: MemorySettings) -> Settings:
+    """Return what of `settings` differs from what a preset means in this version."""
+    fields = {name: getattr(settings, name) for name in Settings.model_fields}
+    return Settings(**{name: value for name, value in fields.items() if value != getattr(meant, name)})

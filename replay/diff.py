@@ -1,0 +1,224 @@
+"""What changed in a graph between two moments: the two are compared, whatever happened in between.
+
+    concepts   born, forgotten; stronger or weaker: what a strength was worth at the one clock and at the other
+    topics     by their ids, and by where most of their concepts came from or went
+    turns      added, archived; the totals count those too that came and went in between
+    pairs      how often two concepts were seen in one exchange
+
+Everything is named by id, as numbers differ between two graphs.  Lists begin with what changed most; ties go by id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from state.graph import Graph
+from state.view import GraphView, Integers
+
+MOST_PAIRS = 20
+LABELLED_BY = 3  # concepts that a topic is named by: those that are its strongest now
+_LEAST = 1e-9  # a change of strength below it is none
+
+
+class ConceptChange(NamedTuple):
+    """A concept, and its strength at the two moments; 0 where it was not in the graph."""
+
+    id: str
+    label: str
+    before: float
+    after: float
+
+    @property
+    def by(self) -> float:
+        """Return by how much it grew."""
+        return self.after - self.before
+
+
+class TopicChange(NamedTuple):
+    """What became of a topic, as far as two moments tell.
+
+    born     it is new, and no topic gave most of its concepts    split    it is new, most of them come from `other`
+    died     it is gone, and no topic has most of its concepts    merged   it is gone, most of them are in `other`
+    changed  it has other concepts: some joined, some left
+
+    joined, left  labels of concepts, strongest first; all that a new one has, all that one that is gone had
+    """
+
+    id: str
+    label: str
+    change: Literal["born", "changed", "merged", "split", "died"]
+    other: str | None
+    joined: list[str]
+    left: list[str]
+
+
+class PairGrowth(NamedTuple):
+    """Two concepts, by label, and in how many exchanges both were, at the two moments."""
+
+    one: str
+    other: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """See the module's docstring.  `clocks`: stream time at the two moments, ms; `turns`: how many there had been."""
+
+    graph: str
+    clocks: tuple[int, int]
+    turns: tuple[int, int]
+    born: list[ConceptChange]
+    stronger: list[ConceptChange]
+    weaker: list[ConceptChange]
+    forgotten: list[ConceptChange]
+    long_term: list[ConceptChange]
+    topics: list[TopicChange]
+    added: list[str]
+    archived: list[str]
+    pairs: list[PairGrowth]
+
+
+def diff(before: Graph, after: Graph) -> Difference:
+    """Return what changed from `before` to `after`, two moments of one graph; an empty Graph stands for none."""
+    old, new = before.view(), after.view()
+    concepts = _concepts(_strengths(before), _strengths(after), old, new)
+    known = set(old.passage_id), set(new.passage_id)
+    return Difference(
+        graph=after.name,
+        clocks=(old.clock, new.clock),
+        turns=(_turns(before), _turns(after)),
+        born=_most(each for each in concepts if each.id not in old.numbers),
+        stronger=_most(each for each in concepts if _in_both(each, old, new) and each.by > _LEAST),
+        weaker=_most(each for each in concepts if _in_both(each, old, new) and each.by < -_LEAST),
+        forgotten=_most(each for each in concepts if each.id not in new.numbers),
+        long_term=_most(each for each in concepts if _is_long_term(after, each) and not _is_long_term(before, each)),
+        topics=_topics(old, new),
+        added=[turn for turn in new.passage_id if turn not in known[0]],
+        archived=[turn for turn in old.passage_id if turn not in known[1]],
+        pairs=_pairs(old, new),
+    )
+
+
+def _turns(graph: Graph) -> int:
+    return len(graph.passages) + len(graph.passages.archived)
+
+
+def _strengths(graph: Graph) -> dict[str, float]:
+    """Return the strength of every word, as of the graph's clock; marks, which are no words, are left out."""
+    concepts, is_mark = graph.concepts, graph.concepts.is_mark
+    return {
+        name: concepts.strength_of(number, graph.clock, graph.settings)
+        for name, number in concepts.numbers.items()
+        if not is_mark[number]
+    }
+
+
+def _concepts(
+    before: Mapping[str, float], after: Mapping[str, float], old: GraphView, new: GraphView
+) -> list[ConceptChange]:
+    labels = {name: view.labels[view.numbers[name]] for view in (old, new) for name in view.numbers}
+    names = sorted(before.keys() | after.keys())
+    return [ConceptChange(name, labels[name], before.get(name, 0.0), after.get(name, 0.0)) for name in names]
+
+
+def _in_both(change: ConceptChange, old: GraphView, new: GraphView) -> bool:
+    return change.id in old.numbers and change.id in new.numbers
+
+
+def _is_long_term(graph: Graph, change: ConceptChange) -> bool:
+    number = graph.concepts.numbers.get(change.id)
+    return number is not None and bool(graph.concepts.long_term[number])
+
+
+def _most(changes: Iterable[ConceptChange]) -> list[ConceptChange]:
+    return sorted(changes, key=lambda change: (-abs(change.by), change.id))
+
+
+def _topics(old: GraphView, new: GraphView) -> list[TopicChange]:
+    """Return what became of the topics: those that went, then those that are there, each in order of birth."""
+    before, after = _by_id(old), _by_id(new)
+    gone = (_gone(topic, after) for topic in before.values() if topic.id not in after)
+    stayed = (_changed(before[topic.id], topic) for topic in after.values() if topic.id in before)
+    came = (_came(topic, before) for topic in after.values() if topic.id not in before)
+    return [*gone, *(change for change in stayed if change.joined or change.left), *came]
+
+
+class _Topic(NamedTuple):
+    """A topic by names: concept id → label, strongest first."""
+
+    id: str
+    members: Mapping[str, str]
+
+    @property
+    def label(self) -> str:
+        return ", ".join(islice(self.members.values(), LABELLED_BY))
+
+
+def _by_id(view: GraphView) -> dict[str, _Topic]:
+    return {
+        topic.id: _Topic(topic.id, {view.ids[number]: view.labels[number] for number in topic.members})
+        for topic in view.topics
+    }
+
+
+def _changed(was: _Topic, topic: _Topic) -> TopicChange:
+    joined = [label for name, label in topic.members.items() if name not in was.members]
+    left = [label for name, label in was.members.items() if name not in topic.members]
+    return TopicChange(topic.id, topic.label, "changed", None, joined, left)
+
+
+def _gone(topic: _Topic, after: Mapping[str, _Topic]) -> TopicChange:
+    heir = _with_most(topic, after)
+    return TopicChange(topic.id, topic.label, "merged" if heir else "died", heir, [], list(topic.members.values()))
+
+
+def _came(topic: _Topic, before: Mapping[str, _Topic]) -> TopicChange:
+    origin = _with_most(topic, before)
+    return TopicChange(topic.id, topic.label, "split" if origin else "born", origin, list(topic.members.values()), [])
+
+
+def _with_most(topic: _Topic, others: Mapping[str, _Topic]) -> str | None:
+    """Return the topic among `others` that holds more than half of the members; a concept belongs to one at most."""
+    shared = {other.id: len(topic.members.keys() & other.members.keys()) for other in others.values()}
+    return next((other for other, count in shared.items() if 2 * count > len(topic.members)), None)
+
+
+def _pairs(old: GraphView, new: GraphView) -> list[PairGrowth]:
+    """Return the pairs of words whose count grew most."""
+    one, other, count = _pairs_of(new)
+    was = _counted(old, new, one, other)
+    # In a view concepts are numbered as they were first seen, so ties fall to the older ones.
+    best = np.argsort(was - count, kind="stable")[:MOST_PAIRS]
+    return [
+        PairGrowth(new.labels[one[place]], new.labels[other[place]], int(was[place]), int(count[place]))
+        for place in best.tolist()
+        if count[place] > was[place]
+    ]
+
+
+def _pairs_of(view: GraphView) -> tuple[Integers, Integers, Integers]:
+    """Return every pair of words once, (p,) the smaller number, the larger one, and in how many exchanges both were."""
+    words = np.flatnonzero(~view.is_mark)
+    position, other, count = view.windows["exchange"].pairs.neighbours(words)
+    one = words[position]
+    once = (one < other) & ~view.is_mark[other]
+    return one[once], other[once], count[once]
+
+
+def _counted(old: GraphView, new: GraphView, one: Integers, other: Integers) -> Integers:
+    """Return (p,) how often `old` had counted each pair, given by its numbers in `new`."""
+    left, right, count = _pairs_of(old)
+    known = left << 32 | right
+    number = np.array([old.numbers.get(name, -1) for name in new.ids], np.int64)
+    there = np.stack((number[one], number[other]))
+    wanted = there.min(axis=0) << 32 | there.max(axis=0)
+    at = np.searchsorted(known, wanted)
+    at[at == len(known)] = 0
+    found = (there.min(axis=0) >= 0) & (known[at] == wanted) if len(known) else np.zeros(len(wanted), np.bool_)
+    return np.where(found, count[at] if len(known) else 0, 0)

@@ -1,0 +1,155 @@
+"""The history of one graph: those of its events that count, in order, read from the log once and kept as bytes.
+
+    place          0       1       2       …      position among the graph's events; for a live graph, `Graph.events`
+    values         bytes   bytes   bytes          the records' values; `offsets`: where they lie in the log
+    times          ms      ms      ms             from when on the event counts, in the graph's own time
+    kinds          0       1       2              UNTIMED, TIMED or WINDOW
+
+`times` of a turn, a recall or a tick is its own; of a configuration or a wish to forget, which have none, the clock
+that the graph had; of the end of a window, when it was closed: its end and the grace that was in force.
+
+This is the one place that says which events of a log are a graph's: what a fold of the partition accepts
+(state/head.py), and what carries the graph's name.  Whatever rebuilds a graph asks here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+
+from emgas.limits import EARLIEST_MS
+from replay.log import LogReader
+from state.errors import LogRewritten
+from state.events import ConsolidationWindowClosed, DecayWindowClosed, GraphConfigured, GraphEvent, decode
+from state.head import Head, Verdict
+from state.presets import PRESETS
+
+UNTIMED, TIMED, WINDOW = range(3)
+AT_ONCE = 64  # records read without letting others in: some milliseconds
+
+
+class History:
+    """See the module's docstring.  It only grows: places that were given stay as they are."""
+
+    def __init__(self, graph: str, reading: _Reading | None = None) -> None:
+        self.graph = graph
+        self._reading = reading or _Reading()
+        self.values: list[bytes] = []
+        self.offsets = array("q")
+        self.size = 0  # of all values, bytes
+        self.times = array("q")
+        self.kinds = array("b")
+        self._clock = EARLIEST_MS
+        self._grace = PRESETS["default"].grace
+
+    def __len__(self) -> int:
+        """Return how many events there are."""
+        return len(self.values)
+
+    @property
+    def watermark(self) -> int:
+        """Return the offset of the last record read, -1 for none."""
+        return self._reading.head.watermark
+
+    def event(self, place: int) -> GraphEvent:
+        """Return the event at `place`."""
+        event = decode(self.values[place])
+        assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
+        return event
+
+    def events(self) -> Iterator[GraphEvent]:
+        """Yield the events, in order."""
+        return (self.event(place) for place in range(len(self)))
+
+    async def read_on(self, log: LogReader, number: int, end: int | None = None) -> None:
+        """Read partition `number` of `log` from where reading stopped, to before offset `end` or to the log's end.
+
+        May be cancelled, and called again: what was read is kept.  Lets others in every few milliseconds.
+        Raises LogRewritten when the log's beginning is gone, and what `decode` and `Head.after` raise.
+        """
+        async for event, value in self._reading.on(log, number, end):
+            if event.graph == self.graph:
+                self._add(event, value)
+
+    def _add(self, event: GraphEvent, value: bytes) -> None:
+        at = time_of(event)
+        if isinstance(event, GraphConfigured):
+            self._grace = event.settings.grace
+        if isinstance(event, DecayWindowClosed | ConsolidationWindowClosed):
+            self.kinds.append(WINDOW)
+            self.times.append(event.at + self._grace)
+        elif at is None:
+            self.kinds.append(UNTIMED)
+            self.times.append(self._clock)
+        else:
+            self._clock = max(self._clock, at)
+            self.kinds.append(TIMED)
+            self.times.append(at)
+        self.values.append(value)
+        self.offsets.append(self.watermark)
+        self.size += len(value)
+
+
+def time_of(event: GraphEvent) -> int | None:
+    """Return the event's time, ms; a configuration and a wish to forget have none, they count from the one before."""
+    return getattr(event, "at", None)
+
+
+async def history(log: LogReader, number: int, graph: str, end: int | None = None) -> History:
+    """Return the history of a graph that lives in partition `number`, before offset `end`.  Raises as `read_on`."""
+    found = History(graph)
+    await found.read_on(log, number, end)
+    return found
+
+
+async def histories(log: LogReader, number: int, end: int | None = None) -> dict[str, History]:
+    """Return the histories of all graphs of partition `number`, by name; they are not to be read on.
+
+    Raises as `History.read_on`.
+    """
+    reading, found = _Reading(), dict[str, History]()
+    async for event, value in reading.on(log, number, end):
+        if event.graph not in found:
+            found[event.graph] = History(event.graph, reading)
+        found[event.graph]._add(event, value)
+    return found
+
+
+async def accepted(log: LogReader, number: int, graph: str | None = None) -> AsyncIterator[GraphEvent]:
+    """Yield the events that count, of one graph or of all in the partition, in order.  Raises as `History.read_on`."""
+    async for event, _ in _Reading().on(log, number, None):
+        if graph is None or event.graph == graph:
+            yield event
+
+
+class _Reading:
+    """How far a partition is read: `head` is that of a fold which accepted what it should."""
+
+    def __init__(self) -> None:
+        self.head = Head()
+        self._since_yield = 0
+
+    async def on(self, log: LogReader, number: int, end: int | None) -> AsyncIterator[tuple[GraphEvent, bytes]]:
+        """Yield graph events that a fold accepts, with their values, from where reading stopped to before `end`."""
+        start, last = await log.bounds(number)
+        if start > 0 and start > self.head.watermark + 1:
+            raise LogRewritten(
+                f"partition {number} begins at offset {start}: the head of the log is gone, and with it the beginning "
+                "of every graph. Restore it; events must be kept for ever (retention.ms=-1)."
+            )
+        batches = log.read(number, self.head.watermark + 1, last if end is None else min(end, last))
+        try:
+            async for batch in batches:
+                for record in batch:
+                    event = decode(record.value)
+                    self.head, verdict = self.head.after(record.offset, event, record.value)
+                    if verdict is Verdict.ACCEPTED and isinstance(event, GraphEvent):
+                        yield event, record.value
+                    self._since_yield += 1
+                    if self._since_yield >= AT_ONCE:
+                        self._since_yield = 0
+                        await asyncio.sleep(0)
+        finally:  # a reader may hold a connection: let go of it at once when our caller is cancelled
+            if isinstance(batches, AsyncGenerator):
+                await batches.aclose()

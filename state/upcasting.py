@@ -1,0 +1,44 @@
+"""Older versions of an event's schema, brought up to the one that this EMGAS reads, step by step.
+
+    record ── decode ──▶ event                       of this version: never comes here
+       └─ refused: plain dict ── upcast ──▶ plain dict of VERSION ── decode ──▶ event
+
+A step is registered under (kind, the version it starts from).  It gets a dict of its own, and returns the event in a
+later version, with `v` raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from state.errors import UnreadableEvent
+
+Plain = dict[str, Any]
+VERSION: Literal[1] = 1  # of the schema that this EMGAS writes
+UPCASTERS: dict[tuple[str, int], Callable[[Plain], Plain]] = {}
+
+
+def upcast(plain: Any) -> Plain | None:
+    """Return the plain form of an event in a later version, None for what has none: it is no older event.
+
+    Raises UnreadableEvent for an event of a newer version than VERSION.
+    """
+    upcasted = None
+    while (step := UPCASTERS.get(_kind_and_version(plain))) is not None:
+        upcasted = plain = step(plain)
+    return upcasted
+
+
+def _kind_and_version(plain: Any) -> tuple[str, int]:
+    if not isinstance(plain, dict):
+        return "", VERSION
+    version = plain.get("v", VERSION)
+    if type(version) is not int:
+        return "", VERSION
+    if version > VERSION:
+        raise UnreadableEvent(
+            f"an event of the log has schema version {version}, this EMGAS reads up to {VERSION}. It was written by a "
+            "newer version of EMGAS. Run the version that wrote it; do not skip it."
+        )
+    return str(plain.get("kind")), version

@@ -1,0 +1,131 @@
+"""`emgas snapshot create|list|restore`: copies of partitions' stores, to start from instead of folding everything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Annotated, Any
+
+import typer
+
+from emgas.messages import Checkpointed
+from processors.context import utc
+from replay.log import LogReader
+from replay.manifest import Manifest, SnapshotRefused
+from replay.snapshots import Snapshots
+from replay.snapshots import restore as fetch
+from state.rocks_store import check_free
+from streams.carriers import readable
+from streams.cli import output
+from streams.cli.client import session
+from streams.settings import Settings
+
+app = typer.Typer(no_args_is_help=True, help="Copies of the stores, from which a worker can start.")
+TIMEOUT = 600.0  # seconds: a large store is hashed and copied
+Place = Annotated[
+    str | None, typer.Option("--to", help="Directory or URL of the snapshots, instead of EMGAS_SNAPSHOTS.")
+]
+
+
+@app.command()
+def create(to: Place = None, json: output.Json = False) -> None:
+    """Have the live owners write a snapshot of every partition."""
+    if to is not None and not output.settings().is_embedded:
+        output.fail("--to: workers on Kafka write where their own EMGAS_SNAPSHOTS says", output.USAGE)
+    settings = output.settings() if to is None else _settings(to)
+    taken = output.run(_create(settings))
+    rows = [
+        {"partition": each.position.partition, "snapshot": each.snapshot, "watermark": each.position.watermark}
+        | {"bytes": each.bytes}
+        for each in taken
+    ]
+    _tell("snapshots taken", rows, json)
+
+
+async def _create(settings: Settings) -> list[Checkpointed]:
+    if settings.is_embedded and settings.snapshots is None:
+        output.fail("give --to, or set EMGAS_SNAPSHOTS to a directory or URL", output.USAGE)
+    async with session(settings, TIMEOUT) as connected:
+        return [await connected.memory.checkpoint(number) for number in range(await connected.memory.partitions())]
+
+
+@app.command(name="list")
+def list_(to: Place = None, json: output.Json = False) -> None:
+    """Show the snapshots that there are, the newest first.  Their files are not read."""
+    with output.explained():
+        kept = _kept(_settings(to))
+        rows = [_row(kept, number, name) for number in kept.partitions() for name in kept.names(number)]
+    _tell("snapshots", rows, json)
+
+
+def _row(kept: Snapshots, number: int, name: str) -> dict[str, Any]:
+    try:
+        manifest = kept.manifest(number, name)
+    except SnapshotRefused as error:
+        return {"partition": number, "snapshot": name, "problem": str(error)}
+    fields = ("watermark", "graphs", "turns", "keys", "bytes", "created_at", "emgas")
+    return {"partition": number, "snapshot": name, **{field: getattr(manifest, field) for field in fields}}
+
+
+@app.command()
+def restore(to: Place = None, json: output.Json = False) -> None:
+    """Put the newest good snapshot of each partition into the data directory of a stopped worker."""
+    settings = _settings(to)
+    rows = output.run(_restore(settings))
+    _tell("restored", rows, json)
+    if not any(row["snapshot"] for row in rows):
+        output.fail(f"no snapshot at {settings.snapshots} can be used: a worker folds the log from its beginning")
+
+
+async def _restore(settings: Settings) -> list[dict[str, Any]]:
+    kept = _kept(settings)
+    async with readable(settings) as topics:
+        log = topics.reader(settings.topics.events)
+        for number in range(topics.partitions):
+            check_free(settings.store_of(number))
+        return [await _restore_one(settings, kept, number, log) for number in range(topics.partitions)]
+
+
+async def _restore_one(settings: Settings, kept: Snapshots, number: int, log: LogReader) -> dict[str, Any]:
+    refused: list[str] = []
+    store = settings.store_of(number)
+    new = store.with_name(f"{number}.new")
+    shutil.rmtree(new, ignore_errors=True)  # of a restore that was killed
+    manifest: Manifest | None = await fetch(kept, number, log, new, refused.append)
+    for why in refused:
+        output.warn(why)
+    if manifest is not None:
+        shutil.rmtree(store, ignore_errors=True)  # killed after this, the worker folds anew or fetches by itself
+        os.rename(new, store)
+    return {
+        "partition": number,
+        "snapshot": manifest.name if manifest else None,
+        "watermark": manifest.watermark if manifest else None,
+        "refused": refused,
+    }
+
+
+def _settings(to: str | None) -> Settings:
+    settings = output.settings()
+    settings = settings if to is None else settings.model_copy(update={"snapshots": to})
+    if settings.snapshots is None:
+        output.fail("give --to, or set EMGAS_SNAPSHOTS to a directory or URL", output.USAGE)
+    return settings
+
+
+def _kept(settings: Settings) -> Snapshots:
+    assert settings.snapshots is not None  # noqa: S101 - checked with the settings
+    return Snapshots(settings.snapshots, settings.prefix)
+
+
+def _tell(title: str, rows: list[dict[str, Any]], json: bool) -> None:
+    if json:
+        output.print_json({title.split()[0]: rows})
+        return
+    shown = output.table(title, "partition#", "snapshot", "at#", "MB#", "made", "")
+    for row in rows:
+        made = utc(row["created_at"]) if "created_at" in row else ""
+        size = f"{row['bytes'] / 1e6:.1f}" if "bytes" in row else ""
+        told = row.get("problem") or ("" if row["snapshot"] else "none")
+        shown.add_row(str(row["partition"]), row["snapshot"] or "", str(row.get("watermark", "")), size, made, told)
+    output.out.print(shown)

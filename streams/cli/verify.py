@@ -1,0 +1,140 @@
+"""`emgas replay verify`: is what is live exactly the fold of the log?  If not: which graph, from which event on?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import typer
+from rich.markup import escape
+
+from emgas.errors import EmgasError, Halted
+from processors.context import utc
+from replay.divergence import Divergence, diverging
+from replay.log import LogReader
+from replay.rebuild import refused_from
+from replay.verify import Audit, Verification, verify_partition
+from streams.carriers import readable
+from streams.cli import output
+from streams.live import Held, Live, live
+
+SHOWN = 5  # graphs, and differences of one
+
+
+@dataclass(frozen=True)
+class Found:
+    """One partition: the comparison, and where it fails: what is damaged, which graphs diverge."""
+
+    verification: Verification
+    problem: str = ""
+    divergences: list[Divergence] = field(default_factory=list)
+
+    @property
+    def match(self) -> bool:
+        """Return whether there is nothing to tell."""
+        return self.verification.match and not self.problem
+
+
+def verify(json: output.Json = False) -> None:
+    """Compare every live partition with an offline fold of the log.  Exits with 4 when one differs."""
+    found = output.run(_verify())
+    match = all(each.match for each in found)
+    if json:
+        output.print_json({"match": match, "partitions": [_described(each) for each in found]})
+    else:
+        _show(found)
+    for each in found:
+        _explain(each)
+    if not match:
+        raise typer.Exit(output.MISMATCH)
+
+
+async def _verify() -> list[Found]:
+    settings = output.settings()
+    async with readable(settings) as topics, live(settings) as there:
+        log = topics.reader(settings.topics.events)
+        return [await _compared(log, number, there) for number in range(topics.partitions)]
+
+
+async def _compared(log: LogReader, number: int, there: Live) -> Found:
+    """Compare one partition.  A damaged store, and a log that cannot be the one folded here, are differences too."""
+    held = Held(-1, "")
+    try:
+        held = await there.held(number)
+        verification = await verify_partition(log, number, *held)
+    except Halted as error:
+        return Found(Verification(number, *held, "", 0, Audit()), str(error))
+    if verification.digest_live == verification.digest_replayed:
+        return Found(verification)
+    return await _explained(log, verification, there)
+
+
+async def _explained(log: LogReader, verification: Verification, there: Live) -> Found:
+    number = verification.partition
+    try:
+        refused = await refused_from(log, number, verification.watermark + 1)
+        problem = "" if refused is None else f"of the log, nothing from offset {refused} on was accepted"
+        with await there.store(number) as store:
+            if store is None:
+                why = "to see where, start the workers with EMGAS_SNAPSHOTS, and give it to this command too"
+                return Found(verification, problem or why)
+            return Found(verification, problem, await diverging(log, number, store))
+    except EmgasError as error:
+        return Found(verification, f"where it differs cannot be seen: {error}")
+
+
+def _described(found: Found) -> dict[str, Any]:
+    each = found.verification
+    return {
+        "partition": each.partition,
+        "watermark": each.watermark,
+        "digest_live": each.digest_live,
+        "digest_replayed": each.digest_replayed,
+        "match": found.match,
+        "turns": each.turns,
+        "each_once": each.audit.each_once,
+        "duplicates": each.audit.duplicates,
+        "rejected": each.audit.rejected,
+        "ignored": each.audit.ignored,
+        "problem": found.problem,
+        "divergences": [_divergence(graph) for graph in found.divergences],
+    }
+
+
+def _divergence(each: Divergence) -> dict[str, Any]:
+    return {**asdict(each), "differences": [difference._asdict() for difference in each.differences]}
+
+
+def _show(found: list[Found]) -> None:
+    rows = output.table("live state against an offline fold of the log", "partition#", "at#", "turns#", "once", "equal")
+    for each in (one.verification for one in found):
+        once, equal = each.audit.each_once, each.digest_live == each.digest_replayed
+        rows.add_row(str(each.partition), str(each.watermark), str(each.turns), _mark(once), _mark(equal))
+    output.out.print(rows)
+
+
+def _mark(good: bool) -> str:
+    return "[green]yes[/]" if good else "[bold red]NO[/]"
+
+
+def _explain(found: Found) -> None:
+    """Say on stderr what is wrong with a partition."""
+    number = found.verification.partition
+    if found.problem:
+        _say(f"partition {number}", found.problem)
+    for each in found.divergences[:SHOWN]:
+        _say(f"partition {number}, graph {each.graph}", _told(each))
+    if len(found.divergences) > SHOWN:
+        _say(f"partition {number}", f"{len(found.divergences) - SHOWN} more graphs differ: see --json")
+
+
+def _told(each: Divergence) -> str:
+    if each.offset < 0:
+        return each.what
+    when = f" of {utc(each.at)}" if each.at is not None else ""
+    since = "the event" if each.exact else "from the event on"
+    return f"{since} at offset {each.offset} ({each.kind}{when}): {each.what}"
+
+
+def _say(where: str, what: str) -> None:
+    output.err.print(f"[bold red]{where}:[/] {escape(what)}", highlight=False, soft_wrap=True)

@@ -1,0 +1,86 @@
+"""A worker's snapshots: taken while it works, and fetched before it opens a store that it does not have.
+
+Taking one holds up the worker only for the checkpoint, which is hard links; hashing and copying go on beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from replay.log import LogReader
+from replay.manifest import Manifest, described
+from replay.snapshots import Snapshots, SnapshotsUnreachable, restore
+from streams.settings import Settings
+
+log = structlog.get_logger()
+
+
+class Checkpointed(Protocol):
+    """What can be asked for a checkpoint of a partition (streams/event_table.py)."""
+
+    def checkpoint(self, number: int, path: Path) -> None:
+        """Make the new directory `path` a store of what partition `number` has folded by now."""
+
+
+class SnapshotTaker:
+    """Takes snapshots of `folds` to where `settings` say.  `now` returns ms since the epoch."""
+
+    def __init__(self, settings: Settings, folds: Checkpointed, reader: LogReader, now: Callable[[], int]) -> None:
+        self._settings = settings
+        self._folds = folds
+        self._reader = reader
+        self._now = now
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Return whether there is a place for snapshots."""
+        return self._settings.snapshots is not None
+
+    async def take(self, number: int) -> Manifest:
+        """Take a snapshot of a partition that is open, and remove those that are too many.
+
+        Raises SnapshotsUnreachable, SnapshotRefused (nothing is folded yet), StoreCorrupt.
+        """
+        assert self._settings.snapshots is not None  # noqa: S101 - asked before
+        snapshots = Snapshots(self._settings.snapshots, self._settings.prefix)
+        checkpoint = self._settings.home / "checkpoints" / str(number)
+        async with self._one_at_a_time:
+            shutil.rmtree(checkpoint, ignore_errors=True)  # of a worker that was killed
+            try:
+                self._folds.checkpoint(number, checkpoint)
+                manifest = await described(self._reader, number, self._settings.prefix, checkpoint, self._now())
+                await asyncio.to_thread(snapshots.write, manifest, checkpoint)
+            finally:
+                shutil.rmtree(checkpoint, ignore_errors=True)
+            await asyncio.to_thread(snapshots.retain, number, self._settings.snapshots_kept, self._now())
+        log.info("snapshot taken", partition=number, snapshot=manifest.name, bytes=manifest.bytes)
+        return manifest
+
+
+async def restore_missing(settings: Settings, number: int, reader: LogReader) -> None:
+    """Fetch the newest good snapshot of a partition whose store is not there; without one, it is folded anew.
+
+    What cannot be used is logged, never fatal: the log has everything.
+    """
+    if settings.snapshots is None or settings.store_of(number).exists():
+        return
+    try:
+        manifest = await restore(
+            Snapshots(settings.snapshots, settings.prefix), number, reader, settings.store_of(number), _refused
+        )
+    except SnapshotsUnreachable as error:
+        log.error("no snapshots: folding from the beginning", partition=number, error=str(error))
+        return
+    if manifest is not None:
+        log.info("snapshot restored", partition=number, snapshot=manifest.name, watermark=manifest.watermark)
+
+
+def _refused(why: str) -> None:
+    log.error("snapshot refused", error=why)

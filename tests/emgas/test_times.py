@@ -1,0 +1,56 @@
+"""Times as people write them: what each means, and what is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emgas.errors import InvalidMessage
+from emgas.limits import EARLIEST_MS, LATEST_MS
+from emgas.times import milliseconds
+
+TWO_PM = 1_683_554_400_000  # 2023-05-08T14:00:00Z
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        TWO_PM,
+        str(TWO_PM),
+        "2023-05-08T14:00",
+        " 2023-05-08 14:00:00.000 ",
+        "2023-05-08T14:00Z",
+        "2023-05-08T16:00+02:00",
+        "20230508T14",
+        datetime(2023, 5, 8, 14),
+        datetime(2023, 5, 8, 16, tzinfo=timezone(timedelta(hours=2))),
+    ],
+)
+def test_one_time_in_many_forms(written: int | str | datetime) -> None:
+    assert milliseconds(written) == TWO_PM
+
+
+@pytest.mark.parametrize(("written", "at"), [("2023-05-08", TWO_PM - 14 * 3_600_000), ("-00000000001", -1), (-1, -1)])
+def test_a_day_begins_at_midnight_and_a_memory_may_be_older_than_1970(written: int | str, at: int) -> None:
+    assert milliseconds(written) == at
+
+
+@pytest.mark.parametrize("written", ["", "soon", "2023", "1683554400", "yesterday", "2023-13-01", "2023-05-08T25:00"])
+def test_what_is_no_time_is_refused_and_the_error_says_how_to_write_one(written: str) -> None:
+    with pytest.raises(InvalidMessage, match="is no time: write it as 2023-05-08T14:00"):
+        milliseconds(written)
+
+
+@pytest.mark.parametrize("written", [EARLIEST_MS - 1, LATEST_MS + 1, str(LATEST_MS + 1), "0001-01-01T00:00+14:00"])
+def test_a_time_beyond_all_calendars_is_refused(written: int | str) -> None:
+    with pytest.raises(InvalidMessage, match="years 1 to 9999"):
+        milliseconds(written)
+
+
+@given(st.integers(EARLIEST_MS, LATEST_MS))
+def test_every_time_that_a_message_may_hold_can_be_written(at: int) -> None:
+    written = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
+    assert milliseconds(written) == milliseconds(written.isoformat()) == milliseconds(at) == at

@@ -1,0 +1,73 @@
+"""Snapshots on a real Apache Kafka: live workers write them, a new worker and a single graph start from them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replay.snapshots import Snapshots
+from streams import carriers
+from tests.support.carriers import kafka_carrier
+from tests.support.cli import emgas
+from tests.support.pipeline import Pipeline, settings_for
+
+pytestmark = pytest.mark.kafka
+
+
+async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
+    kafka_address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = str(tmp_path / "kept")
+    settings = settings_for(tmp_path / "1", f"test-{uuid.uuid4().hex[:12]}", f"kafka://{kafka_address}", snapshots=kept)
+    common = {"broker": settings.broker or "", "prefix": settings.prefix, "snapshots": kept}
+
+    async def command(*words: str) -> Any:
+        return (await asyncio.to_thread(emgas, tmp_path / "client", *words, "--json", **common)).json
+
+    await carriers.create(settings)
+    async with kafka_carrier(kafka_address) as carrier:
+        async with Pipeline(settings, carrier) as first:
+            for number in range(6):
+                await first.record(f"graph-{number}")
+            created = (await command("snapshot", "create"))["snapshots"]
+            for number in range(6):
+                await first.record(f"graph-{number}", id="later")
+            live = first.digests()
+            assert (await command("replay", "digest"))["graphs"] == live
+            assert (await command("replay", "digest", "--offline"))["graphs"] == live
+            told = await command("replay", "rebuild", "--graph", "graph-0", "--snapshots", kept)
+            assert told["digest"] == live["graph-0"]
+            assert (await command("replay", "verify"))["match"] is True
+        capsys.readouterr()
+        async with Pipeline(settings.model_copy(update={"data": tmp_path / "2"}), carrier) as second:
+            assert second.digests() == live
+            assert all(each.match for each in await second.verified())
+            await tamper(second, "graph-3")
+            verified = await verify_failing(tmp_path, common)
+    said = capsys.readouterr().out
+    names = [name for number in range(2) for name in Snapshots(kept, settings.prefix).names(number)]
+    assert {each["snapshot"] for each in created} <= set(names)
+    assert all(each["snapshot"] in said for each in created), "the new worker started from the snapshots"
+    (diverged,) = [each for partition in verified["partitions"] for each in partition["divergences"]]
+    assert diverged["graph"] == "graph-3"
+    assert diverged["differences"][0]["column"] == "recalled"
+
+
+async def tamper(pipeline: Pipeline, graph: str) -> None:
+    """Change what a live worker holds behind the log's back, and have it written down."""
+    owner = pipeline.app.owners[pipeline.place(graph)]
+    held = owner.state.graph(graph)
+    assert held is not None
+    held.recalled += 1
+    for number in range(70):  # until the store holds a snapshot of the graph
+        await pipeline.record(graph, id=f"more{number}")
+
+
+async def verify_failing(tmp_path: Path, settings: dict[str, str]) -> Any:
+    said = await asyncio.to_thread(emgas, tmp_path / "client", "replay", "verify", "--json", code=4, **settings)
+    return json.loads(said.out.splitlines()[-1])

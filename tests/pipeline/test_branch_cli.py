@@ -1,0 +1,110 @@
+"""`emgas replay branch` and `compare` as a user calls them: the demo conversation, folded twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from processors.concepts import YakeExtractor
+from processors.extractor import Extraction
+from tests.support.cli import ROOT, emgas, emgas_here
+
+DEMO = ROOT / "streams" / "demo" / "conversation.jsonl"
+
+
+class Lone:
+    """An extractor that finds the longest word of a text, and no other."""
+
+    def __init__(self, language: str) -> None:
+        self._yake = YakeExtractor(language)
+        self.version = "lone 1"
+
+    def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
+        return self._first(self._yake.of_turn(text, speaker=speaker, at=at))
+
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
+        return self._first(self._yake.of_query(text, at))
+
+    @staticmethod
+    def _first(found: Extraction) -> Extraction:
+        words = [concept for concept in found.concepts if not concept.id.startswith("@")]
+        kept = tuple(sorted(words, key=lambda concept: (-len(concept.id), concept.id))[:1])
+        return Extraction(kept, question=found.question, tokens=found.tokens)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory that holds the demo conversation."""
+    data = tmp_path_factory.mktemp("data")
+    emgas_here(data, "publish", str(DEMO), partitions="2")
+    return data
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    file = tmp_path / "questions.jsonl"
+    asked = [
+        {"graph": "demo", "text": "What did Dr. Okafor prescribe for Biscuit's ear?", "evidence": ["demo-033"]},
+        {"graph": "demo", "text": "敦煌的民宿叫什么名字？"},
+    ]
+    file.write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
+    return file
+
+
+def digests(data: Path) -> dict[str, str]:
+    found = emgas_here(data, "replay", "digest", "--json", partitions="2").json["graphs"]
+    assert len(found) == 2
+    return dict(found)
+
+
+def test_a_branch_that_changes_nothing_is_the_same_memory(data: Path, tmp_path: Path) -> None:
+    into = str(tmp_path / "branch")
+    first = emgas_here(data, "replay", "branch", "--into", into, "--json", partitions="2").json
+    assert (first["turns"], first["accepted"], first["rejected"]) == (119, 119, 0)
+    assert digests(tmp_path / "branch") == digests(data)
+    again = emgas_here(data, "replay", "branch", "--into", into, "--json", partitions="2").json
+    assert (again["accepted"], again["duplicates"]) == (0, 119)
+
+
+def test_a_branch_with_another_extractor_and_life_is_compared_question_by_question(
+    data: Path, tmp_path: Path, questions: Path
+) -> None:
+    into = str(tmp_path / "branch")
+    options = "--extractor", "tests.pipeline.test_branch_cli.Lone", "--preset", "elephant", "--set", "half-life=1d"
+    before = digests(data)
+    emgas_here(data, "replay", "branch", "--into", into, *options, partitions="2")
+    assert digests(data) == before, "a branch changes nothing of what it is made from"
+    lived = emgas_here(tmp_path / "branch", "configure", "demo", "--json", partitions="2").json
+    assert (lived["preset"], lived["settings"]["half_life"]) == ("elephant", 24 * 3600 * 1000)
+    compared = emgas(data, "replay", "compare", str(questions), "--into", into, "--json", partitions="2").json
+    assert compared["here"]["turns"] == compared["there"]["turns"] == 119
+    assert compared["there"]["concepts"] < compared["here"]["concepts"]
+    assert compared["recall"]["here"] == 1.0
+    assert "demo-033" in compared["questions"][0]["here"]
+    assert 0 <= compared["overlap"] < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ([], "where the branch is to live"),
+        (["--into", "{data}"], "is the memory itself"),
+        (["--into", "{tmp}", "--set", "half-life=long"], "is no duration"),
+        (["--into", "{tmp}", "--set", "haste=3"], "haste"),
+        (["--into", "{tmp}", "--preset", "goldfish"], "choose one of default"),
+        (["--to-prefix", "two", "--extractor", "a.b"], "--extractor needs --into"),
+    ],
+)
+def test_a_wrong_call_is_refused_and_says_what_to_do(data: Path, tmp_path: Path, options: list[str], told: str) -> None:
+    given = [option.format(data=data, tmp=tmp_path / "b") for option in options]
+    said = emgas_here(data, "replay", "branch", *given, code=2, partitions="2")
+    assert told in " ".join(said.err.split())
+
+
+def test_a_bad_line_of_questions_is_named(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text('{"graph": "demo", "text": "ok"}\n{"graph": "demo"}\n', encoding="utf-8")
+    said = emgas_here(data, "replay", "compare", str(file), "--into", str(tmp_path / "b"), code=2, partitions="2")
+    assert "line 2: text" in " ".join(said.err.split())

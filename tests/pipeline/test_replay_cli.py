@@ -1,0 +1,285 @@
+"""`emgas replay rebuild|verify|digest` and `emgas snapshot …` on the embedded log, also beside a live worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emgas.messages import Failure
+from streams.embedded.log import open_log
+from streams.settings import Settings
+from tests.support.carriers import sqlite_carrier
+from tests.support.cli import ROOT, emgas, emgas_here
+from tests.support.pipeline import Pipeline, a_turn, settings_for
+
+CONVERSATION = ROOT / "streams" / "demo" / "conversation.jsonl"
+TURNS = [json.loads(line) for line in CONVERSATION.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory that holds the demo's conversation."""
+    data = tmp_path_factory.mktemp("memory")
+    emgas(data, "publish", str(CONVERSATION), "--json", partitions="2")
+    return data
+
+
+@pytest.fixture
+def copy(memory: Path, tmp_path: Path) -> Path:
+    """Return a copy of it, to be spoilt."""
+    shutil.copytree(memory, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def home(data: Path) -> Settings:
+    return Settings(data=data, broker=None)
+
+
+def digests(data: Path, *options: str) -> Any:
+    return emgas_here(data, "replay", "digest", "--json", *options).json["graphs"]
+
+
+# digests and rebuilds
+
+
+def test_the_live_digests_are_those_of_an_offline_fold(memory: Path) -> None:
+    assert sorted(digests(memory)) == ["demo", "demo-zh"]
+    assert digests(memory) == digests(memory, "--offline")
+
+
+def test_a_rebuild_of_one_graph_has_its_digest(memory: Path) -> None:
+    told = emgas_here(memory, "replay", "rebuild", "--graph", "demo", "--json").json
+    assert told["digest"] == digests(memory)["demo"]
+    assert set(told) == {"events", "seconds", "events_per_second", "digest"}
+
+
+def test_a_rebuild_to_an_offset_or_a_time_leaves_out_what_came_later(memory: Path) -> None:
+    turn = TURNS[len(TURNS) // 2]
+    whole = emgas_here(memory, "replay", "rebuild", "--json").json
+    shorter = emgas_here(memory, "replay", "rebuild", "--offset", "10", "--json").json
+    earlier = emgas_here(memory, "replay", "rebuild", "--as-of", str(turn["at"]), "--json").json
+    assert (shorter["events"], earlier["events"]) == (20, whole["events"])
+    assert len({whole["digest"], shorter["digest"], earlier["digest"]}) == 3
+
+
+def test_a_rebuild_that_is_asked_for_again_goes_on_and_tells_the_same(memory: Path, tmp_path: Path) -> None:
+    told = [
+        emgas_here(memory, "replay", "rebuild", "--into", str(tmp_path / "into"), "--json").json["digest"]
+        for _ in range(2)
+    ]
+    assert told[0] == told[1]
+    other = emgas_here(memory, "replay", "rebuild", "--offset", "5", "--into", str(tmp_path / "into"), code=2)
+    assert "holds another rebuild" in other.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (["--graph", "nobody"], 3, "graph nobody was not there yet"),
+        (["--offset", "1", "--as-of", "2023-05-08"], 2, "give one of them"),
+        (["--snapshots", "somewhere"], 2, "--snapshots goes with --graph"),
+    ],
+)
+def test_a_rebuild_that_cannot_be_is_explained(memory: Path, options: list[str], code: int, told: str) -> None:
+    assert told in emgas_here(memory, "replay", "rebuild", *options, code=code).err
+
+
+def test_replaying_where_no_worker_ever_ran_is_an_error_and_makes_nothing(tmp_path: Path) -> None:
+    for words in (("replay", "rebuild"), ("replay", "verify"), ("replay", "digest")):
+        assert "no worker has ever run in this data directory" in emgas_here(tmp_path, *words, code=1).err
+    assert list(tmp_path.iterdir()) == []
+
+
+IN_PROCESSES = """
+import json, os, signal, sys, pathlib
+import streams.rebuilding as rebuilding
+from replay.plan import Plan
+from streams.settings import Settings
+
+if __name__ == "__main__":
+    rebuilding.SHORT = 0
+    plan = Plan("emgas", tuple(json.loads(sys.argv[1]))).agreed(pathlib.Path(sys.argv[2]))
+
+    def show(done):
+        if done >= int(sys.argv[3]):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    rebuilt = rebuilding.rebuild_all(Settings(broker=None), plan, pathlib.Path(sys.argv[2]), 2, show)
+    print(rebuilding.combined([each.digest for each in rebuilt]))
+"""
+
+
+def test_a_rebuild_in_processes_goes_on_after_its_parent_was_killed(memory: Path, tmp_path: Path) -> None:
+    log = open_log(home(memory).home)
+    ends = [log.bounds("emgas.events", number)[1] for number in range(2)]
+    log.close()
+    (tmp_path / "rebuild.py").write_text(IN_PROCESSES)
+    environment = {**os.environ, "EMGAS_DATA": str(memory), "PYTHONPATH": str(ROOT)}
+
+    def run(kill_at: int) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, tmp_path / "rebuild.py", json.dumps(ends), tmp_path / "into", str(kill_at)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+
+    assert run(kill_at=1).returncode == -signal.SIGKILL
+    finished = run(kill_at=10**9)
+    assert finished.stdout.split() == [emgas_here(memory, "replay", "rebuild", "--json").json["digest"]], finished
+
+
+def test_a_rebuild_in_processes_ends_with_the_error_of_one(copy: Path, tmp_path: Path) -> None:
+    log = open_log(home(copy).home)
+    ends = [log.bounds("emgas.events", number)[1] for number in range(2)]
+    row = log._partitions["emgas.events", 1].row
+    log._db.execute(f"update records_{row:d} set value = ? where offset = ?", (b"no event", 3))  # noqa: S608
+    log.close()
+    (tmp_path / "rebuild.py").write_text(IN_PROCESSES)
+    environment = {**os.environ, "EMGAS_DATA": str(copy), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, tmp_path / "rebuild.py", json.dumps(ends), tmp_path / "into", "1000000"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert "UnreadableEvent: partition 1, offset 3 " in done.stderr
+
+
+async def test_replay_reads_beside_a_live_worker(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path, "emgas", None, snapshots=str(tmp_path / "kept"))
+    async with sqlite_carrier(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+        await pipeline.record("ada")
+        live = pipeline.digests()
+        verified = emgas(tmp_path, "replay", "verify", "--json").json
+        assert verified["match"] is True
+        assert sum(each["turns"] for each in verified["partitions"]) == 1
+        assert emgas(tmp_path, "replay", "digest", "--json").json["graphs"] == live
+        await pipeline.record("ada", id="t2")
+        assert emgas(tmp_path, "replay", "digest", "--json").json["graphs"] == pipeline.digests() != live
+        assert await pipeline.memory.digests(pipeline.place("ada")) == pipeline.digests()
+        emgas(tmp_path, "snapshot", "restore", "--to", str(tmp_path / "kept"), code=1)
+
+
+# damage
+
+
+def test_a_flipped_byte_in_a_table_is_named(copy: Path) -> None:
+    number, table = a_table(copy)
+    damaged = bytearray(table.read_bytes())
+    damaged[len(damaged) // 3] ^= 1
+    table.write_bytes(damaged)
+    said = emgas_here(copy, "replay", "verify", "--json", code=4)
+    told = said.json["partitions"][number]
+    assert told["match"] is False
+    assert str(table.parent) in told["problem"]
+    assert "is damaged" in said.err
+
+
+def a_table(data: Path) -> tuple[int, Path]:
+    """Return the largest table file of the stores, and its partition."""
+    tables = home(data).home.glob("partitions/*/*.sst")
+    table = max(tables, key=lambda path: path.stat().st_size)
+    return int(table.parent.name), table
+
+
+def test_a_flipped_byte_in_the_log_is_named_by_partition_and_offset(copy: Path) -> None:
+    log = open_log(home(copy).home)
+    record = next(r for r in log.read("emgas.events", 1, 0) if b"TurnRecorded" in (r.value or b""))
+    value = bytearray(record.value or b"")
+    value[value.index(b'"text":"') + 10] ^= 1
+    row = log._partitions["emgas.events", 1].row
+    log._db.execute(f"update records_{row:d} set value = ? where offset = ?", (bytes(value), record.offset))  # noqa: S608
+    log.close()
+    for words, code in ((("rebuild",), 1), (("verify",), 4)):
+        said = emgas_here(copy, "replay", *words, code=code)
+        assert "partition 1, offset " in said.err
+        assert f"(the record before it lies at {record.offset})" in said.err
+
+
+# snapshots
+
+
+def test_snapshots_are_created_listed_and_restored(copy: Path, tmp_path: Path) -> None:
+    before = digests(copy)
+    kept = str(tmp_path / "kept")
+    created = emgas_here(copy, "snapshot", "create", "--to", kept, "--json").json["snapshots"]
+    listed = emgas_here(copy, "snapshot", "list", "--json", snapshots=kept).json["snapshots"]
+    assert [each["partition"] for each in created] == [0, 1]
+    assert [each["snapshot"] for each in listed] == [each["snapshot"] for each in created]
+    assert sum(each["turns"] for each in listed) == len(TURNS)
+    for number in range(2):
+        shutil.rmtree(home(copy).store_of(number))
+    restored = emgas_here(copy, "snapshot", "restore", "--json", snapshots=kept).json["restored"]
+    assert [each["snapshot"] for each in restored] == [each["snapshot"] for each in created]
+    assert digests(copy) == before
+    assert emgas_here(copy, "replay", "verify", "--json").json["match"] is True
+    graph = emgas_here(copy, "replay", "rebuild", "--graph", "demo", "--snapshots", kept, "--json").json
+    assert graph["digest"] == before["demo"]
+
+
+def test_a_damaged_snapshot_is_named_and_the_older_one_restored(copy: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    older = emgas_here(copy, "snapshot", "create", "--to", str(kept), "--json").json["snapshots"][1]
+    newest = emgas_here(copy, "snapshot", "create", "--to", str(kept), "--json").json["snapshots"][1]
+    table = next((kept / "emgas" / "1" / newest["snapshot"]).glob("*.sst"))
+    table.write_bytes(table.read_bytes()[:-1] + b"x")
+    said = emgas_here(copy, "snapshot", "restore", "--to", str(kept), "--json")
+    assert said.json["restored"][1]["snapshot"] == older["snapshot"]
+    assert f"snapshot {newest['snapshot']} of partition 1: its file {table.name} is damaged" in said.err
+
+
+def test_without_a_place_or_a_snapshot_the_commands_say_what_to_do(copy: Path, tmp_path: Path) -> None:
+    for command in ("create", "list", "restore"):
+        assert "set EMGAS_SNAPSHOTS" in emgas_here(copy, "snapshot", command, code=2).err
+    assert emgas_here(copy, "snapshot", "list", "--to", str(tmp_path / "none"), "--json").json == {"snapshots": []}
+    nothing = emgas_here(copy, "snapshot", "restore", "--to", str(tmp_path / "none"), code=1)
+    assert "no snapshot at" in nothing.err
+    refused = emgas_here(copy, "snapshot", "create", "--to", "x", code=2, broker="kafka://127.0.0.1:1")
+    assert "EMGAS_SNAPSHOTS" in refused.err
+
+
+async def test_a_worker_without_stores_starts_from_the_newest_good_snapshot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = settings_for(tmp_path / "data", "emgas", None, partitions=1, snapshots=str(tmp_path / "kept"))
+    async with sqlite_carrier(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+        await pipeline.record("ada")
+        older = await pipeline.memory.checkpoint(0)
+        await pipeline.record("ada", id="t2")
+        newest = await pipeline.memory.checkpoint(0)
+        await pipeline.record("ada", id="t3")
+        live = pipeline.digests()
+        await pipeline.stop()
+        manifest = tmp_path / "kept" / "emgas" / "0" / newest.snapshot / "manifest.json"
+        manifest.write_bytes(manifest.read_bytes().replace(b'"keys": ', b'"keys": 1'))
+        shutil.rmtree(settings.store_of(0))
+        capsys.readouterr()
+        await pipeline.start()
+        told = capsys.readouterr().out
+        assert pipeline.digests() == live
+        assert all(each.match for each in await pipeline.verified())
+    assert newest.position.watermark > older.position.watermark
+    assert f"snapshot {newest.snapshot} of partition 0" in told
+    assert "snapshot refused" in told
+    assert f"snapshot={older.snapshot}" in told.replace("'", "") or older.snapshot in told
+
+
+async def test_a_worker_that_keeps_no_snapshots_says_so(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path, "emgas", None)
+    async with sqlite_carrier(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+        answer = await pipeline.ask(pipeline.topics.queries, None, b'{"kind":"checkpoint"}', 0)
+        assert isinstance(answer, Failure)
+        assert "EMGAS_SNAPSHOTS" in answer.message
+        await pipeline.record("ada")
+
+
+async def test_a_worker_whose_snapshots_cannot_be_reached_folds_the_log(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("where a directory should be")
+    settings = settings_for(tmp_path, "emgas", None, snapshots=str(tmp_path / "file"))
+    async with sqlite_carrier(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+        await pipeline.record("ada")
+        answer = await pipeline.ask(pipeline.topics.queries, None, b'{"kind":"checkpoint"}', 0)
+        assert isinstance(answer, Failure)
+        assert "cannot use the snapshots" in answer.message
+        assert (await pipeline.memory.record(a_turn("ada", id="t2"))).status == "accepted"

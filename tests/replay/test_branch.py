@@ -1,0 +1,83 @@
+"""What a branch is sent for a log's events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+
+from emgas.messages import Configure, Forget, Settings, Turn
+from replay.branch import Life, Message, messages
+from state.events import GraphEvent
+from state.presets import PRESETS
+from tests.support.events import (
+    DAY,
+    NOON,
+    concepts_recalled,
+    consolidation_closed,
+    decay_closed,
+    forgotten,
+    graph_configured,
+    ticked,
+    turn_recorded,
+)
+
+
+async def sent(events: Iterable[GraphEvent], life: Life | None = None) -> list[Message]:
+    async def stream() -> AsyncIterator[GraphEvent]:
+        for event in events:
+            yield event
+
+    return [message async for message in messages(stream(), life)]
+
+
+async def test_a_turn_is_sent_as_it_was_with_the_time_that_it_was_folded_with() -> None:
+    event = turn_recorded(id="t7", session="s", speaker="Bot", role="assistant", metadata={"n": 1.5}, at=NOON + DAY)
+    (turn,) = await sent([event])
+    assert turn == Turn(
+        id="t7",
+        graph="ada",
+        speaker="Bot",
+        text=event.text,
+        session="s",
+        role="assistant",
+        at=NOON + DAY,
+        metadata={"n": 1.5},
+    )
+
+
+async def test_settings_are_sent_as_what_differs_from_their_preset() -> None:
+    (wish,) = await sent([graph_configured(preset="forgetful", half_life=DAY, seq=9)])
+    assert isinstance(wish, Configure)
+    assert (wish.graph, wish.preset, wish.settings) == ("ada", "forgetful", Settings(half_life=DAY))
+
+
+async def test_a_preset_that_this_version_does_not_know_is_sent_as_all_its_values() -> None:
+    event = graph_configured(preset="elephant")
+    fields = {**{name: getattr(event, name) for name in ("epoch", "claim", "seq", "chain", "graph", "settings")}}
+    (wish,) = await sent([type(event)(**fields, preset="of tomorrow")])
+    assert isinstance(wish, Configure)
+    assert wish.preset == "default"
+    meant, default = PRESETS["elephant"].model_dump(), PRESETS["default"].model_dump()
+    assert wish.settings == Settings(**{name: value for name, value in meant.items() if value != default[name]})
+    assert wish.settings.prune_below == 0
+
+
+async def test_a_wish_to_forget_keeps_its_place_between_turns() -> None:
+    first, wish, second = await sent([turn_recorded(id="t0"), forgotten(concepts="tea", turns="t0"), turn_recorded()])
+    assert isinstance(first, Turn)
+    assert isinstance(second, Turn)
+    assert isinstance(wish, Forget)
+    assert (wish.graph, wish.concepts, wish.turns) == ("ada", ["tea"], ["t0"])
+
+
+async def test_what_windows_ticks_and_questions_did_is_left_to_the_branch() -> None:
+    assert await sent([concepts_recalled(), decay_closed(), consolidation_closed(), ticked()]) == []
+
+
+async def test_a_life_of_its_own_comes_first_in_each_graph_and_instead_of_what_the_log_says() -> None:
+    life = Life("elephant", Settings(half_life=DAY))
+    log = [graph_configured(), turn_recorded(), turn_recorded(graph="bob"), graph_configured(preset="mofox")]
+    told = [(type(message).__name__, message.graph) for message in await sent(log, life)]
+    assert told == [("Configure", "ada"), ("Turn", "ada"), ("Configure", "bob"), ("Turn", "bob")]
+    (begun, *_) = await sent(log, life)
+    assert isinstance(begun, Configure)
+    assert (begun.preset, begun.settings) == (life.preset, life.settings)

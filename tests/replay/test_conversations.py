@@ -1,0 +1,168 @@
+"""Whole conversations, extracted as a worker does: at any moment, the past is what a memory held that heard no more.
+
+The demo's conversation, and one in LoCoMo's format that is made here: dated sessions over a year, which is long enough
+for things to fade, to become long-term, and for topics.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emgas.formats import read
+from emgas.messages import Query, Turn
+from processors.concepts import YakeExtractor
+from replay.history import History, history
+from replay.log import Record
+from replay.moment import AsOf
+from state.events import GraphEvent, TurnRecorded
+from state.graph import Graph
+from streams.answer import recall_from
+from tests.support.events import DAY, graph_configured, ticked, turn_recorded
+from tests.support.list_log import ListReader
+from tests.support.living import Life
+from tests.support.logs import LogWriter
+
+DEMO = Path(__file__).resolve().parents[2] / "streams" / "demo" / "conversation.jsonl"
+MOMENTS = 50
+EXTRACTOR = YakeExtractor(language="en")
+THINGS = ["kettle", "teapot", "garden", "piano", "bicycle", "harbour", "recipe", "museum", "marathon", "telescope"]
+WHO = ["Jonas", "Petra", "Amara", "Rashid", "Biscuit"]
+
+
+def demo() -> list[Turn]:
+    """Return the demo's conversation."""
+    with DEMO.open("rb") as lines:
+        return [turn for turn in read(lines, DEMO.name) if isinstance(turn, Turn) and turn.graph == "demo"]
+
+
+def generated(seed: int = 7) -> list[Turn]:
+    """Return a conversation in LoCoMo's format, read as any file of it."""
+    seeded, start, conversation = random.Random(seed), datetime(2023, 5, 8, 13, 56, tzinfo=UTC), dict[str, Any]()
+    for session in range(1, 25):
+        start += timedelta(days=seeded.choice((1, 3, 14, 40)), minutes=seeded.randrange(600))
+        told = seeded.sample(THINGS, 3)
+        conversation[f"session_{session}_date_time"] = f"{start:%I:%M %p on %d %B, %Y}"
+        conversation[f"session_{session}"] = [
+            {"speaker": speaker, "dia_id": f"D{session}:{number}", "text": said(seeded, told)}
+            for number, speaker in enumerate(("Ada", "Bo") * 7)
+        ]
+    document = json.dumps([{"sample_id": "made", "conversation": conversation}]).encode()
+    return [turn for turn in read(io.BytesIO(document), "made.json", None, "locomo") if isinstance(turn, Turn)]
+
+
+def said(seeded: random.Random, told: Sequence[str]) -> str:
+    one, other = seeded.sample(told, 2)
+    return seeded.choice(
+        (
+            f"{seeded.choice(WHO)} finally repaired the {one} beside the {other}.",
+            f"Did you see the {one} that {seeded.choice(WHO)} bought in Lisbon?",
+            f"I dreamt about a {one} and an old {seeded.choice(THINGS)}.",
+        )
+    )
+
+
+def recorded(turns: Iterable[Turn]) -> list[TurnRecorded]:
+    """Return the events of `turns`, all in the graph "ada": what extraction finds is found once, and is then a fact."""
+    return [_recorded(turn) for turn in turns]
+
+
+def _recorded(turn: Turn) -> TurnRecorded:
+    assert turn.at is not None
+    found = EXTRACTOR.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
+    facts = {"question": found.question, "tokens": found.tokens, "concepts": list(found.concepts), "live": False}
+    return turn_recorded(**{**turn.model_dump(), "graph": "ada", **facts})
+
+
+def heard(events: Iterable[TurnRecorded], birth: GraphEvent) -> Life:
+    """Return the life of a memory that heard just this."""
+    life = Life([birth])
+    for event in events:
+        life.tell(event)
+    return life
+
+
+async def history_of(life: Life) -> History:
+    """Return what a replay reads of the log of a life."""
+    log = LogWriter()
+    for event in life.events:
+        log.keep(event)
+    return await history(ListReader([[Record(offset, 0, None, value) for offset, value in log.records]], 500), 0, "ada")
+
+
+async def check(
+    said: Sequence[TurnRecorded], birth: GraphEvent, seed: int, question: Callable[[int], str], moments: int = MOMENTS
+) -> None:
+    """Compare the past with a memory that heard only what came before, at random moments."""
+    past, seeded = await history_of(heard(said, birth)), random.Random(seed)
+    first, last = min(turn.at for turn in said), max(turn.at for turn in said)
+    for number in range(moments):
+        at = seeded.randint(first - DAY, last + 60 * DAY) if number % 3 else seeded.choice(said).at
+        as_of = AsOf(past, at)
+        graph = as_of.finished()
+        then = heard([turn for turn in said if turn.at <= at], birth)
+        then.close_due(at)
+        then.fold(ticked(at=at))
+        if graph is None:
+            assert at < first
+            continue
+        assert graph.digest() == then.graph.digest()
+        assert answer(graph, as_of.text_of, question(number)) == answer(then.graph, _Texts(then), question(number))
+
+
+def answer(graph: Graph, text_of: Callable[[Graph, int], TurnRecorded], text: str) -> Any:
+    return recall_from(graph, text_of, Query(graph="ada", text=text, top_passages=20, top_concepts=20), EXTRACTOR)
+
+
+class _Texts:
+    """Finds the texts of a life."""
+
+    def __init__(self, life: Life) -> None:
+        self._events = life.events
+
+    def __call__(self, graph: Graph, passage: int) -> TurnRecorded:
+        event = self._events[graph.passages.event[passage]]
+        assert isinstance(event, TurnRecorded)
+        return event
+
+
+CONVERSATIONS: dict[str, Callable[[], list[Turn]]] = {"demo": demo, "generated": generated}
+
+
+@lru_cache
+def conversation(name: str) -> tuple[TurnRecorded, ...]:
+    return tuple(recorded(CONVERSATIONS[name]()))
+
+
+@pytest.mark.parametrize("preset", ["default", "forgetful"])
+@pytest.mark.parametrize("name", CONVERSATIONS)
+async def test_the_past_of_a_conversation_is_what_a_memory_held_that_heard_no_more(name: str, preset: str) -> None:
+    said = conversation(name)
+    await check(said, graph_configured(preset=preset), 26, lambda number: said[number * 7 % len(said)].text)
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_so_it_is_when_parts_of_it_were_imported_in_any_order(seed: int) -> None:
+    said = list(conversation("generated"))
+    seeded = random.Random(seed)
+    parts = [said[at : at + 40] for at in range(0, len(said), 40)]
+    seeded.shuffle(parts)
+    mixed = [turn for part in parts for turn in part]
+    await check(mixed, graph_configured(preset="forgetful"), seed, lambda number: mixed[number].text, moments=15)
+
+
+def test_the_generated_conversation_is_worth_the_comparison() -> None:
+    """Things fade in it, become long-term, and gather into topics: else the past would be easy to tell."""
+    life = heard(conversation("generated"), graph_configured(preset="forgetful"))
+    kinds = {type(window).__name__ for window in life.windows}
+    assert kinds == {"DecayWindowClosed", "ConsolidationWindowClosed"}
+    assert any(life.graph.concepts.long_term)
+    assert life.graph.view().topics

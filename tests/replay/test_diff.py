@@ -1,0 +1,186 @@
+"""What changed between two moments of a graph, checked by hand."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from replay.diff import ConceptChange, Difference, PairGrowth, TopicChange, diff
+from state.events import GraphEvent
+from state.graph import Graph
+from tests.support.events import (
+    DAY,
+    NOON,
+    concept,
+    concepts_recalled,
+    consolidation_closed,
+    decay_closed,
+    forgotten,
+    graph_configured,
+    ticked,
+    topic_change,
+    turn_recorded,
+)
+from tests.support.graphs import folded, refolded
+from tests.support.lives import configurations, happenings
+from tests.support.living import Happening, live
+
+WEEKLY = graph_configured(half_life=7 * DAY)
+
+
+def changed(before: list[GraphEvent], between: list[GraphEvent]) -> Difference:
+    """Return what `between` changed in the graph of `before`."""
+    return diff(folded(*before), folded(*before, *between))
+
+
+def rounded(changes: list[ConceptChange]) -> list[tuple[str, float, float]]:
+    return [(each.id, round(each.before, 6), round(each.after, 6)) for each in changes]
+
+
+def with_topics(*topics: str) -> list[GraphEvent]:
+    """Return the events of a graph with topics of these words, each said once."""
+    words = turn_recorded(id="words", concepts=" ".join(dict.fromkeys(" ".join(topics).split())))
+    return [words, consolidation_closed(topics=[topic_change(f"topic-{n}", these) for n, these in enumerate(topics)])]
+
+
+def what(change: TopicChange) -> tuple[str, str, str | None]:
+    return change.id, change.change, change.other
+
+
+def test_concepts_are_born_and_forgotten() -> None:
+    before: list[GraphEvent] = [WEEKLY, turn_recorded(id="t0", concepts="tea milk")]
+    between: list[GraphEvent] = [
+        forgotten(concepts="milk"),
+        turn_recorded(id="t1", concepts=[concept("cup", "Cups", 0.25)]),
+    ]
+    found = changed(before, between)
+    assert found.born == [ConceptChange("cup", "Cups", 0.0, 0.25)]
+    assert found.forgotten == [ConceptChange("milk", "milk", 0.5, 0.0)]
+    assert (found.stronger, found.weaker) == ([], [])
+
+
+def test_what_is_said_again_grows_and_what_is_not_fades_each_by_what_it_is_worth_at_the_two_clocks() -> None:
+    before: list[GraphEvent] = [WEEKLY, turn_recorded(id="t0", concepts="tea milk sugar")]
+    between: list[GraphEvent] = [
+        turn_recorded(id="t1", at=NOON + 7 * DAY, concepts=[concept("tea", weight=0.75)]),
+        concepts_recalled(at=NOON + 7 * DAY, concepts="sugar"),
+    ]
+    found = changed(before, between)
+    assert rounded(found.stronger) == [("tea", 0.5, 1.0), ("sugar", 0.5, 0.75)]
+    assert rounded(found.weaker) == [("milk", 0.5, 0.25)]
+    assert [round(each.by, 6) for each in (*found.stronger, *found.weaker)] == [0.5, 0.25, -0.25]
+    assert found.clocks == (NOON, NOON + 7 * DAY)
+
+
+def test_what_only_kept_its_strength_is_neither_stronger_nor_weaker() -> None:
+    found = changed([turn_recorded(id="t0", concepts="tea")], [turn_recorded(id="t1", concepts="milk")])
+    assert (found.stronger, found.weaker) == ([], [])
+
+
+def test_concepts_become_long_term_once_and_marks_are_no_concepts() -> None:
+    before: list[GraphEvent] = [
+        turn_recorded(concepts="tea milk @day:2023-05-08"),
+        consolidation_closed(consolidated="tea"),
+    ]
+    between: list[GraphEvent] = [
+        turn_recorded(id="t1", concepts="cup @day:2023-05-09"),
+        consolidation_closed(consolidated="tea milk cup"),
+    ]
+    found = changed(before, between)
+    assert [each.id for each in found.long_term] == ["cup", "milk"]
+    assert [each.id for each in found.born] == ["cup"]
+
+
+def test_topics_are_born_and_die_and_change() -> None:
+    before = with_topics("tea milk", "cat dog")
+    between: list[GraphEvent] = [
+        consolidation_closed(topics=[topic_change("topic-1", "", "died"), topic_change("topic-2", "sun moon")]),
+        turn_recorded(id="t1", concepts="sun moon honey"),
+        consolidation_closed(
+            topics=[topic_change("topic-3", "sun moon"), topic_change("topic-0", "tea honey", "changed")]
+        ),
+    ]
+    assert changed(before, between).topics == [
+        TopicChange("topic-1", "cat, dog", "died", None, [], ["cat", "dog"]),
+        TopicChange("topic-0", "tea, honey", "changed", None, ["honey"], ["milk"]),
+        TopicChange("topic-2", "", "born", None, [], []),
+        TopicChange("topic-3", "sun, moon", "born", None, ["sun", "moon"], []),
+    ]
+
+
+def test_a_topic_whose_words_another_took_over_is_merged_and_one_made_of_anothers_words_is_split_off() -> None:
+    merging = [topic_change("topic-1", "", "died"), topic_change("topic-0", "tea milk cat dog", "merged")]
+    found = changed(with_topics("tea milk", "cat dog fox"), [consolidation_closed(topics=merging)])
+    assert [what(each) for each in found.topics] == [("topic-1", "merged", "topic-0"), ("topic-0", "changed", None)]
+    splitting = [topic_change("topic-0", "tea milk", "changed"), topic_change("topic-1", "cat dog", "split")]
+    found = changed(with_topics("tea milk cat dog"), [consolidation_closed(topics=splitting)])
+    assert [what(each) for each in found.topics] == [("topic-0", "changed", None), ("topic-1", "split", "topic-0")]
+    assert found.topics[0].left == ["cat", "dog"]
+
+
+def test_half_of_its_words_is_no_inheritance() -> None:
+    found = changed(
+        with_topics("tea milk cat dog"),
+        [consolidation_closed(topics=[topic_change("topic-0", "", "died"), topic_change("topic-1", "tea milk sun")])],
+    )
+    assert [what(each) for each in found.topics] == [("topic-0", "died", None), ("topic-1", "split", "topic-0")]
+
+
+def test_topics_that_only_lost_a_forgotten_word_have_changed_and_untouched_ones_have_not() -> None:
+    found = changed(with_topics("tea milk", "cat dog"), [forgotten(concepts="dog")])
+    assert found.topics == [TopicChange("topic-1", "cat", "changed", None, [], ["dog"])]
+
+
+def test_turns_are_added_and_archived_and_counted_though_they_came_and_went() -> None:
+    before: list[GraphEvent] = [turn_recorded(id="t0"), turn_recorded(id="t1")]
+    between: list[GraphEvent] = [
+        turn_recorded(id="t2"),
+        turn_recorded(id="t3"),
+        decay_closed(turns="t0 t2"),
+    ]
+    found = changed(before, between)
+    assert (found.turns, found.added, found.archived) == ((2, 4), ["t3"], ["t0"])
+
+
+def test_pairs_that_grew_most_come_first_and_forgotten_concepts_count_for_nothing() -> None:
+    before: list[GraphEvent] = [turn_recorded(id="t0", session="a", concepts="tea milk @mark:x")]
+    between: list[GraphEvent] = [
+        forgotten(concepts="@mark:x"),
+        *(turn_recorded(id=f"m{n}", session=f"m{n}", concepts="milk tea") for n in range(2)),
+        *(turn_recorded(id=f"c{n}", session=f"c{n}", concepts="cup tea @mark:y") for n in range(3)),
+    ]
+    assert changed(before, between).pairs == [PairGrowth("tea", "cup", 0, 3), PairGrowth("tea", "milk", 1, 3)]
+
+
+def test_from_nothing_everything_is_born() -> None:
+    found = diff(Graph("ada"), folded(turn_recorded(id="t0", concepts="tea milk")))
+    assert [each.id for each in found.born] == ["milk", "tea"]
+    assert (found.turns, found.added, found.pairs) == ((0, 1), ["t0"], [PairGrowth("tea", "milk", 0, 1)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(happenings(), configurations(), st.randoms(use_true_random=False))
+def test_two_moments_of_any_life_add_up_and_one_moment_has_no_difference(
+    happened: list[Happening], birth: GraphEvent, seeded: random.Random
+) -> None:
+    events = live(happened, [birth]).events
+    cut = seeded.randint(0, len(events))
+    before, after = refolded(events[:cut], Graph("ada")), refolded(events, Graph("ada"))
+    digests = before.digest(), after.digest()
+    found, nothing = diff(before, after), diff(after, after)
+    old, new = ({name for name in graph.concepts.numbers if name[0] != "@"} for graph in (before, after))
+    assert {each.id for each in found.born} == new - old
+    assert {each.id for each in found.forgotten} == old - new
+    assert len(found.added) - len(found.archived) == len(after.passages) - len(before.passages)
+    assert not any((nothing.born, nothing.stronger, nothing.weaker, nothing.forgotten, nothing.long_term))
+    assert not any((nothing.topics, nothing.added, nothing.archived, nothing.pairs))
+    assert (before.digest(), after.digest()) == digests, "comparing changes nothing"
+
+
+@pytest.mark.parametrize("days", [1, 30])
+def test_a_graph_that_was_only_told_the_time_is_weaker_by_what_it_faded(days: int) -> None:
+    found = changed([WEEKLY, turn_recorded(concepts="tea")], [ticked(at=NOON + days * DAY)])
+    assert rounded(found.weaker) == [("tea", 0.5, round(0.5 * 2 ** (-days / 7), 6))]

@@ -1,0 +1,143 @@
+"""Where a live state left the log: which event, how sure that is, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from replay.compare import Difference, content, differences
+from replay.divergence import Divergence, diverging
+from replay.log import Record
+from state import store as layout
+from state.events import TurnRecorded, decode, encode
+from state.graph import Graph
+from state.partition import Partition
+from state.store import MemoryStore
+from tests.support.list_log import ListReader
+from tests.support.logs import LogWriter, golden_log, long_log
+
+LOG = long_log()
+
+
+def events_of(graph: str) -> list[tuple[int, Any]]:
+    """Return (offset, event) of a graph's events."""
+    found = [(offset, decode(value)) for offset, value in LOG.records]
+    return [(offset, event) for offset, event in found if getattr(event, "graph", "") == graph]
+
+
+def live(change: Callable[[MemoryStore], None] = lambda _: None) -> MemoryStore:
+    """Return a store that folded the log and flushed now and then, as a worker does, and was then changed."""
+    store = MemoryStore()
+    state = Partition(store)
+    for count, (offset, value) in enumerate(LOG.records):
+        state.fold(offset, value)
+        if count % 20 == 0:
+            state.flush()
+    state.flush()
+    change(store)
+    return store
+
+
+async def found(store: MemoryStore) -> list[Divergence]:
+    reader = ListReader([[Record(offset, 0, None, value) for offset, value in LOG.records]])
+    return await diverging(reader, 0, store)
+
+
+async def test_a_state_that_is_the_fold_diverges_nowhere() -> None:
+    assert await found(live()) == []
+
+
+async def test_an_event_that_is_stored_otherwise_is_the_one() -> None:
+    offset, turn = events_of("cyd")[-1]
+    place = len(events_of("cyd")) - 1
+    assert isinstance(turn, TurnRecorded)
+    forged = structs.replace(turn, text="Another text.", concepts=turn.concepts[:1])
+    (told,) = await found(live(lambda store: store.write({layout.event_key("cyd", place): encode(forged)})))
+    assert (told.graph, told.offset, told.exact) == ("cyd", offset, True)
+    assert "stored otherwise" in told.what
+    assert "concepts" in told.what
+    assert "text" in told.what
+
+
+async def test_a_changed_snapshot_is_narrowed_to_the_first_event_that_touches_what_differs() -> None:
+    """A fold with a bug of its own: it took one concept for stronger than it is."""
+
+    def stronger(store: MemoryStore) -> None:
+        stored = store.get(layout.snapshot_key("ada"))
+        assert stored
+        graph = Graph.unpack(stored[8:])
+        graph.concepts.strength[graph.concepts.numbers["咖啡"]] += 0.5
+        store.write({layout.snapshot_key("ada"): stored[:8] + graph.pack()})
+
+    (told,) = await found(live(stronger))
+    first = next(offset for offset, event in events_of("ada") if "咖啡" in str(event))
+    assert (told.graph, told.offset, told.exact) == ("ada", first, False)
+    assert [(each.table, each.name, each.column) for each in told.differences] == [("concept", "咖啡", "strength")]
+    assert "concept 咖啡 strength: live " in told.what
+
+
+async def test_a_graph_that_cannot_be_loaded_is_told_as_it_is() -> None:
+    def lose(store: MemoryStore) -> None:
+        store.write({layout.event_key("cyd", len(events_of("cyd")) - 1): None})
+
+    (told,) = await found(live(lose))
+    assert told.graph == "cyd"
+    assert "the store is damaged" in told.what
+
+
+async def test_events_that_the_log_does_not_have_are_told() -> None:
+    log = long_log()
+    log.turn(graph="bob", concepts="tea", id="only-live")
+    store = MemoryStore()
+    log.folded(store).flush()
+    reader = ListReader([[Record(offset, 0, None, value) for offset, value in LOG.records]])
+    (told,) = await diverging(reader, 0, store)
+    assert told.graph == "bob"
+    assert f"the log has {len(events_of('bob'))}" in told.what
+
+
+# what differs between two graphs
+
+
+def golden() -> Graph:
+    graph = golden_log().folded().graph("ada")
+    assert graph is not None
+    return graph
+
+
+def test_equal_graphs_do_not_differ() -> None:
+    assert differences(golden(), golden()) == []
+
+
+def test_every_part_of_a_graph_is_compared() -> None:
+    tables = {table for table, _, _ in content(golden())}
+    assert tables == {"graph", "concept", "turn", "forgotten turn", "topic", "pair in turn", "pair in exchange"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda log: log.tick(at=2 * 10**12), [("graph", "", "clock")]),
+        (lambda log: log.forget(turns="t7"), [("turn", "t7", "at"), ("turn", "t7", "speaker")]),
+        (lambda log: log.turn(id="new", concepts="bread"), [("concept", "bread", "strength"), ("turn", "new", "at")]),
+    ],
+)
+def test_a_difference_is_told_by_name(change: Callable[[LogWriter], Any], expected: list[tuple[str, str, str]]) -> None:
+    log = golden_log()
+    change(log)
+    other = log.folded().graph("ada")
+    assert other is not None
+    told = [(each.table, each.name, each.column) for each in differences(other, golden())]
+    assert set(expected) <= set(told)
+
+
+def test_what_is_only_there_once_has_no_value_on_the_other_side() -> None:
+    log = golden_log()
+    log.turn(id="new", concepts="coffee bread")
+    other = log.folded().graph("ada")
+    assert other is not None
+    pair = Difference("pair in turn", "bread & coffee", "count", 1, None)
+    assert pair in differences(other, golden())

@@ -1,0 +1,298 @@
+"""Rebuilding: what a plan folds, that it goes on after kill -9, and that it says where a log is damaged."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from replay.history import histories
+from replay.log import Record
+from replay.moment import graph_as_of
+from replay.plan import NotThisRebuild, Plan, planned
+from replay.rebuild import Told, rebuild, refold, refused_from
+from state.errors import LogRewritten, UnreadableEvent
+from state.partition import Partition
+from state.rocks_store import RocksStore
+from state.store import MemoryStore
+from streams.embedded.log import NewRecord, open_log
+from streams.topic_plan import FOR_EVER, TopicPlan
+from tests.support.cli import ROOT
+from tests.support.events import NOON
+from tests.support.list_log import ListReader
+from tests.support.logs import LogWriter, golden_log, long_log
+
+TOPIC = "emgas.events"
+
+
+def reader(*logs: LogWriter) -> ListReader:
+    return ListReader([[Record(offset, 0, None, value) for offset, value in log.records] for log in logs])
+
+
+def whole(log: LogWriter, **changes: object) -> Plan:
+    return replace(Plan("emgas", (log.next_offset,)), **changes)  # type: ignore[arg-type]
+
+
+# what is folded
+
+
+async def test_a_rebuild_to_the_end_is_the_fold() -> None:
+    log = long_log()
+    rebuilt = await rebuild(reader(log), 0, whole(log), MemoryStore())
+    assert rebuilt.digest == log.folded().digest()
+
+
+async def test_a_rebuild_to_an_offset_is_the_fold_of_what_lies_before_it() -> None:
+    log = long_log()
+    plan = await planned(reader(log), "emgas", 1, None, None, offset=100)
+    shorter = LogWriter(claimed=False)
+    shorter.records = log.records[:100]
+    assert plan.ends == (100,)
+    assert (await rebuild(reader(log), 0, plan, MemoryStore())).digest == shorter.folded().digest()
+
+
+async def test_a_rebuild_of_one_graph_holds_that_graph_and_its_texts() -> None:
+    log, store = long_log(), MemoryStore()
+    rebuilt = await rebuild(reader(log), 0, whole(log, graph="bob"), store)
+    full = log.folded()
+    assert rebuilt.graphs == {"bob": full.digests()["bob"]}
+    check_texts(store, full)
+
+
+@pytest.mark.parametrize("graph", [None, "ada"])
+async def test_a_rebuild_as_of_a_time_holds_the_graphs_as_they_were(graph: str | None) -> None:
+    log, at, store = long_log(), NOON + 200 * 10**7, MemoryStore()
+    rebuilt = await rebuild(reader(log), 0, whole(log, at=at, graph=graph), store)
+    found = await histories(reader(log), 0)
+    expected = {name: graph_as_of(history, at) for name, history in found.items() if graph in (None, name)}
+    assert rebuilt.graphs == {name: held.digest() for name, held in expected.items() if held is not None}
+    check_texts(store, log.folded())
+
+
+async def test_a_rebuild_as_of_a_time_before_everything_holds_nothing() -> None:
+    log = long_log()
+    assert (await rebuild(reader(log), 0, whole(log, at=NOON - 10**10), MemoryStore())).graphs == {}
+
+
+async def test_a_rebuilt_partial_store_is_not_folded_twice() -> None:
+    log, store = long_log(), MemoryStore()
+    first = await rebuild(reader(log), 0, whole(log, graph="bob"), store)
+    assert await rebuild(reader(LogWriter()), 0, whole(log, graph="bob"), store) == first
+
+
+def check_texts(store: MemoryStore, full: Partition) -> None:
+    """Every turn of a partial store has the text that it has in the whole."""
+    partial = Partition(store)
+    for graph in partial.graphs():
+        other = full.graph(graph.name)
+        assert other is not None
+        for turn, passage in graph.passages.numbers.items():
+            assert partial.text_of(graph, passage) == full.text_of(other, other.passages.numbers[turn])
+
+
+async def test_who_reads_is_told_how_far(tmp_path: Path) -> None:
+    log, told = long_log(), list[int]()
+    await refold(Told(reader(log), told.append), 0, log.next_offset, MemoryStore())
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0, log.next_offset)
+
+
+# the plan
+
+
+def test_a_directory_goes_on_with_the_plan_that_was_begun_there(tmp_path: Path) -> None:
+    begun = Plan("emgas", (10, 20), None, NOON)
+    assert begun.agreed(tmp_path / "new") == begun
+    assert replace(begun, ends=(15, 25)).agreed(tmp_path / "new") == begun
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Plan("other", (10, 20)), Plan("emgas", (10, 20, 0)), Plan("emgas", (10, 20), "ada"), Plan("emgas", (10, 19)),
+        Plan("emgas", (10, 20), None, NOON),
+    ],
+)  # fmt: skip
+def test_a_directory_of_another_rebuild_is_refused(tmp_path: Path, other: Plan) -> None:
+    Plan("emgas", (10, 20)).agreed(tmp_path)
+    with pytest.raises(NotThisRebuild, match="give a new directory"):
+        other.agreed(tmp_path)
+
+
+def test_a_directory_with_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Ada")
+    with pytest.raises(NotThisRebuild, match="not empty"):
+        Plan("emgas", (10,)).agreed(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"format":2}', b'{"format":1,"ends":[1],"more":1}'])
+def test_a_plan_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "plan.json").write_bytes(content)
+    with pytest.raises(NotThisRebuild, match="no plan"):
+        Plan("emgas", (10,)).agreed(tmp_path)
+
+
+# damage
+
+
+@pytest.mark.parametrize("at", [3, 40, 77])
+async def test_a_changed_byte_in_the_log_is_named_by_partition_and_offset(at: int) -> None:
+    log = long_log(100)
+    offset, value = log.records[at]
+    log.records[at] = (offset, value.replace(b'",0.5,1]', b'",0.4,1]', 1))
+    assert log.records[at][1] != value
+    with pytest.raises(LogRewritten, match=rf"partition 0, offset {at + 1} \(the record before it lies at {at}\)"):
+        await rebuild(reader(log), 0, whole(log), MemoryStore())
+
+
+async def test_a_changed_byte_that_hides_what_follows_is_named_too() -> None:
+    """In `seq`, it makes all that follows a gap, which a fold cannot tell from a writer's failure."""
+    log = long_log(100)
+    offset, value = log.records[40]
+    log.records[40] = (offset, value.replace(b'"seq":40', b'"seq":41'))
+    log.claim("another worker")
+    log.turn(concepts="tea", id="late")
+    assert (await rebuild(reader(log), 0, whole(log), MemoryStore())).refused_from == 40
+    assert await refused_from(reader(log), 0, 60) == 40
+    assert await refused_from(reader(log), 0, 40) is None
+
+
+async def test_of_an_honest_log_nothing_is_refused_at_the_end() -> None:
+    log = long_log(100)
+    log.claim("another worker")
+    assert (await rebuild(reader(log), 0, whole(log), MemoryStore())).refused_from is None
+
+
+async def test_a_record_that_is_no_event_any_more_is_named(tmp_path: Path) -> None:
+    log = long_log(100)
+    offset, value = log.records[50]
+    log.records[50] = (offset, value[:20] + b"\xff" + value[21:])
+    with pytest.raises(UnreadableEvent, match="partition 0, offset 50 "):
+        await rebuild(reader(log), 0, whole(log), MemoryStore())
+
+
+async def test_a_store_of_another_log_is_not_gone_on_with() -> None:
+    log, other, store = long_log(100), LogWriter(), MemoryStore()
+    for number in range(150):
+        other.turn(concepts="tea", id=f"other{number}")
+    await refold(reader(log), 0, 60, store)
+    with pytest.raises(LogRewritten, match="another record at offset 59"):
+        await refold(reader(other), 0, 100, store)
+
+
+# kill -9
+
+KILLED = """
+import asyncio, os, signal, sys, pathlib
+import replay.rebuild
+from replay.plan import Plan
+from state.rocks_store import RocksStore
+from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
+data, into, left = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
+replay.rebuild.FLUSH_EVERY = 50
+log = EmbeddedReader(ReadOnlyLog(data), "emgas.events", batch=50)
+plan = Plan("emgas", tuple(log._log.bounds("emgas.events", n)[1] for n in range(2))).agreed(into)
+
+def observe(_):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+for number, end in enumerate(plan.ends):
+    store = RocksStore(into / str(number))
+    state = asyncio.run(replay.rebuild.refold(log, number, end, store, observe))
+    print(state.digest(), flush=True)
+    store.close()
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the directory of an embedded log of two partitions."""
+    directory = tmp_path_factory.mktemp("data")
+    log = open_log(directory)
+    log.create_topic(TopicPlan(TOPIC, 2, FOR_EVER, 1_000_000))
+    for number, written in enumerate(written_logs()):
+        log.append([NewRecord(TOPIC, number, None, value, (), NOON) for _, value in written.records])
+    log.close()
+    return directory
+
+
+def written_logs() -> Iterator[LogWriter]:
+    yield long_log(1500)
+    yield long_log(700)
+
+
+def test_a_rebuild_that_is_killed_20_times_ends_with_the_same_digests(data: Path, tmp_path: Path) -> None:
+    seeded, reached = random.Random(6), list[int]()
+    for _ in range(20):
+        killed = run(data, tmp_path / "into", seeded.randrange(1, 250))
+        assert killed.returncode == -9, killed.stderr
+        reached.append(watermark(tmp_path / "into" / "0"))
+    assert reached == sorted(reached)
+    assert reached[-1] > reached[0], "a killed rebuild goes on where it was"
+    finished = run(data, tmp_path / "into", 10**9)
+    assert finished.stdout.split() == [log.folded().digest() for log in written_logs()], finished.stderr
+
+
+def run(data: Path, into: Path, left: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", KILLED, str(data), str(into), str(left)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def watermark(path: Path) -> int:
+    """Return how far a killed rebuild's store is; the copy is opened, so that the store stays as it was left."""
+    copy = path.with_name("copy")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(path, copy)
+    store = RocksStore(copy)
+    state = Partition(store)
+    store.close()
+    shutil.rmtree(copy)
+    return state.head.watermark
+
+
+# the same everywhere
+
+DIGEST = """
+import asyncio
+from replay.log import Record
+from replay.rebuild import refold
+from state.store import MemoryStore
+from tests.support.list_log import ListReader
+from tests.support.logs import golden_log, long_log
+for log in (long_log(), golden_log()):
+    reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
+    print(asyncio.run(refold(reader, 0, log.next_offset, MemoryStore())).digest())
+"""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"PYTHONHASHSEED": "0"}, {"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "random"},
+        {"NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_digest_does_not_depend_on_hash_seeds_or_on_the_processor(changes: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DIGEST],
+        env={**os.environ, **changes}, cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    expected = [asyncio.run(digest_of(log)) for log in (long_log(), golden_log())]
+    assert done.stdout.split() == expected
+
+
+async def digest_of(log: LogWriter) -> str:
+    return (await refold(reader(log), 0, log.next_offset, MemoryStore())).digest()

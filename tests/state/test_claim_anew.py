@@ -1,0 +1,44 @@
+"""A claim that starts the sources anew: what a restored log needs, because its topic `turns` is another one."""
+
+from __future__ import annotations
+
+import pytest
+
+from state.events import Claim, decode, encode
+from state.head import Head, Verdict
+from tests.support.events import turn_recorded
+from tests.support.logs import LogWriter
+
+
+def claim(anew: bool) -> Claim:
+    return Claim(writer="import", partitions=4, nonce="n", anew=anew)
+
+
+def after(anew: bool) -> Head:
+    """Return the head of a log with two turns and one more claim."""
+    log = LogWriter()
+    log.turn()
+    log.turn()
+    event = claim(anew)
+    head, verdict = log.folded().head.after(log.next_offset, event, encode(event))
+    assert verdict is Verdict.ACCEPTED
+    return head
+
+
+def test_an_ordinary_claim_is_written_as_it_always_was() -> None:
+    assert encode(claim(False)) == b'{"v":1,"kind":"Claim","writer":"import","partitions":4,"nonce":"n"}'
+    assert encode(claim(True)).endswith(b',"anew":true}')
+    for anew in (False, True):
+        assert decode(encode(claim(anew))) == claim(anew)
+
+
+def test_only_a_claim_that_says_so_starts_the_sources_anew() -> None:
+    assert (after(False).source, after(True).source) == (1, -1)
+    assert after(True).epoch == after(False).epoch == 3
+
+
+@pytest.mark.parametrize(("anew", "verdict"), [(False, Verdict.GAP), (True, Verdict.ACCEPTED)])
+def test_the_first_turn_of_a_new_topic_is_accepted_after_it(anew: bool, verdict: Verdict) -> None:
+    head = after(anew)
+    event = turn_recorded(id="new", src=0, **head.link)
+    assert head.after(head.watermark + 1, event, encode(event))[1] is verdict

@@ -1,0 +1,134 @@
+"""Records: the bytes of events, what cannot be written, and how records of other versions are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+
+from state.errors import UnreadableEvent
+from state.events import Claim, Ticked, TimeSpan, decode, encode
+from state.upcasting import UPCASTERS
+from tests.support.events import concept, graph_configured, ticked, topic_change, turn_recorded
+from tests.support.logs import LogWriter, golden_log
+from tests.support.strategies import Step, steps, written
+
+TURN = (
+    b'{"v":1,"epoch":0,"claim":"","seq":1,"chain":"0000000000000000","graph":"ada","kind":"TurnRecorded","src":0,'
+    b'"id":"t0","session":"main","speaker":"Ada","role":"user","text":"text of t0","metadata":{"n":1.5},'
+    b'"at":1683547200000,"clamped":false,"live":true,"question":false,"tokens":3,'
+    b'"concepts":[["tea","Tea",0.987654,2],["milk","milk",1.0,1]],'
+    b'"times":[["last week",1682899200000,1683504000000]],"extractor":"test 1"}'
+)
+
+
+def test_the_bytes_of_a_turn_are_pinned() -> None:
+    """They are what the chain of every log is made of."""
+    found = [concept("tea", "Tea", 0.987654, 2), concept("milk", weight=1.0)]
+    times = [TimeSpan("last week", 1_682_899_200_000, 1_683_504_000_000)]
+    assert encode(turn_recorded(concepts=found, times=times, metadata={"n": 1.5})) == TURN
+    assert encode(Claim(writer="w", partitions=4, nonce="n")) == (
+        b'{"v":1,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}'
+    )
+
+
+@given(steps())
+def test_what_was_written_is_read_as_it_was_and_writes_the_same_bytes(happened: list[Step]) -> None:
+    assert all(encode(decode(value)) == value for _, value in written(happened).records)
+
+
+def test_kind_is_the_name_of_the_class() -> None:
+    for _, value in golden_log().records:
+        assert orjson.loads(value)["kind"] == type(decode(value)).__name__
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (turn_recorded(metadata={"a": float("nan")}), "read as another"),
+        (turn_recorded(role="bot"), r"\$\.role"),
+        (ticked(v=2), r"\$\.v"),
+        (Claim(writer="w", partitions=0, nonce="n"), r"\$\.partitions"),
+    ],
+    ids=["not a number", "role", "version", "partitions"],
+)
+def test_an_event_that_would_not_be_read_back_cannot_be_written(event: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        encode(event)
+
+
+def changed(value: bytes, **changes: Any) -> bytes:
+    fields = {**orjson.loads(value), **changes}
+    return orjson.dumps({name: field for name, field in fields.items() if field is not ...})
+
+
+SETTINGS = orjson.loads(encode(graph_configured()))["settings"]
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (changed(TURN, seq="1"), r"\$\.seq"),
+        (changed(TURN, seq=1.0), r"\$\.seq"),
+        (changed(TURN, live=1), r"\$\.live"),
+        (changed(TURN, chain=...), "`chain`"),
+        (changed(TURN, mood="good"), "`mood`"),
+        (changed(TURN, graph="ada\n"), r"\$\.graph"),
+        (changed(TURN, concepts=[["tea", "Tea", 2, 1]]), r"\$\.concepts\[0\]\[2\]"),
+        (changed(TURN, concepts=[["tea", "Tea", 1, 1], ["tea", "tea", 1, 1]]), "concepts"),
+        (changed(TURN, times=[["yesterday", 0, 1.5]]), r"\$\.times\[0\]\[2\]"),
+        (changed(TURN, times=[["now", 0, 1]] * 17), r"\$\.times"),
+        (changed(TURN, kind="GraphErased"), "GraphErased"),
+        (changed(encode(graph_configured()), settings={**SETTINGS, "half_life": 0}), "half_life"),
+        (TURN.replace(b'"text of t0"', b'"\\ud800"'), "surrogate"),
+        (TURN.replace(b"text of t0", b"\xff"), "utf-8"),
+        (TURN[:-1], "truncated|malformed"),
+        (b'{"nested":' + b"[" * 10**5 + b"]" * 10**5 + b',"kind":"Claim"}', "recursion"),
+    ],
+)
+def test_what_cannot_be_read_is_named(value: bytes, named: str) -> None:
+    with pytest.raises(UnreadableEvent, match=rf"(?s){named}.*do not skip it"):
+        decode(value)
+
+
+@pytest.mark.parametrize("value", [changed(TURN, v=7), b'{"v":7,"kind":"GraphErased","whose":"ada"}'])
+def test_an_event_of_a_newer_version_says_which_and_what_to_run(value: bytes) -> None:
+    with pytest.raises(UnreadableEvent, match=r"schema version 7, this EMGAS reads up to 1\..*Run the version"):
+        decode(value)
+
+
+@pytest.mark.parametrize("value", [b'{"v":[1],"kind":["Ticked"]}', b"[1]", b"7", b'{"v":true,"kind":"Ticked"}'])
+def test_a_record_that_is_no_event_has_no_version(value: bytes) -> None:
+    with pytest.raises(UnreadableEvent, match="cannot read an event of the log"):
+        decode(value)
+
+
+def upcaster(version: int, **changes: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def step(plain: dict[str, Any]) -> dict[str, Any]:
+        assert plain["v"] == version
+        return {**plain, **changes, "v": version + 1}
+
+    return step
+
+
+def test_an_older_event_goes_through_every_step_up_to_this_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Versions -1 and 0 never were: they stand for older ones, as long as there is only one."""
+    monkeypatch.setitem(UPCASTERS, ("Ticked", -1), upcaster(-1, graph="bob"))
+    monkeypatch.setitem(UPCASTERS, ("Ticked", 0), upcaster(0, at=5))
+    old = changed(encode(ticked()), v=-1, at=...)
+    assert decode(old) == ticked(graph="bob", at=5)
+    assert decode(encode(ticked())) == ticked(), "one of this version takes no step"
+    with pytest.raises(UnreadableEvent, match=r"\$\.seq"):
+        decode(changed(old, seq="1"))
+    with pytest.raises(UnreadableEvent, match=r"\$\.v"):
+        decode(changed(TURN, v=0))
+
+
+def test_a_topic_change_is_read_as_it_was_written() -> None:
+    log = LogWriter()
+    event = log.consolidation(topics=[topic_change("topic-1", "tea milk", label="Tea")])
+    assert decode(log.records[-1][1]) == event
+    assert isinstance(decode(encode(ticked())), Ticked)
