@@ -164,6 +164,7 @@ class Intake:
             question=found.question,
             tokens=found.tokens,
             concepts=list(found.concepts),
+            times=list(found.times),
             extractor=self._extractor.version,
         )
         drafts: list[Draft] = [*self._birth(turn.graph), draft]

@@ -10,6 +10,7 @@ from streams.cli.compare import compare
 from streams.cli.configure import configure
 from streams.cli.demo import demo
 from streams.cli.doctor import doctor
+from streams.cli.eval import evaluate
 from streams.cli.export import export
 from streams.cli.forget import forget
 from streams.cli.import_ import import_
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
     app.command()(command)
+app.command("eval")(evaluate)
 app.command()(export)
 app.command("import")(import_)
 replay.app.command()(branch)

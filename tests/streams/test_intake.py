@@ -14,7 +14,6 @@ from emgas.wire import partition_of
 from processors.concepts import YakeExtractor
 from processors.extractor import Extraction
 from state.events import (
-    Concept,
     DataEvent,
     Forgotten,
     GraphConfigured,
@@ -25,6 +24,7 @@ from state.events import (
     decode,
     encode,
 )
+from state.facts import Concept
 from state.head import Verdict
 from state.partition import Partition
 from state.presets import HOUR, PRESETS
@@ -46,7 +46,7 @@ class OneConcept:
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         return Extraction((Concept("kettle", "Kettle", 0.5, 1),), text.endswith("?"), len(text.split()))
 
-    def of_query(self, text: str) -> Extraction:
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
         words = text.lower().split()
         return Extraction((Concept("kettle", "Kettle", 0.5, 1),) if "kettles" in words else (), False, len(words))
 

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from state.events import (
-    Concept,
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
@@ -21,6 +20,7 @@ from state.events import (
     TurnRecorded,
     TurnRejected,
 )
+from state.facts import Concept
 from state.presets import PRESETS
 
 NOON = 1_683_547_200_000  # 2023-05-08T12:00:00Z, ms
@@ -57,6 +57,7 @@ def turn_recorded(**changes: Any) -> TurnRecorded:
         "live": True,
         "question": False,
         "tokens": 3,
+        "times": [],
         "extractor": "test 1",
         **changes,
     }
