@@ -105,7 +105,7 @@ class Story:
         await memory.query("demo", "what is the cat called?", reinforce=True)
 
     async def disturb(self) -> None:
-        """A tick, as older workers wrote them; then a record that comes twice, and one of an owner that was replaced."""
+        """A tick, as workers once wrote them; a record that comes twice, and one of an owner that was replaced."""
         keeper = self.keeper("garden")
         async with keeper.lock:
             await keeper.append([partial(Ticked, graph="garden", at=FIRST_WEEK + 100 * DAY)])

@@ -24,7 +24,7 @@ CHANGED = "was changed without a new version: read 'Changing the schema' in docs
 
 
 def test_there_is_a_golden_log_of_every_version() -> None:
-    assert VERSIONS == list(range(1, VERSION + 1)), "make it: python -m tests.golden.make"
+    assert list(range(1, VERSION + 1)) == VERSIONS, "make it: python -m tests.golden.make"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -32,7 +32,7 @@ def test_the_log_of_a_version_folds_to_its_digests(version: int) -> None:
     """If only the layout of graphs was raised: python -m tests.golden.make --digests.  `holds` must not change then."""
     found, then = digests(golden(version)), expected(version)
     assert found["holds"] == then["holds"]
-    assert LAYOUT == then["layout"], "python -m tests.golden.make --digests"
+    assert then["layout"] == LAYOUT, "python -m tests.golden.make --digests"
     assert found == then
 
 
@@ -63,7 +63,8 @@ def test_a_store_that_is_closed_and_opened_again_on_the_way_comes_to_the_same_di
     ids=str,
 )  # fmt: skip
 def test_the_digests_do_not_depend_on_hash_seeds_or_on_the_processor(changes: dict[str, str]) -> None:
-    script = "import json; from tests.support.golden import *; print(json.dumps([digests(golden(v)) for v in VERSIONS]))"
+    found = "[digests(golden(version)) for version in VERSIONS]"
+    script = f"import json; from tests.support.golden import *; print(json.dumps({found}))"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script],
         env={**os.environ, **changes}, cwd=ROOT, capture_output=True, text=True, check=True,

@@ -1,6 +1,6 @@
 """Golden logs: for every version of the schema a log as its EMGAS wrote it, what it folds to, and the schema itself.
 
-    tests/golden/v<version>/log.ndjson     {"partition":0,"offset":3,"key":"ada"|null,"value":<the record, byte for byte>}
+    tests/golden/v<version>/log.ndjson     {"partition":0,"offset":3,"key":"ada","value":<the record, byte for byte>}
     tests/golden/v<version>/digests.json   what its fold must give, and the layout of graphs that the digests are of
     tests/golden/v<version>/schema.json    every field that an event of this version may have, its type and bounds
 
