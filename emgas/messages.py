@@ -14,27 +14,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from emgas import limits
+from emgas.explanations import Why
+from emgas.fields import GraphId, Message, Metadata, Milliseconds, Name, Text
+from emgas.filters import Filter
 
-Text = Annotated[str, AfterValidator(limits.utf8), AfterValidator(limits.short_enough)]
-Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_CHARACTERS), AfterValidator(limits.utf8)]
-GraphId = Annotated[str, Field(pattern=limits.GRAPH_ID)]
-Milliseconds = Annotated[int, Field(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
-MetadataText = Annotated[str, Field(max_length=limits.METADATA_CHARACTERS), AfterValidator(limits.utf8)]
-# The bound stands on the union: on `int` alone, an integer that is too large would pass as a rounded float.
-MetadataValue = Annotated[MetadataText | int | float | bool | None, AfterValidator(limits.storable)]
-Metadata = Annotated[dict[MetadataText, MetadataValue], Field(max_length=limits.METADATA_ENTRIES)]
 Role = Literal["user", "assistant", "system", "tool"]
 Mode = Literal["default", "literal"]
 Window = Literal["turn", "exchange"]
-
-
-class Message(BaseModel):
-    """Base of every model on the wire: strict, frozen, no unknown fields, no NaN or infinity."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Turn(Message):
@@ -122,7 +111,11 @@ class Spreading(Message):
 
 
 class Query(Message):
-    """A question to one graph.  It never changes state; `reinforce` asks for an event that does."""
+    """A question to one graph.  It never changes state; `reinforce` asks for an event that does.
+
+    Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget` alone decides how much
+    context does.
+    """
 
     kind: Literal["query"] = "query"
     graph: GraphId
@@ -130,14 +123,18 @@ class Query(Message):
     mode: Mode = "default"
     spreading: Spreading = Field(default_factory=lambda: Spreading())
     top_concepts: int = Field(10, ge=0, le=limits.TOP)
-    top_passages: int = Field(10, ge=0, le=limits.TOP)
+    top_passages: int | None = Field(None, ge=0, le=limits.TOP, exclude_if=lambda top: top is None)
     budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context")
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
+    only: Filter = Field(default_factory=lambda: Filter(), exclude_if=lambda only: only == Filter())
+    explain: bool = Field(False, description="say why each passage came", exclude_if=lambda explain: not explain)
     reinforce: bool = False
 
     @model_validator(mode="after")
-    def _past_stays(self) -> Self:
+    def _goes_together(self) -> Self:
+        if self.explain and self.mode == "literal":
+            raise ValueError("only the default mode is explained: leave out `explain` or `mode`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
         return self
@@ -188,6 +185,7 @@ class RecalledPassage(Message):
     text: str
     at: int
     score: float
+    why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 
 class Position(Message):

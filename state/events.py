@@ -76,6 +76,11 @@ class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     since: Milliseconds
     until: Milliseconds
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a span that ends before it begins: nobody could tell its days."""
+        if self.until <= self.since:
+            raise ValueError("times: `until` must be later than `since`")
+
 
 class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", gc=False):
     """Base of all events: frozen, strict, unknown fields are an error (a newer writer must raise `v`).

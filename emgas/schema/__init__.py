@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from emgas.fields import Message
 from emgas.messages import (
     Checkpoint,
     Checkpointed,
@@ -22,7 +23,6 @@ from emgas.messages import (
     Forget,
     Inspect,
     Inspection,
-    Message,
     Outcome,
     Query,
     Reply,
