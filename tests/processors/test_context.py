@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +31,7 @@ passages = st.lists(
         speaker=st.text(min_size=1, max_size=8),
         text=st.text(max_size=80),
         times=st.lists(spans, max_size=3).map(tuple),
-    ),
+    ).map(lambda passage: passage._replace(text=f"{passage.number} {passage.text}")),  # so that none repeats another
     unique_by=lambda passage: passage.number,
     max_size=12,
 )
@@ -139,7 +141,7 @@ def test_a_larger_budget_takes_nothing_away_that_fitted_alone(ranked: list[Passa
 
 
 def test_a_context_reads_no_further_than_the_first_that_does_not_fit() -> None:
-    def ranked():
+    def ranked() -> Iterator[Passage]:
         yield said(0, "short")
         yield said(1, "rather long " * 4)
         raise AssertionError("read on")
