@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from state.errors import StoreCorrupt, WrongLayout
 from state.events import AnyEvent, GraphData, GraphEvent, TurnRecorded, decode
 from state.graph import Graph
 from state.head import Head, Verdict
+from state.judging import judged
 from state.store import HEAD, Batch, Store
 
 CACHED_GRAPHS = 1000
@@ -71,6 +72,19 @@ class Partition:
             head = self._fold_graph(head, event, value)
         self.head = head
         return Folded(event, verdict)
+
+    def fold_all(self, records: Iterable[tuple[int, bytes]]) -> None:
+        """Fold the log's next records (offset, value), to the same state as `fold` does, but graph by graph.
+
+        Raises as `fold`, without saying at which record: the state is of no use then, the store is as it was.
+        """
+        head, runs = judged(self.head, records)
+        for values in runs.values():
+            for value in values:
+                event = decode(value)
+                assert isinstance(event, GraphData)  # noqa: S101 - nothing else is in a run
+                head = self._fold_graph(head, event, value)
+        self.head = head
 
     def _fold_graph(self, head: Head, event: GraphEvent, value: bytes) -> Head:
         graph = self.graph(event.graph)
