@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from replay.compare import Difference, content, differences
 from replay.divergence import Divergence, diverging
@@ -53,7 +54,7 @@ async def test_an_event_that_is_stored_otherwise_is_the_one() -> None:
     offset, turn = events_of("cyd")[-1]
     place = len(events_of("cyd")) - 1
     assert isinstance(turn, TurnRecorded)
-    forged = turn.model_copy(update={"text": "Another text.", "concepts": turn.concepts[:1]})
+    forged = structs.replace(turn, text="Another text.", concepts=turn.concepts[:1])
     (told,) = await found(live(lambda store: store.write({layout.event_key("cyd", place): encode(forged)})))
     assert (told.graph, told.offset, told.exact) == ("cyd", offset, True)
     assert "stored otherwise" in told.what

@@ -185,6 +185,7 @@ async def test_a_snapshot_of_another_format_tells_which_version_reads_it(world: 
 async def test_a_snapshot_whose_graphs_this_version_cannot_read_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("state.partition.REBUILT_SNAPSHOT_AFTER", 1)
     world.log.recall(graph="ada", concepts="coffee")  # only the packed graph still has this event
     taken = await world.take()
 
