@@ -27,7 +27,7 @@ from state.store import HEAD, Batch, Store
 
 CACHED_GRAPHS = 1000
 SNAPSHOT_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds
-REBUILT_SNAPSHOT_AFTER = 1024  # and as many as the snapshot before held: to fold so many again takes some 30 ms
+REBUILT_SNAPSHOT_AFTER = 2048  # and as many as the snapshot before held: to fold so many again takes some 60 ms
 
 
 class Folded(NamedTuple):
