@@ -29,13 +29,14 @@ from typing import Any
 
 from msgspec import structs
 
-from bench.recall_locomo import recorded
+from bench.recorded import recorded
 from emgas.formats import locomo
 from emgas.messages import Turn
 from processors.closing import close
 from processors.concepts import YakeExtractor
 from processors.windows import next_due
-from state.events import Claim, Concept, DataEvent, GraphConfigured, TurnRecorded, encode
+from state.events import Claim, DataEvent, GraphConfigured, TurnRecorded, encode
+from state.facts import Concept
 from state.graph import Graph
 from state.partition import Partition
 from state.presets import DAY, MINUTE, PRESETS
@@ -143,7 +144,15 @@ def drafts(turns: int, graphs: int, seed: int) -> Iterator[tuple[str, int, Draft
         plain = {"role": None, "metadata": {}, "clamped": False, "live": False, "question": False}
         concepts = [*found, Concept(f"@speaker:{speaker.lower()}", speaker, 0.5, 1)]
         length, name = 2 * len(found), f"graph-{graph}"
-        whole = {**facts, **plain, "graph": name, "tokens": length, "concepts": concepts, "extractor": "bench 1"}
+        whole = {
+            **facts,
+            **plain,
+            "graph": name,
+            "tokens": length,
+            "concepts": concepts,
+            "times": [],
+            "extractor": "bench 1",
+        }
         yield name, at, partial(TurnRecorded, **whole)
 
 

@@ -11,17 +11,16 @@ This file turns calls into records and answers into results or errors; emgas/exc
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from importlib.metadata import entry_points
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from uuid import uuid4
 
+from emgas.addresses import connect
 from emgas.bulk import Turns, publish_all
 from emgas.connection import Acknowledged, Connection
-from emgas.errors import InvalidMessage, NotInstalled, QueryFailed, TransportFailed
+from emgas.errors import InvalidMessage, QueryFailed, TransportFailed
 from emgas.exchange import Answer, Exchange, Outgoing
 from emgas.messages import (
     Checkpoint,
@@ -39,6 +38,7 @@ from emgas.messages import (
     Settings,
     Spreading,
     Turn,
+    Undo,
 )
 from emgas.times import milliseconds
 from emgas.validation import build, encode
@@ -177,6 +177,15 @@ class MemoryClient:
         fields = {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
         return await self._wish(Forget, graph, id, timeout, fields)
 
+    async def undo(
+        self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
+    ) -> Outcome:
+        """Take back a graph's events `first`..`last` (None: to the newest), counted from 0, as if they had never been.
+
+        The undo is itself an event: undo it, and they count again.  The outcome is `rejected` where nothing can be.
+        """
+        return await self._wish(Undo, graph, id, timeout, {"first": first, "last": last})
+
     async def inspect(self, partition: int, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Ask the owner of a partition what it holds, and for its digest.  Raises QueryFailed, as `ask` does."""
         record = self._question(Inspect(digest=digest), None, f"partition {partition}", partition)
@@ -217,7 +226,7 @@ class MemoryClient:
 
     async def _wish(
         self,
-        kind: type[Configure | Forget],
+        kind: type[Configure | Forget | Undo],
         graph: str,
         id: str | None,
         timeout: float | None,
@@ -245,50 +254,6 @@ class MemoryClient:
     ) -> Outgoing:
         headers = cloud_event("query", uuid4().hex, subject)
         return Outgoing(self._open.connection.topics.queries, key, encode(question), headers, partition)
-
-
-def connect(
-    url: str | Connection | None, topics: TopicNames, timeout: float, **security: Unpack[Security]
-) -> Connection:
-    """Return the connection, not yet open, that `url` (or the environment) names.
-
-    Raises NotInstalled for a scheme that nothing here carries, TransportFailed for an address that cannot be one.
-    """
-    if not isinstance(url, str | None):
-        return url
-    url = url or os.environ.get("EMGAS_BROKER") or "embedded:" + os.environ.get("EMGAS_DATA", "")
-    scheme, _, address = url.partition(":")
-    if scheme == "kafka":
-        from emgas.kafka import KafkaConnection  # here: the embedded log, and `import emgas`, need no Kafka client
-
-        return KafkaConnection(_brokers(address), topics, timeout=timeout, **security)
-    if security:
-        raise TransportFailed(f"{', '.join(security)}: security settings belong to kafka:// addresses")
-    return _installed(scheme, url, topics)
-
-
-def _brokers(address: str) -> str:
-    brokers = address.strip("/")
-    if not brokers or "@" in brokers or "/" in brokers:  # not repeated: it may hold a password
-        raise TransportFailed(
-            "write the address as kafka://host:port[,host:port]; credentials are settings of their own "
-            "(sasl_plain_username=…, sasl_plain_password=…)"
-        )
-    return brokers
-
-
-def _installed(scheme: str, url: str, topics: TopicNames) -> Connection:
-    """Return the connection of an installed package that registered `scheme` in "emgas.connections"."""
-    for entry in entry_points(group="emgas.connections", name=scheme):
-        try:
-            factory = entry.load()
-        except ImportError as error:
-            raise NotInstalled(f"{scheme}: {entry.value} cannot be imported ({error}): reinstall `emgas`") from error
-        return cast(Connection, factory(url, topics))
-    raise NotInstalled(
-        f"nothing that is installed here carries {scheme}: addresses.  kafka://host:port always works; "
-        "embedded:DIRECTORY comes with the service (install `emgas`)"
-    )
 
 
 def _expect(kind: type[A], answer: Answer) -> A:

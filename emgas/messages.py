@@ -4,7 +4,7 @@ Every model is strict (no coercion), frozen, and forbids unknown fields: a missp
 sees, never a value that is silently dropped.  Times are integer milliseconds since the epoch, UTC.  The JSON Schema
 files in emgas/schema/ are generated from it (`python -m emgas.schema`).
 
-    Turn, Configure, Forget ── topic turns ──▶ Outcome  (only if the headers ask for one)
+    Turn, Configure, Forget, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure
     Inspect ─ topic queries ─▶ Inspection | Failure;   Checkpoint ──▶ Checkpointed | Failure
                                                        (to a partition, not to a graph: the record has no key)
@@ -14,27 +14,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from emgas import limits
+from emgas.fields import GraphId, Message, Metadata, Milliseconds, Name, Role, Text
 
-Text = Annotated[str, AfterValidator(limits.utf8), AfterValidator(limits.short_enough)]
-Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_CHARACTERS), AfterValidator(limits.utf8)]
-GraphId = Annotated[str, Field(pattern=limits.GRAPH_ID)]
-Milliseconds = Annotated[int, Field(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
-MetadataText = Annotated[str, Field(max_length=limits.METADATA_CHARACTERS), AfterValidator(limits.utf8)]
-# The bound stands on the union: on `int` alone, an integer that is too large would pass as a rounded float.
-MetadataValue = Annotated[MetadataText | int | float | bool | None, AfterValidator(limits.storable)]
-Metadata = Annotated[dict[MetadataText, MetadataValue], Field(max_length=limits.METADATA_ENTRIES)]
-Role = Literal["user", "assistant", "system", "tool"]
 Mode = Literal["default", "literal"]
 Window = Literal["turn", "exchange"]
-
-
-class Message(BaseModel):
-    """Base of every model on the wire: strict, frozen, no unknown fields, no NaN or infinity."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Turn(Message):
@@ -71,6 +57,7 @@ class Settings(Message):
     grace: int | None = Field(None, ge=0)
     least_turns: int | None = Field(None, ge=1)
     duplicate_above: float | None = Field(None, gt=0, le=2)
+    undo_events: int | None = Field(None, ge=0, le=2**53)
 
 
 class Configure(Message):
@@ -94,6 +81,16 @@ class Forget(Message):
     sessions: list[Name] = Field(default_factory=list, max_length=limits.TOP)
 
 
+class Undo(Message):
+    """Take back a graph's events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events."""
+
+    kind: Literal["undo"]
+    id: Name
+    graph: GraphId
+    first: int = Field(ge=0, lt=2**63)
+    last: int | None = Field(None, ge=0, lt=2**63)
+
+
 def _kind(message: object) -> str:
     """Return what a record of `turns` is; a turn need not say so."""
     kind = message.get("kind", "turn") if isinstance(message, dict) else getattr(message, "kind", "turn")
@@ -101,10 +98,13 @@ def _kind(message: object) -> str:
 
 
 Inbound = Annotated[
-    Annotated[Turn, Tag("turn")] | Annotated[Configure, Tag("configure")] | Annotated[Forget, Tag("forget")],
+    Annotated[Turn, Tag("turn")]
+    | Annotated[Configure, Tag("configure")]
+    | Annotated[Forget, Tag("forget")]
+    | Annotated[Undo, Tag("undo")],
     Discriminator(_kind),
 ]
-INBOUND: TypeAdapter[Turn | Configure | Forget] = TypeAdapter(Inbound)
+INBOUND: TypeAdapter[Turn | Configure | Forget | Undo] = TypeAdapter(Inbound)
 
 
 class Spreading(Message):

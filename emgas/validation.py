@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from emgas import limits
 from emgas.errors import InvalidMessage
-from emgas.messages import Message
+from emgas.fields import Message
 
 M = TypeVar("M", bound=Message)
 

@@ -43,7 +43,7 @@ class Spreading:
     weighting          which weight of an edge (processors/association.py)
     recall_links       κ: how strongly concepts are linked that were recalled together (processors/links.py); 0: not
     topic_links        τ: how much energy a concept's topic passes on to its members; 0: topics take no part
-    marks              whether marks ("@speaker:…", "@day:…") are nodes too, or only words
+    marks              whether marks ("@speaker:…", "@day:…") pass energy on and receive it, or only words do
     """
 
     firing_threshold: float
@@ -64,7 +64,8 @@ class Spreading:
 # `max_iterations` lets woken nodes fire, whose fan-normalised energies are mostly between 0.001 and 0.1.
 # A link from recall is as strong as a good one from what was said (0.2); without reinforcing queries there is none.
 # Convergence ½ because fan normalisation alone prefers a rare word that stood beside one seed to the name that several
-# seeds share (SEEDS E26); on LoCoMo it changes nothing that can be told from noise (T973 83.3 → 83.5 on dev).
+# seeds share (SEEDS E26); on LoCoMo it changes nothing that can be told from noise.  Marks do not spread: a speaker
+# stands beside every word, and a day is reached by what is asked of it alone.
 DEFAULT = Spreading(
     firing_threshold=0.01,
     propagation_decay=0.8,
@@ -76,7 +77,7 @@ DEFAULT = Spreading(
     weighting="fan",
     recall_links=0.2,
     topic_links=0.0,
-    marks=True,
+    marks=False,
 )
 
 # Seed 000 to the letter: concept nodes only, raw PPMI, window "one turn".  Its table 2 gives ranges, no defaults: F in

@@ -17,18 +17,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import version as installed
 from itertools import product
 from typing import Any, Final
 
 from emgas.limits import CONCEPTS_PER_TURN, TEXT_BYTES
 from processors import marks
-from processors.chinese import simplified
+from processors.chinese import STANDARD, Segmenter, simplified
+from processors.dates import anchored
 from processors.extractor import Extraction
 from processors.language import Language, Word, clean
-from state.events import Concept
+from state.facts import Concept, TimeSpan
 
-RULES: Final = 1  # number of our own rules and word lists: raise it with every change that can change a result
+RULES: Final = 2  # number of our own rules and word lists: raise it with every change that can change a result
 READ_WORDS: Final = 2000  # what YAKE reads of one text; its time is linear, some 25 µs a word
 _PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
 
@@ -45,27 +47,40 @@ class ExtractionFailed(RuntimeError):
 class YakeExtractor:
     """The extractor of a graph whose texts are in `language` (ISO 639-1), in Chinese, or in both.
 
+    `words` are Chinese words that the dictionary lacks (names, terms); the version tells them by number and hash.
     Dictionaries are loaded with the first text that needs them; the instance holds no other state.
     """
 
-    def __init__(self, language: str = "en") -> None:
-        self.language = Language(language, _function_words(language))
-        self.version = " ".join([*(f"{name} {installed(name)}" for name in _PACKAGES), f"rules {RULES}", language])
+    def __init__(self, language: str = "en", words: Iterable[str] = ()) -> None:
+        own = tuple(words)
+        segmenter = Segmenter(own) if own else STANDARD
+        self.language = Language(language, _function_words(language), segmenter)
+        packages = (f"{name} {installed(name)}" for name in _PACKAGES)
+        self.version = " ".join([*packages, f"rules {RULES}", *_named(segmenter.words), language])
 
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         """Return the concepts of a turn said by `speaker` at `at` (ms since 1970, UTC), its marks included."""
         text = _bounded(text)
-        found = marks.of_turn(simplified(text), clean(speaker), at)
-        return self._extraction(text, self.language.words(text), found)
+        times = anchored(text, at, self.language.code)
+        found = marks.of_turn(simplified(text), clean(speaker), at, times)
+        return self._extraction(text, self.language.words(text), found, times)
 
-    def of_query(self, text: str) -> Extraction:
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
         """Return the concepts a question names.  Names stay even where they might address somebody."""
         text = _bounded(text)
-        return self._extraction(text, self.language.words(text, addressed=False), marks.of_query(simplified(text)))
+        times = [] if at is None else anchored(text, at, self.language.code)
+        found = marks.of_query(simplified(text), times)
+        return self._extraction(text, self.language.words(text, addressed=False), found, times)
 
-    def _extraction(self, text: str, words: list[Word], found: list[Concept]) -> Extraction:
+    def _extraction(self, text: str, words: list[Word], found: list[Concept], times: list[TimeSpan]) -> Extraction:
+        tokens = sum(not word.part for word in words)
         concepts = sorted([*found, *_concepts(words)], key=lambda concept: (-concept.weight, concept.id))
-        return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), marks.asks(text), len(words))
+        return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), marks.asks(text), tokens, tuple(times))
+
+
+def _named(words: tuple[str, ...]) -> list[str]:
+    """Return what tells a list of words from another in a version; nothing for none."""
+    return [f"words {len(words)}:{sha256(chr(10).join(words).encode()).hexdigest()[:8]}"] if words else []
 
 
 def _bounded(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from state.events import Concept
+from state.facts import Concept, TimeSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +15,13 @@ class Extraction:
     concepts  at most limits.CONCEPTS_PER_TURN, no id twice, heaviest first, ties by id
     question  whether the text asks something
     tokens    its length in words (Han text: segmented words), >= 0
+    times     what its time expressions mean, in order, at most limits.SPANS_PER_TURN
     """
 
     concepts: tuple[Concept, ...]
     question: bool
     tokens: int
+    times: tuple[TimeSpan, ...] = ()
 
 
 class Extractor(Protocol):
@@ -32,5 +34,8 @@ class Extractor(Protocol):
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         """Return the concepts of a turn said by `speaker` at `at` (ms), its marks ("@speaker:…", "@day:…") included."""
 
-    def of_query(self, text: str) -> Extraction:
-        """Return the concepts a question names; its marks are the ones it could match ("@time" for "when")."""
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
+        """Return the concepts a question names; its marks are the ones it could match ("@time" for "when").
+
+        at  when it is asked (ms), against which "last week" is resolved; without it, only dates with a year count
+        """

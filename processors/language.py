@@ -34,6 +34,7 @@ _PIECE: Final = re.compile(
     rf"""
       (?P<address>  (?:https?://|www\.) [^\s<>"'\[\]{{}}、。《》「」\x00-\x1f\x7f-\x9f\ud800-\udfff{_HAN}]+
                   | [A-Za-z0-9._+-]{{1,64}} @ (?:[A-Za-z0-9-]{{1,63}}\.){{1,8}} [A-Za-z]{{2,24}} )
+    | (?P<mixed>    (?<![A-Za-z0-9]) (?:[Tt]恤 | [ABH]股 | [Xx]光 | (?:AB|[ABO])型 | [Kk]歌 | [UCDE]盘) )
     | (?P<han>      [{_HAN}]+ )
     | (?P<number>   \d+ (?:[.,:/-]\d+)* (?:%|st\b|nd\b|rd\b|th\b|'?s\b|am\b|pm\b|h\b|hrs?\b|mins?\b|ms\b|kg\b|km\b|cm\b
                                          |mm\b|ft\b|lbs?\b|oz\b|[KMGTkmgt][Bb]\b)? (?!{_LETTER}) )
@@ -55,7 +56,7 @@ _INVISIBLE: Final = re.compile(
 _SENTENCE_END: Final = re.compile(r"[.!?\n。…]")
 _HOST: Final = re.compile(r"(?:https?://)?(?:www\.)?(?:[^/@]*@)?([^/?#:]+)")
 
-_ACRONYMS: Final = re.compile(r"[A-Z][A-Z0-9]+s")
+_ACRONYMS: Final = re.compile(r"(?!K8s)[A-Z][A-Z0-9]+s")  # K8s is no plural, A100s is one
 _INITIALS: Final = re.compile(r"(?:[A-Za-z]\.){2,8}")
 _DRAWN_OUT: Final = re.compile(r"([^\W\d_])\1{2,}")
 _ENDING: Final = re.compile(r"'(?:s|d|ll|re|ve|m|em)$")
@@ -74,6 +75,7 @@ class Word(NamedTuple):
     content   whether it is something talked about
     sentence  number of its sentence in the text, from 0
     pause     whether punctuation stands between it and the word before
+    part      whether it is no word of its own but stands inside the word before (咖啡 in 咖啡馆)
     """
 
     surface: str
@@ -81,6 +83,7 @@ class Word(NamedTuple):
     content: bool
     sentence: int
     pause: bool
+    part: bool = False
 
 
 class _Piece(NamedTuple):
@@ -91,6 +94,7 @@ class _Piece(NamedTuple):
     start: int
     sentence: int
     pause: bool
+    part: bool = False
 
 
 def clean(text: str) -> str:
@@ -103,10 +107,12 @@ class Language:
 
     code       ISO 639-1 code of the other language; without a dictionary in simplemma, words are only casefolded
     functions  its function words, casefolded
+    segmenter  what cuts Chinese
     """
 
-    def __init__(self, code: str, functions: Collection[str]) -> None:
+    def __init__(self, code: str, functions: Collection[str], segmenter: chinese.Segmenter = chinese.STANDARD) -> None:
         self.code = code
+        self._segmenter = segmenter
         english = stopwords.ENGLISH if code == "en" else frozenset()
         content = stopwords.ENGLISH_CONTENT if code == "en" else frozenset()
         self._functions = (frozenset(functions) | english) - content - {""}
@@ -116,7 +122,7 @@ class Language:
     def words(self, text: str, *, addressed: bool = True) -> list[Word]:
         """Return the words of a clean text in order; greetings and (if `addressed`) vocatives are not content."""
         plain = chinese.simplified(text)
-        pieces = _pieces(plain, text if len(text) == len(plain) else plain)
+        pieces = _pieces(plain, text if len(text) == len(plain) else plain, self._segmenter)
         said = bytearray(len(plain))
         for start, end in greetings.spans(plain) if addressed else greetings.expressions(plain):
             said[start:end] = b"\1" * (end - start)
@@ -127,6 +133,7 @@ class Language:
                 not said[piece.start] and self._is_content(pieces, position),
                 piece.sentence,
                 piece.pause,
+                piece.part,
             )
             for position, piece in enumerate(pieces)
         ]
@@ -140,7 +147,7 @@ class Language:
         if kind == "address":
             return _host(surface)
         if kind != "word":
-            return surface
+            return surface.casefold() if kind == "mixed" else surface
         word = self._without_ending(surface)
         if _ACRONYMS.fullmatch(word):
             return word[:-1].casefold()
@@ -181,7 +188,7 @@ class Language:
     def _is_talked_about(self, surface: str, kind: str) -> bool:
         """Return whether a word that is not Han is content wherever it stands."""
         if kind != "word":
-            return kind == "address" and len(self.normal_form(surface, kind)) <= LONGEST
+            return kind == "mixed" or (kind == "address" and len(self.normal_form(surface, kind)) <= LONGEST)
         lower = surface.casefold()
         form = self.normal_form(surface, kind)
         plain = _ENDING.sub("", lower)
@@ -204,7 +211,7 @@ class Language:
         )
 
 
-def _pieces(plain: str, text: str) -> list[_Piece]:
+def _pieces(plain: str, text: str, segmenter: chinese.Segmenter) -> list[_Piece]:
     """Cut a simplified text into pieces.  `text` is what to show: the same characters before they were simplified."""
     pieces: list[_Piece] = []
     end = sentence = 0
@@ -218,9 +225,12 @@ def _pieces(plain: str, text: str) -> list[_Piece]:
         if kind != "han":
             pieces.append(_Piece(kind, text[start:end], plain[start:end], "", start, sentence, pause))
             continue
-        for word, tag in chinese.segmented(match.group()):
+        for word, tag in segmenter.segmented(match.group()):
             stop = start + len(word)
             pieces.append(_Piece(kind, text[start:stop], word, tag, start, sentence, pause))
+            for part in segmenter.parts(word, tag):
+                first = start + word.find(part)
+                pieces.append(_Piece(kind, text[first : first + len(part)], part, "n", first, sentence, False, True))
             start, pause = stop, False
     return pieces
 

@@ -1,21 +1,27 @@
 """Marks: what a turn or a question has besides words.  Who spoke, when, and whether a time is told or asked for.
 
     @speaker:caroline   a turn of hers                          turns only
-    @month:2023-05      a turn of that month (UTC) ...          ... or a question that states it
-    @day:2023-05-08     a turn of that day ...                  ... or a question that states it
+    @month:2023-05      a turn of that month (UTC), or that     ... or a question that states it
+    @day:2023-05-08     tells of that month or day ...          ... or a question that states it
     @time               the turn tells a time ("last week")     the question asks for one ("when")
+    @name               the turn names somebody or something    the question asks who, where, which
+    @number             the turn gives a number                 the question asks how many
 
-Patterns decide, in English and Chinese; no date is computed from "last week", no clock is read.  Texts come cleaned and
+Patterns decide, in English and Chinese; what "last week" means comes from processors/dates.py.  Texts come cleaned and
 simplified (processors/language.py).  Every mark has weight 1.0 and count 1.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
 from typing import Final
 
-from state.events import Concept
+from processors.answer_types import asks_name, asks_number, holds_name, holds_number
+from processors.calendar import month
+from processors.dates import day_of, days_of
+from state.facts import Concept, TimeSpan
 
 _NUMBERS: Final = {
     name: number
@@ -108,25 +114,27 @@ _ASKS_FIRST: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+WEEK: Final = 7  # days
+SEASON: Final = 92  # days: the longest three months
 
 
-def of_turn(text: str, speaker: str, at: int) -> list[Concept]:
-    """Return the marks of a turn said by `speaker` at `at` (ms since 1970; limits.EARLIEST_MS..LATEST_MS)."""
-    day = (_EPOCH + timedelta(milliseconds=at)).date()
+def of_turn(text: str, speaker: str, at: int, times: Iterable[TimeSpan]) -> list[Concept]:
+    """Return the marks of a turn said by `speaker` at `at` (ms since 1970), which tells of `times`."""
+    day = day_of(at)
     found = [_month(day), _day(day)]
     if name := " ".join(speaker.split()):
         found.append(_mark(f"@speaker:{name.casefold()}", name))
-    if tells_time(text):
-        found.append(_mark("@time", "time"))
-    return found
+    held = {"time": tells_time, "name": holds_name, "number": holds_number}
+    found.extend(_mark(f"@{kind}", kind) for kind, holds in held.items() if holds(text))
+    return list(dict.fromkeys([*found, *_resolved(times)]))
 
 
-def of_query(text: str) -> list[Concept]:
-    """Return the marks a question could match: the dates it states, and @time if it asks for a time."""
+def of_query(text: str, times: Iterable[TimeSpan] = ()) -> list[Concept]:
+    """Return the marks a question could match: the dates it states, `times`, and what it asks for."""
     found = dict.fromkeys(mark for pattern in _STATED for match in pattern.finditer(text) for mark in _stated(match))
-    if asks_time(text):
-        found[_mark("@time", "time")] = None
+    found.update(dict.fromkeys(_resolved(times)))
+    asked = {"time": asks_time, "name": asks_name, "number": asks_number}
+    found.update({_mark(f"@{kind}", kind): None for kind, asks_it in asked.items() if asks_it(text)})
     return list(found)
 
 
@@ -143,6 +151,17 @@ def asks_time(text: str) -> bool:
 def asks(text: str) -> bool:
     """Return whether a text asks something: a question mark anywhere, 吗 or 呢 at an end, or the form of a question."""
     return bool(_ASKS.search(text) or _ASKS_FIRST.match(text.lstrip()))
+
+
+def _resolved(times: Iterable[TimeSpan]) -> Iterator[Concept]:
+    """Yield the days of spans up to a week and the months of spans up to a season; longer ones are too vague."""
+    for days in map(days_of, times):
+        length = (days.last - days.first).days
+        if length < WEEK:
+            yield from (_day(days.first + timedelta(step)) for step in range(length + 1))
+        if length <= SEASON:
+            reached = 12 * (days.last.year - days.first.year) + days.last.month - days.first.month
+            yield from (_month(month(days.first, step).first) for step in range(reached + 1))
 
 
 def _stated(match: re.Match[str]) -> list[Concept]:

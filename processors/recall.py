@@ -1,10 +1,10 @@
 """Recall: a question in; the woken concepts and the passages that answer best out.  It reads a view, changes nothing.
 
-    question → seeds → spreading activation → energies → scores of passages → ranking
+    question → seeds → spreading activation → energies → flow to turns → scores of passages → ranking
 
 Two modes share the graph and the one spreading function; a mode differs in its `Spreading` and in how passages score:
 
-    default   passages match energies BM25-like, then episodic structure counts (RECALL.md; processors/ranking.py)
+    default   what flows to a turn over typed edges, and what the turn is (processors/flow.py, features.py, weights.py)
     literal   seed 000 §4.3: the N most active concepts name the passages, ranked by the energy they hold; no marks
 
 A query never changes state (SEEDS trap T8): what a reinforcing query should record is returned by `reinforced`.
@@ -12,17 +12,22 @@ A query never changes state (SEEDS trap T8): what a reinforcing query should rec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from processors.activation import DEFAULT, LITERAL, Activation, Spreading, spread
+from processors.answer_types import depth, greets
 from processors.association import Edges, edges_out
 from processors.extractor import Extraction
+from processors.filters import Filter
+from processors.flow import Mask
+from processors.language import clean
 from processors.links import recall_links, topic_links
-from processors.naming import named_speakers, speaker_mark
-from processors.ranking import carried, matched, with_structure
+from processors.question import Asked, asked
+from processors.ranking import carried, scored
+from processors.weights import DEFAULT_FLOW, FlowWeights
 from state.view import Floats, GraphView, Integers
 
 Mode = Literal["default", "literal"]
@@ -35,15 +40,20 @@ class RecallOptions:
 
     spreading  SPREADING[mode], or a variation of it by `dataclasses.replace`
     concepts   how many of the most active concepts to list
-    passages   how many passages to rank at most; for a context, processors/context.py `most_lines` says how many
+    passages   how many passages to rank at most; for a context, processors/context.py `most_lines` says how many;
+               None: as many as the question needs (processors/answer_types.py `depth`)
     sources    literal mode: how many of the most active concepts name passages (the seed's N; it gives no number)
+    flow       default mode: what each edge type and each property of a turn is worth (processors/weights.py)
+    only       which passages may come back
     """
 
     mode: Mode = "default"
     spreading: Spreading = DEFAULT
     concepts: int = 10
-    passages: int = 100
+    passages: int | None = 100
     sources: int = 20
+    flow: FlowWeights = DEFAULT_FLOW
+    only: Filter = field(default_factory=Filter)
 
 
 class Woken(NamedTuple):
@@ -57,7 +67,7 @@ class Woken(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A passage number and its score, > 0."""
+    """A passage number and its score; the score of the default mode may be negative, its order is what counts."""
 
     number: int
     score: float
@@ -67,7 +77,7 @@ class Ranked(NamedTuple):
 class Recollection:
     """What a question brought back.
 
-    seeds     where energy was put in, in the order of the question's concepts, then its speakers; marks included
+    seeds     where energy was put in, in the order of the question's concepts, then its marks and its speakers
     concepts  the most active concepts, seeds among them, marks not; by energy descending, then number
     passages  by score descending, then number
     woken     how many nodes hold energy, seeds included
@@ -81,21 +91,36 @@ class Recollection:
     clamped: bool
 
 
-def recall(view: GraphView, question: Extraction, text: str, options: RecallOptions) -> Recollection:
+NOTHING = Recollection((), (), (), 0, False)
+
+
+def recall(
+    view: GraphView, question: Extraction, text: str, options: RecallOptions, cosine: Floats | None = None
+) -> Recollection:
     """Return what the question `text`, of which `question` was extracted, brings back from `view`.
 
-    A question of which the graph knows nothing brings back nothing: every list is empty.
+    cosine  (p,) of each passage with the question, if there are embeddings; the literal mode has no use for it
+
+    A greeting, and a question of which the graph knows nothing, bring back nothing: every list is empty.
     """
-    named = named_speakers(text, view.speakers)
-    seeds = _seeds(view, question, named, options.spreading.marks)
-    if not len(seeds):
-        return Recollection((), (), (), 0, False)
-    activation = _activate(view, seeds, options.spreading)
+    if options.mode == "default" and greets(clean(text)):
+        return NOTHING
+    meant = asked(view, question, text)
+    seeds = seeds_of(view, question, meant, options.mode)
+    if not len(seeds) and cosine is None:
+        return NOTHING
+    activation = activate(view, seeds, options.spreading)
     words = np.where(view.is_mark, 0.0, activation.energy)
+    limit = depth(text, len(meant.words), len(meant.named)) if options.passages is None else options.passages
+    if options.mode == "literal":
+        scores = carried(view, activation.energy, highest(words, words > 0, options.sources))
+        reached = scores > 0
+    else:
+        scores, reached = scored(view, meant, activation.energy, options.flow, cosine)
     return Recollection(
         seeds=_described(view, activation, seeds),
-        concepts=_described(view, activation, _highest(words, options.concepts)),
-        passages=_ranked(_scores(view, activation.energy, words, named, options), options.passages),
+        concepts=_described(view, activation, highest(words, words > 0, options.concepts)),
+        passages=_ranked(scores, reached, options.only.allowed(view), limit),
         woken=int(np.count_nonzero(activation.energy)),
         clamped=activation.clamped,
     )
@@ -107,16 +132,21 @@ def reinforced(recollection: Recollection, threshold: float) -> list[str]:
     return list(dict.fromkeys([*(seed.id for seed in recollection.seeds), *strong]))
 
 
-def _seeds(view: GraphView, question: Extraction, named: Integers, marks: bool) -> Integers:
-    ids = [concept.id for concept in question.concepts] + [speaker_mark(view.speakers[number]) for number in named]
-    known = [view.numbers[name] for name in dict.fromkeys(ids) if name in view.numbers]
-    return np.array([number for number in known if marks or not view.is_mark[number]], np.int64)
+def seeds_of(view: GraphView, question: Extraction, meant: Asked, mode: Mode) -> Integers:
+    """Return (k,) where energy is put in: in literal mode the words alone, as the question has them."""
+    if mode == "literal":
+        known = [number for concept in question.concepts if (number := view.number(concept.id)) is not None]
+        return np.array([number for number in known if not view.is_mark[number]], np.int64)
+    wants = [number for mark in sorted(meant.wants) if (number := view.number(mark)) is not None]
+    return np.concatenate((meant.words, meant.dates, np.array(wants, np.int64), meant.speakers))
 
 
-def _activate(view: GraphView, seeds: Integers, how: Spreading) -> Activation:
+def activate(view: GraphView, seeds: Integers, how: Spreading) -> Activation:
+    """Return where energy goes from `seeds` over associations, links of recall and links by topic."""
     counts = view.windows[how.window]
 
     def edges(firing: Integers) -> Edges:
+        firing = firing if how.marks else firing[~view.is_mark[firing]]
         out = edges_out(counts, firing, how.weighting)
         if how.recall_links and len(view.windows["recall"].pairs):
             out = out.joined(recall_links(view, firing, how.recall_links))
@@ -127,24 +157,18 @@ def _activate(view: GraphView, seeds: Integers, how: Spreading) -> Activation:
     return spread(seeds, len(view.is_mark), edges, how)
 
 
-def _scores(view: GraphView, energy: Floats, words: Floats, named: Integers, options: RecallOptions) -> Floats:
-    if options.mode == "literal":
-        return carried(view, energy, _highest(words, options.sources))
-    return with_structure(view, matched(view, energy), named)
-
-
-def _highest(values: Floats, limit: int) -> Integers:
-    """Return the positions of the `limit` highest positive values, highest first, ties by position."""
-    candidates = np.flatnonzero(values > 0)
-    if limit < len(candidates):
+def highest(values: Floats, among: Mask, limit: int) -> Integers:
+    """Return the positions of the `limit` highest values `among` these, highest first, ties by position."""
+    candidates = np.flatnonzero(among)
+    if 0 < limit < len(candidates):
         # Everything that could still tie with the last place stays in, so that ties fall by position alone.
         last = np.partition(values[candidates], -limit)[-limit]
         candidates = candidates[values[candidates] >= last]
     return candidates[np.argsort(-values[candidates], kind="stable")][:limit]
 
 
-def _ranked(scores: Floats, limit: int) -> tuple[Ranked, ...]:
-    best = _highest(scores, limit)
+def _ranked(scores: Floats, reached: Mask, allowed: Mask | None, limit: int) -> tuple[Ranked, ...]:
+    best = highest(scores, reached if allowed is None else reached & allowed, limit)
     return tuple(map(Ranked, best.tolist(), scores[best].tolist()))
 
 

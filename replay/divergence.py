@@ -7,6 +7,7 @@ what differs     the first event, on that side of k, that touches any of it: not
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +18,7 @@ from replay.history import History, histories
 from replay.log import LogReader
 from state import store as layout
 from state.errors import StoreCorrupt, UnreadableEvent, WrongLayout
-from state.events import GraphEvent
+from state.events import decode
 from state.graph import Graph
 from state.head import Head
 from state.partition import Partition
@@ -61,10 +62,10 @@ def _diverging(store: Store, live: Partition, name: str, history: History) -> Di
     except (StoreCorrupt, WrongLayout, UnreadableEvent) as error:
         return _stored_otherwise(store, history) or Divergence(name, str(error))
     if graph is None:
-        return Divergence(name, "the live state does not have it") if len(history) else None
-    if not len(history):
+        return Divergence(name, "the live state does not have it") if history.every else None
+    if not history.every:
         return Divergence(name, "the log has no event of it that counts")
-    replayed = _fold(history, len(history))
+    replayed = _fold(history, len(history.every))
     if graph.digest() == replayed.digest():
         return None
     return _stored_otherwise(store, history) or _narrowed(store, history, graph, replayed)
@@ -74,11 +75,12 @@ def _stored_otherwise(store: Store, history: History) -> Divergence | None:
     """Return the first stored event that is not the log's."""
     prefix = layout.event_prefix(history.graph)
     for key, value in store.scan(prefix, prefix):
-        place = layout.of_number(key[len(prefix) :])
-        if place >= len(history):
-            return Divergence(history.graph, f"event {place} is stored, the log has {len(history)}")
-        if value != history.values[place]:
-            return _at(history, place, f"is stored otherwise: {_fields(value, history.values[place])}", True, ())
+        ordinal = layout.of_number(key[len(prefix) :])
+        if ordinal >= len(history.every):
+            return Divergence(history.graph, f"event {ordinal} is stored, the log has {len(history.every)}")
+        _, logged = history.every[ordinal]
+        if value != logged:
+            return _at(history, ordinal, f"is stored otherwise: {_fields(value, logged)}", True, ())
     return None
 
 
@@ -94,15 +96,16 @@ def _fields(stored: bytes, logged: bytes) -> str:
 def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph) -> Divergence:
     """Return the first event that can have made the difference."""
     found = differences(graph, replayed)
-    first, last = 0, len(history)
+    first, last = 0, len(history.every)
     stored = store.get(layout.snapshot_key(history.graph))
     if stored:
-        count = min(layout.of_number(stored), len(history))
+        count = min(layout.of_number(stored), last)
         then = differences(Graph.unpack(stored[8:]), _fold(history, count))
         first, last, found = (0, count, then) if then else (count, last, found)
-    places = (place for place in range(first, last) if concerns(history.event(place), found))
-    place = next(places, first if first < last else last - 1)
-    return _at(history, place, _told(found), False, found)
+    there = enumerate(history.ordinals)
+    places = (ordinal for place, ordinal in there if first <= ordinal < last and concerns(history.event(place), found))
+    ordinal = next(places, first if first < last else last - 1)
+    return _at(history, ordinal, _told(found), False, found)
 
 
 def _told(found: Sequence[Difference]) -> str:
@@ -113,14 +116,16 @@ def _told(found: Sequence[Difference]) -> str:
     return f"{where}: live {first.live}, replayed {first.replayed}" + (f", and {more} more" if more else "")
 
 
-def _at(history: History, place: int, what: str, exact: bool, found: Sequence[Difference]) -> Divergence:
-    event: GraphEvent = history.event(place)
-    told = history.graph, what, history.offsets[place], type(event).__name__, getattr(event, "at", None)
+def _at(history: History, ordinal: int, what: str, exact: bool, found: Sequence[Difference]) -> Divergence:
+    offset, value = history.every[ordinal]
+    event = decode(value)
+    told = history.graph, what, offset, type(event).__name__, getattr(event, "at", None)
     return Divergence(*told, exact, found)
 
 
 def _fold(history: History, count: int) -> Graph:
+    """Return the fold of those of the graph's first `count` events that count, as it is known at the end."""
     graph = Graph(history.graph)
-    for place in range(count):
+    for place in range(bisect_left(history.ordinals, count)):
         graph.fold(history.event(place))
     return graph

@@ -1,6 +1,7 @@
 """The history of one graph: those of its events that count, in order, read from the log once and kept as bytes.
 
-    place          0       1       2       …      position among the graph's events; for a live graph, `Graph.events`
+    place          0       1       2       …      position among the events that count
+    ordinals       0       1       4              position among all events of the graph: for a live one, `Graph.events`
     values         bytes   bytes   bytes          the records' values; `offsets`: where they lie in the log
     times          ms      ms      ms             from when on the event counts, in the graph's own time
     kinds          0       1       2              UNTIMED, TIMED or WINDOW
@@ -9,35 +10,50 @@
 that the graph had; of the end of a window, when it was closed: its end and the grace that was in force.
 
 This is the one place that says which events of a log are a graph's: what a fold of the partition accepts
-(state/head.py), and what carries the graph's name.  Whatever rebuilds a graph asks here.
+(state/head.py), what carries the graph's name, and what was not taken back (state/retraction.py).  Whatever rebuilds a
+graph asks here.  What was taken back never was, at any time: only who reads no further than before the undo sees it.
 """
 
 from __future__ import annotations
 
 import asyncio
 from array import array
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
 from emgas.limits import EARLIEST_MS
 from replay.log import LogReader
 from state.errors import LogRewritten
-from state.events import ConsolidationWindowClosed, DecayWindowClosed, GraphConfigured, GraphEvent, decode
+from state.events import ConsolidationWindowClosed, DecayWindowClosed, GraphConfigured, GraphEvent, Retracted, decode
 from state.head import Head, Verdict
 from state.presets import PRESETS
+from state.retraction import still_counting
 
 UNTIMED, TIMED, WINDOW = range(3)
 AT_ONCE = 64  # records read without letting others in: some milliseconds
 
 
 class History:
-    """See the module's docstring.  It only grows: places that were given stay as they are."""
+    """See the module's docstring.  It only grows: places stay as they are, until something is taken back.
+
+    every       (offset, value) of all events of the graph, by ordinal
+    takebacks   how often something was taken back: with each, places are given anew, in new lists
+    """
 
     def __init__(self, graph: str, reading: _Reading | None = None) -> None:
         self.graph = graph
         self._reading = reading or _Reading()
+        self.every: list[tuple[int, bytes]] = []
+        self.takebacks = 0
+        self.size = 0  # of all values, bytes
+        self._retractions: dict[int, Retracted] = {}
+        self._settled = 0  # retractions that the places know of
+        self._start()
+
+    def _start(self) -> None:
         self.values: list[bytes] = []
         self.offsets = array("q")
-        self.size = 0  # of all values, bytes
+        self.ordinals = array("q")
         self.times = array("q")
         self.kinds = array("b")
         self._clock = EARLIEST_MS
@@ -68,11 +84,37 @@ class History:
         May be cancelled, and called again: what was read is kept.  Lets others in every few milliseconds.
         Raises LogRewritten when the log's beginning is gone, and what `decode` and `Head.after` raise.
         """
-        async for event, value in self._reading.on(log, number, end):
-            if event.graph == self.graph:
-                self._add(event, value)
+        try:
+            async for event, value in self._reading.on(log, number, end):
+                if event.graph == self.graph:
+                    self._add(event, value)
+        finally:
+            self._settle()
 
     def _add(self, event: GraphEvent, value: bytes) -> None:
+        ordinal = len(self.every)
+        self.every.append((self.watermark, value))
+        self.size += len(value)
+        if isinstance(event, Retracted):
+            self._retractions[ordinal] = event
+        else:
+            self._place(ordinal, event)
+
+    def _settle(self) -> None:
+        """Give places anew if something was taken back since they were given."""
+        if self._settled == len(self._retractions):
+            return
+        self._settled, self.takebacks = len(self._retractions), self.takebacks + 1
+        self._start()
+        counts = still_counting(len(self.every), self._retractions)
+        for ordinal, (_, value) in enumerate(self.every):
+            if counts[ordinal] and ordinal not in self._retractions:
+                event = decode(value)
+                assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
+                self._place(ordinal, event)
+
+    def _place(self, ordinal: int, event: GraphEvent) -> None:
+        """Give an event that counts the next place."""
         at = time_of(event)
         if isinstance(event, GraphConfigured):
             self._grace = event.settings.grace
@@ -86,9 +128,10 @@ class History:
             self._clock = max(self._clock, at)
             self.kinds.append(TIMED)
             self.times.append(at)
+        offset, value = self.every[ordinal]
         self.values.append(value)
-        self.offsets.append(self.watermark)
-        self.size += len(value)
+        self.offsets.append(offset)
+        self.ordinals.append(ordinal)
 
 
 def time_of(event: GraphEvent) -> int | None:
@@ -113,14 +156,35 @@ async def histories(log: LogReader, number: int, end: int | None = None) -> dict
         if event.graph not in found:
             found[event.graph] = History(event.graph, reading)
         found[event.graph]._add(event, value)
+    for each in found.values():
+        each._settle()
     return found
 
 
 async def accepted(log: LogReader, number: int, graph: str | None = None) -> AsyncIterator[GraphEvent]:
     """Yield the events that count, of one graph or of all in the partition, in order.  Raises as `History.read_on`."""
-    async for event, _ in _Reading().on(log, number, None):
-        if graph is None or event.graph == graph:
+    _, end = await log.bounds(number)
+    counts = await _counting(log, number, end)
+    seen: Counter[str] = Counter()
+    async for event, _ in _Reading().on(log, number, end):
+        if (graph is None or event.graph == graph) and counts[event.graph][seen[event.graph]]:
             yield event
+        seen[event.graph] += 1
+
+
+async def _counting(log: LogReader, number: int, end: int) -> dict[str, list[bool]]:
+    """Return of each graph's events, by ordinal, whether they count; a Retracted has done what it does."""
+    retractions: dict[str, dict[int, Retracted]] = defaultdict(dict)
+    seen: Counter[str] = Counter()
+    async for event, _ in _Reading().on(log, number, end):
+        if isinstance(event, Retracted):
+            retractions[event.graph][seen[event.graph]] = event
+        seen[event.graph] += 1
+    counts = {name: still_counting(count, retractions[name]) for name, count in seen.items()}
+    for name, made in retractions.items():
+        for ordinal in made:
+            counts[name][ordinal] = False
+    return counts
 
 
 class _Reading:

@@ -24,7 +24,7 @@ from processors.closing import close
 from processors.windows import next_due
 from replay.history import TIMED, WINDOW, History, history
 from replay.log import LogReader
-from state.events import Ticked, TurnRecorded
+from state.events import GraphEvent, Ticked, TurnRecorded, decode
 from state.graph import Graph
 
 _UNLINKED: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 0, "chain": ""}  # of events that no log holds
@@ -95,7 +95,7 @@ class AsOf:
         self.counted = counted(history, at)
         self.folded = start[0] if start else 0
         self.graph = Graph.unpack(start[1]) if start else Graph(history.graph)
-        self._history = history
+        self._values, self._times = history.values, history.times  # which stay as they are, whatever is taken back
         self._late: dict[int, int] = {}  # ordinal among the events of `graph` → place in the history
 
     @property
@@ -107,12 +107,12 @@ class AsOf:
         """Fold; yield after every event, so that others can be let in."""
         prefix, late = self.counted
         for place in range(self.folded, prefix):
-            self.graph.fold(self._history.event(place))
+            self.graph.fold(self._event(place))
             self.folded = place + 1
             yield
         for place in late:
-            event = self._history.event(place)
-            yield from self._close_due(self._history.times[place])
+            event = self._event(place)
+            yield from self._close_due(self._times[place])
             self._late[self.graph.events] = place
             self.graph.fold(event)
             yield
@@ -135,9 +135,14 @@ class AsOf:
                 self.graph.fold(facts.event(**_UNLINKED))
             yield
 
+    def _event(self, place: int) -> GraphEvent:
+        event = decode(self._values[place])
+        assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
+        return event
+
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
         """Return the event that recorded a passage of the graph."""
         ordinal = graph.passages.event[passage]
-        event = self._history.event(self._late.get(ordinal, ordinal))
+        event = self._event(self._late.get(ordinal, ordinal))
         assert isinstance(event, TurnRecorded)  # noqa: S101 - passages point at nothing else
         return event

@@ -198,12 +198,13 @@ async def graph_from(store: Store, log: LogReader, number: int, name: str, end: 
     """
     state = Partition(store)
     await _check_continues(log, number, state.head)
-    head, graph = state.head, state.graph(name) or Graph(name)
+    head, later = state.head, list[bytes]()
     async for record in records(log, number, head.watermark + 1, end):
         event = decode(record.value)
         head, verdict = head.after(record.offset, event, record.value)
         if verdict is Verdict.ACCEPTED and isinstance(event, GraphData) and event.graph == name:
-            graph.fold(event)
+            later.append(record.value)
+    graph = state.graph_with(name, later)
     return graph if graph.events else None
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from replay.counted_turns import CountedTurns
 from replay.log import LogReader
 from replay.rebuild import refold
-from state.events import Claim, TurnDuplicated, TurnRecorded, TurnRejected
+from state.events import Claim, GraphData, TurnDuplicated, TurnRejected
 from state.head import Verdict
 from state.partition import Folded
 from state.store import MemoryStore
@@ -16,17 +17,17 @@ from state.store import MemoryStore
 class Audit:
     """What went by while a partition was folded, apart from the fold itself: an independent count.
 
-    turns       ids of accepted turns, (graph, id)      repeated   ids recorded more than once: must stay empty
+    turns       ids of accepted turns, (graph, id)      repeated   ids recorded while they counted: must stay empty
     sources     offsets of `turns` accounted for; -1: they start anew, for the log was restored
     ignored     events of fenced writers, duplicates, gaps
     """
 
-    turns: set[tuple[str, str]] = field(default_factory=set)
     repeated: list[tuple[str, str]] = field(default_factory=list)
     sources: list[int] = field(default_factory=list)
     ignored: int = 0
     rejected: int = 0
     duplicates: int = 0
+    _graphs: dict[str, CountedTurns] = field(default_factory=dict)
 
     def observe(self, folded: Folded) -> None:
         """Count one record."""
@@ -39,14 +40,15 @@ class Audit:
             self.sources.append(source)
             self.rejected += isinstance(event, TurnRejected)
             self.duplicates += isinstance(event, TurnDuplicated)
-            if isinstance(event, TurnRecorded):
-                self._count(event)
+        if folded.verdict is Verdict.ACCEPTED and isinstance(event, GraphData):
+            repeated = self._graphs.setdefault(event.graph, CountedTurns()).observe(event)
+            if repeated is not None:
+                self.repeated.append((event.graph, repeated))
 
-    def _count(self, turn: TurnRecorded) -> None:
-        name = (turn.graph, turn.id)
-        if name in self.turns:
-            self.repeated.append(name)
-        self.turns.add(name)
+    @property
+    def turns(self) -> set[tuple[str, str]]:
+        """Return (graph, id) of the turns that count."""
+        return {(name, turn) for name, counted in self._graphs.items() for turn in counted.ids}
 
     @property
     def each_once(self) -> bool:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from state.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
-from state.events import Concept
+from state.facts import Concept
 from state.presets import MemorySettings
 
 Integers = NDArray[np.int64]
@@ -205,6 +205,11 @@ class ConceptTable:
         # The first form was seen in every earlier mention: that is why it needed no counter until now.
         forms = self._forms.setdefault(number, {first: self.in_turns[number]})
         forms[form] = forms.get(form, 0) + 1
+
+    def label(self, number: int) -> str:
+        """Return the label of one concept."""
+        forms = self._forms.get(number)
+        return max(forms, key=lambda form: forms[form]) if forms else self._first_form[number]
 
     def labels(self) -> list[str]:
         """Return the label of every concept."""

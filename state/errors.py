@@ -3,6 +3,7 @@
 Halted
 ├── UnreadableEvent   the log holds a record that this version cannot read (unknown kind, newer schema, not JSON)
 ├── LogRewritten      the log is not the one that this state was folded from: shorter, recreated, other bytes
+├── RetractedTooFar   the log takes back an event that no honest worker lets anybody take back
 ├── StoreCorrupt      RocksDB reports damage, or holds another number of keys than it should
 └── WrongLayout       the store was written for another number of partitions, or by a newer version
 """
@@ -21,6 +22,10 @@ class LogRewritten(Halted):
 
     Operator action: if the log is right, remove the partition's store and let it refold; else restore the log.
     """
+
+
+class RetractedTooFar(Halted):
+    """An event was taken back that lies too far back for it.  Operator action: see who else writes to this log."""
 
 
 class StoreCorrupt(Halted):

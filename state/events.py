@@ -12,6 +12,7 @@
       ConceptsRecalled concepts that a reinforcing query woke (graph event)
       GraphConfigured  how this graph lives from here on: decay, thresholds, windows (graph event; a graph's first)
       Forgotten        what a user asked to forget (graph event)
+      Retracted        events of the graph that are taken back, as if they had never been (graph event)
       Ticked           stream time went on though nobody spoke (graph event; not written any more)
       DecayWindowClosed          what faded below the threshold (graph event)
       ConsolidationWindowClosed  what became long-term, topics, merged passages (graph event)
@@ -38,30 +39,15 @@ from pydantic import ValidationError
 
 from emgas import limits
 from state.errors import UnreadableEvent
+from state.facts import Concept, Milliseconds, TimeSpan
 from state.presets import MemorySettings
 from state.upcasting import VERSION, upcast
 
 Ordinal = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # an offset, or a position in the chain
 Quantity = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what an int32 column can keep
-Milliseconds = Annotated[int, Meta(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
 GraphId = Annotated[str, Meta(pattern=limits.GRAPH_ID.replace("$", r"\Z"))]  # in Python, $ lets a line end through
 
 _id_of = attrgetter("id")
-
-
-class Concept(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """A concept found in one turn.
-
-    id      normalised text: the node's name ("framework"); marks that are not words start with "@" ("@day:2023-05-08")
-    label   the surface form as it stood in the text ("frameworks")
-    weight  importance in (0, 1], higher is more important, rounded to 6 digits (1 / (1 + YAKE score))
-    count   how often it occurs in the turn, >= 1
-    """
-
-    id: str
-    label: str
-    weight: Annotated[float, Meta(ge=0, le=1)]
-    count: Annotated[int, Meta(ge=1, le=2**31 - 1)]
 
 
 class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", gc=False):
@@ -120,6 +106,7 @@ class TurnRecorded(GraphData, frozen=True, kw_only=True):
     question: bool
     tokens: Quantity
     concepts: list[Concept]
+    times: Annotated[list[TimeSpan], Meta(max_length=limits.SPANS_PER_TURN)]
     extractor: str
 
     def __post_init__(self) -> None:
@@ -166,6 +153,19 @@ class Forgotten(GraphData, frozen=True, kw_only=True):
     turns: list[str]
 
 
+class Retracted(GraphData, frozen=True, kw_only=True):
+    """A user took back events `first`..`last` of the graph, counted from 0 (Graph.events); itself one that can be."""
+
+    src: Ordinal
+    first: Ordinal
+    last: Ordinal
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a range that is none."""
+        if self.last < self.first:
+            raise ValueError("last: lies before first")
+
+
 class Ticked(GraphData, frozen=True, kw_only=True):
     """Time reached `at` (ms) in a graph that is live but silent.  Not written any more: window events tell the time."""
 
@@ -208,7 +208,7 @@ class ConsolidationWindowClosed(GraphData, frozen=True, kw_only=True):
 
 
 WindowEvent = DecayWindowClosed | ConsolidationWindowClosed
-GraphEvent = TurnRecorded | ConceptsRecalled | GraphConfigured | Forgotten | Ticked | WindowEvent
+GraphEvent = TurnRecorded | ConceptsRecalled | GraphConfigured | Forgotten | Retracted | Ticked | WindowEvent
 DataEvent = GraphEvent | TurnDuplicated | TurnRejected
 AnyEvent = Claim | DataEvent
 

@@ -13,9 +13,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from emgas.limits import EARLIEST_MS
 from state.concept_table import ConceptTable
 from state.cooccurrence import PairCounts
@@ -27,19 +24,20 @@ from state.events import (
     Forgotten,
     GraphConfigured,
     GraphEvent,
+    Retracted,
     Ticked,
     TurnRecorded,
 )
 from state.fading import Fading
-from state.packing import pack, unpack
+from state.graph_bytes import checked, content, packed, restore
+from state.packing import pack
 from state.passage_table import PassageTable, fingerprint
-from state.presets import PRESETS, MemorySettings
+from state.presets import PRESETS
 from state.topic_table import TopicTable
 from state.view import GraphView, Window, view_of
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
-_LAYOUT = 3
 _TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
 
 
@@ -52,12 +50,15 @@ class Graph:
     last_turn_at   the largest event time of a turn
     enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
     forgotten      concepts that have ever left; turns that have are `passages.archived`
+    undoable_from  ordinal of the first event that may still be taken back: it only ever grows
+    configured     whether a GraphConfigured is among the events that count
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.clock = EARLIEST_MS  # not 0: a memory may be older than 1970
-        self.events = 0
+        self.events = self.undoable_from = 0
+        self.configured = False
         self.preset, self.settings = "default", PRESETS["default"]
         self.live = False
         self.recalled = 0  # ConceptsRecalled that had an effect
@@ -68,7 +69,6 @@ class Graph:
         self.pairs: dict[Window, PairCounts] = {"turn": PairCounts(), "exchange": PairCounts(), "recall": PairCounts()}
         self.topics = TopicTable()
         self._fading: Fading | None = None  # made when somebody asks for it: a replay never does
-        self.discarded: list[int] = []  # ordinals of events that a snapshot makes needless
         self._dead_rows = 0
         self._view: GraphView | None = None
 
@@ -76,10 +76,16 @@ class Graph:
         """Apply the graph's next event in place; return whether it had an effect (a known turn id has none)."""
         self._view = None
         had_effect = _FOLDS[type(event)](self, event)
-        if not isinstance(event, TurnRecorded) or not had_effect:
-            self.discarded.append(self.events)
-        self.events += 1
+        self.skip()
         return had_effect
+
+    def skip(self) -> None:
+        """Let the graph's next event have no effect: it was taken back, or says what was (state/retraction.py)."""
+        self.events += 1
+        self.undoable_from = max(self.undoable_from, self.events - self.settings.undo_events)
+
+    def _refuse(self, event: Retracted) -> bool:
+        raise TypeError("a Retracted does not add to a graph: it changes which events count (state/retraction.py)")
 
     def _fold_turn(self, event: TurnRecorded) -> bool:
         if self.knows(event.id):
@@ -147,7 +153,7 @@ class Graph:
 
     def _fold_settings(self, event: GraphConfigured) -> bool:
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
-        self.preset, self.settings = event.preset, event.settings
+        self.preset, self.settings, self.configured = event.preset, event.settings, True
         self._fading = None
         self._ask_if_enough()
         return True
@@ -188,7 +194,6 @@ class Graph:
         for turn in turns:
             if turn in self.passages.numbers:
                 number = self.passages.numbers[turn]
-                self.discarded.append(self.passages.event[number])
                 self.passages.archive(number)
                 self._dead_rows += 1
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
@@ -232,6 +237,11 @@ class Graph:
         """Return whether the accepted turn of this id had this text."""
         return self.passages.knows(turn) == fingerprint(text)
 
+    @property
+    def is_blank(self) -> bool:
+        """Return whether nothing counts: nothing has happened yet, or all of it was taken back."""
+        return not self.configured and self.clock == EARLIEST_MS
+
     def view(self) -> GraphView:
         """Return what recall may see, taken now; the same object until the next event."""
         if self._view is None:
@@ -242,47 +252,23 @@ class Graph:
 
     def pack(self) -> bytes:
         """Return the bytes of the whole graph, for a snapshot: the content, and where it stands in its own events."""
-        values, arrays = self._content()
-        return pack({**values, "events": self.events}, {**arrays, "event": np.array(self.passages.event)})
+        self.compact()
+        return packed(self)
 
     def digest(self) -> str:
         """Return the sha256 (hex) of the content in its canonical form (state/packing.py): equal for equal memories.
 
         How many events there were is not content: ticks may be many or few, and change nothing.
         """
-        return hashlib.sha256(pack(*self._content())).hexdigest()
-
-    def _content(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         self.compact()
-        arrays = {**self.concepts.arrays(), **self.passages.arrays()}
-        for window, pairs in self.pairs.items():
-            arrays[f"{window}_keys"], arrays[f"{window}_counts"] = pairs.canonical()
-        values = {
-            "layout": _LAYOUT,
-            "name": self.name,
-            **{name: getattr(self, name) for name in _PLAIN},
-            "settings": self.settings.model_dump(),
-            "concepts": self.concepts.values(),
-            "passages": self.passages.values(),
-            "topics": self.topics.values(),
-        }
-        return values, arrays
+        return hashlib.sha256(pack(*content(self))).hexdigest()
 
     @classmethod
     def unpack(cls, packed: bytes) -> Graph:
         """Return the graph that `pack` described.  Raises ValueError for bytes of another layout."""
-        values, arrays = unpack(packed)
-        if values["layout"] != _LAYOUT:
-            raise ValueError(f"graph layout {values['layout']}, this version reads {_LAYOUT}")
+        values, arrays = checked(packed)
         graph = cls(values["name"])
-        for name in (*_PLAIN, "events"):
-            setattr(graph, name, values[name])
-        graph.settings = MemorySettings(**values["settings"])
-        graph.concepts = ConceptTable.of(values["concepts"], arrays)
-        graph.passages = PassageTable.of(values["passages"], arrays)
-        graph.topics = TopicTable.of(values["topics"])
-        for window in graph.pairs:
-            graph.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])
+        restore(graph, values, arrays)
         return graph
 
 
@@ -292,8 +278,7 @@ _FOLDS: dict[type[GraphEvent], Callable[[Graph, Any], bool]] = {
     GraphConfigured: Graph._fold_settings,
     Ticked: Graph._fold_tick,
     Forgotten: Graph._fold_wish,
+    Retracted: Graph._refuse,
     DecayWindowClosed: Graph._fold_decay,
     ConsolidationWindowClosed: Graph._fold_consolidation,
 }
-
-_PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")

@@ -8,22 +8,24 @@ Between two flushes the memory is ahead of the store; death loses only what the 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from math import inf
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from state import store as layout
-from state.errors import StoreCorrupt, WrongLayout
-from state.events import AnyEvent, GraphData, GraphEvent, TurnRecorded, decode
+from state.errors import RetractedTooFar, StoreCorrupt, WrongLayout
+from state.events import AnyEvent, GraphData, GraphEvent, Retracted, TurnRecorded, decode
 from state.graph import Graph
+from state.graph_rows import GraphRows
 from state.head import Head, Verdict
 from state.judging import judged
-from state.store import HEAD, Batch, Store
+from state.retraction import refolded, surviving
+from state.store import HEAD, Store
 
 CACHED_GRAPHS = 1000
 SNAPSHOT_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds
@@ -37,12 +39,11 @@ class Folded(NamedTuple):
     verdict: Verdict
 
 
-def _unpacked(stored: bytes | None) -> Graph | None:
-    """Return the graph of a snapshot, None without one, or for one that this version cannot read."""
-    if stored:
-        with contextlib.suppress(ValueError):
-            return Graph.unpack(stored[8:])
-    return None
+def _miscounted(name: str, expected: int, found: int) -> StoreCorrupt:
+    return StoreCorrupt(
+        f"graph {name} should have {expected} events and has {found}: the store is damaged. Remove this partition's "
+        "store and start again: it is folded anew from the log."
+    )
 
 
 class Partition:
@@ -60,12 +61,13 @@ class Partition:
         self._cached_graphs = cached_graphs
         self._rebuilding = rebuilding
         self._graphs: OrderedDict[str, Graph] = OrderedDict()  # least recently used first
-        self._batch: Batch = {}
+        self._rows = GraphRows(store)
         self._unflushed: set[str] = set()
         self._snapshots: dict[str, int] = {}  # events held by the stored snapshot, of the graphs in memory
+        self._refolded: set[str] = set()  # graphs that the stored snapshots do not lead to
 
     def fold(self, offset: int, value: bytes) -> Folded:
-        """Fold the log's next record.  Raises UnreadableEvent, LogRewritten, WrongLayout, StoreCorrupt; never skips."""
+        """Fold the log's next record.  Raises what state/errors.py lists; never skips."""
         event = decode(value)
         head, verdict = self.head.after(offset, event, value)
         if verdict is Verdict.ACCEPTED and isinstance(event, GraphData):
@@ -90,11 +92,54 @@ class Partition:
         graph = self.graph(event.graph)
         is_new = graph is None
         graph = graph or self._remember(Graph(event.graph), snapshot=0)
-        self._batch[layout.event_key(graph.name, graph.events)] = value
+        if isinstance(event, Retracted):
+            return replace(self._retract(head, graph, event, value), graphs=head.graphs + is_new)
+        self._rows.batch[layout.event_key(graph.name, graph.events)] = value
         self._unflushed.add(graph.name)
         had_effect = graph.fold(event)
         is_turn = had_effect and isinstance(event, TurnRecorded)
         return replace(head, graphs=head.graphs + is_new, turns=head.turns + is_turn)
+
+    def _retract(self, head: Head, graph: Graph, event: Retracted, value: bytes) -> Head:
+        """Fold the graph again from before the first event that is taken back; its snapshots since then are void."""
+        if event.first < graph.undoable_from:
+            raise RetractedTooFar(
+                f"event {graph.events} of graph {graph.name} takes back event {event.first}, but only those from "
+                f"{graph.undoable_from} on could be. Another program wrote to this log: stop it, and restore the log."
+            )
+        self._rows.batch[layout.event_key(graph.name, graph.events)] = value
+        self._unflushed.add(graph.name)
+        self._refolded.add(graph.name)
+        self._rows.drop_after(graph.name, event.first)
+        again = self._refold(graph.name)
+        if again.events != graph.events + 1:
+            raise _miscounted(graph.name, graph.events + 1, again.events)
+        again.undoable_from = max(again.undoable_from, graph.undoable_from)
+        self._graphs[graph.name] = again
+        return replace(head, turns=head.turns + again.passages.accepted - graph.passages.accepted)
+
+    def _refold(self, name: str) -> Graph:
+        """Return a graph, folded from the newest snapshot on."""
+        base = self._rows.newest(name)
+        return refolded(base, self._rows.values(name, base.events))
+
+    def graph_with(self, name: str, later: Sequence[bytes]) -> Graph:
+        """Return a graph as it is once these events (record values) of it follow; nothing here changes."""
+        events = [decode(value) for value in later]
+        before = min((event.first for event in events if isinstance(event, Retracted)), default=inf)
+        count = self._rows.get(layout.count_key(name))
+        base = self._rows.newest(name, before)
+        graph = refolded(base, [*self._rows.values(name, base.events), *later])
+        expected = (layout.of_number(count) if count else 0) + len(later)
+        if graph.events != expected:
+            raise _miscounted(name, expected, graph.events)
+        return graph
+
+    def counting(self, graph: Graph, first: int, last: int) -> int:
+        """Return how many of the graph's events `first`..`last` count; `first`: no less than `undoable_from`."""
+        events = [decode(value) for value in self._rows.values(graph.name, first)]
+        listed = [event for event in events if isinstance(event, GraphData)]
+        return sum(surviving(listed, first)[: last - first + 1])
 
     def graph(self, name: str) -> Graph | None:
         """Return the graph as folded so far, None if no event ever named it."""
@@ -105,27 +150,20 @@ class Partition:
         return graph
 
     def _load(self, name: str) -> Graph | None:
-        count = self._store.get(layout.count_key(name))
-        stored = self._store.get(layout.snapshot_key(name))
-        if count is None and stored is None and self._store.get(layout.event_key(name, 0)) is None:
+        if not self._rows.is_there(name):
             return None
-        graph = _unpacked(stored) or Graph(name)
+        graph = self._rows.newest(name)
         snapshot = graph.events
-        for _, value in self._store.scan(layout.event_prefix(name), layout.event_key(name, snapshot)):
-            event = decode(value)
-            assert isinstance(event, GraphData)  # noqa: S101 - only these are stored by graph
-            graph.fold(event)
+        graph = refolded(graph, self._rows.values(name, snapshot))
+        count = self._rows.get(layout.count_key(name))
         expected = layout.of_number(count) if count else 0
         if graph.events != expected:
-            if stored and not snapshot:
+            if self._rows.get(layout.snapshot_key(name)) and not snapshot:
                 raise WrongLayout(
                     f"the snapshot of graph {name} was written by another version of EMGAS: run that one, or remove "
                     "this partition's store and start again: it is folded anew from the log."
                 )
-            raise StoreCorrupt(
-                f"graph {name} should have {expected} events and has {graph.events}: the store is "
-                "damaged. Remove this partition's store and start again: it is folded anew from the log."
-            )
+            raise _miscounted(name, expected, graph.events)
         return self._remember(graph, snapshot)
 
     def _remember(self, graph: Graph, snapshot: int) -> Graph:
@@ -145,7 +183,7 @@ class Partition:
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
         """Return the event that recorded a passage of `graph`."""
         key = layout.event_key(graph.name, graph.passages.event[passage])
-        value = self._batch.get(key) or self._store.get(key)
+        value = self._rows.get(key)
         if value is None:
             raise StoreCorrupt(f"the text of passage {passage} of {graph.name} is missing: refold this partition")
         event = decode(value)
@@ -158,25 +196,19 @@ class Partition:
             return
         for name in self._unflushed:
             graph = self._graphs[name]
-            self._batch[layout.count_key(name)] = layout.number(graph.events)
-            if graph.events - self._snapshots[name] >= self._snapshot_after(graph):
-                self._snapshot(graph)
-        self._batch[HEAD] = self.head.to_bytes()
-        self._store.write(self._batch)
-        self._batch, self._unflushed, self._flushed = {}, set(), self.head
+            self._rows.batch[layout.count_key(name)] = layout.number(graph.events)
+            if name in self._refolded or graph.events - self._snapshots[name] >= self._snapshot_after(graph):
+                self._rows.keep(graph)
+                self._snapshots[name] = graph.events
+        self._rows.batch[HEAD] = self.head.to_bytes()
+        self._store.write(self._rows.batch)
+        self._rows.batch, self._unflushed, self._refolded, self._flushed = {}, set(), set(), self.head
 
     def _snapshot_after(self, graph: Graph) -> int:
         """Return how many events a graph may have that are in no snapshot."""
         if self._rebuilding and len(self._graphs) <= self._cached_graphs:  # else graphs come and go: snapshots pay
             return max(REBUILT_SNAPSHOT_AFTER, self._snapshots[graph.name])
         return max(SNAPSHOT_AFTER, len(graph.passages.numbers) // 4)
-
-    def _snapshot(self, graph: Graph) -> None:
-        """Put the graph into the batch, and delete its events that nobody will read again."""
-        self._batch[layout.snapshot_key(graph.name)] = layout.number(graph.events) + graph.pack()
-        self._snapshots[graph.name] = graph.events
-        self._batch.update((layout.event_key(graph.name, ordinal), None) for ordinal in graph.discarded)
-        graph.discarded.clear()
 
     def names(self) -> list[str]:
         """Return the names of all graphs, ascending.  Raises StoreCorrupt when some are missing."""

@@ -76,6 +76,11 @@ class PassageTable:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def accepted(self) -> int:
+        """Return how many turns there are, archived ones among them."""
+        return len(self.numbers) + len(self.archived)
+
     def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> None:
         """Append a passage whose postings are `turn.concepts` under the numbers `concepts`."""
         number = self.numbers[turn.id] = len(self.ids)

@@ -46,6 +46,7 @@ class MemorySettings(BaseModel):
     grace             how long after its end a window waits for late turns
     least_turns       new turns without which nothing is consolidated; see `enough_turns`
     duplicate_above   share of words in common (Jaccard) from which two turns say the same; above 1: never
+    undo_events       so many of the graph's last events can be taken back; the store keeps as much as that needs
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
@@ -64,6 +65,7 @@ class MemorySettings(BaseModel):
     grace: Annotated[int, Field(ge=0, le=366 * DAY)] = 5 * MINUTE
     least_turns: Annotated[int, Field(ge=1)] = 12
     duplicate_above: Annotated[float, Field(gt=0, le=2)] = 0.9
+    undo_events: Annotated[int, Field(ge=0, le=2**53)] = 1000
 
     def enough_turns(self, ever: int) -> int:
         """Return how many new turns are worth a consolidation, in a graph that has heard `ever` turns.
@@ -77,9 +79,14 @@ class MemorySettings(BaseModel):
 PRESETS = {
     "default": MemorySettings(episode_life=730 * DAY),
     "forgetful": MemorySettings(
-        half_life=7 * DAY, prune_below=0.1, episode_life=60 * DAY, decay_every=7 * DAY, long_windows=8
+        half_life=7 * DAY,
+        prune_below=0.1,
+        episode_life=60 * DAY,
+        decay_every=7 * DAY,
+        long_windows=8,
+        undo_events=30,
     ),
-    "elephant": MemorySettings(prune_below=0.0),
+    "elephant": MemorySettings(prune_below=0.0, undo_events=1_000_000),
     "memorybank": MemorySettings(
         half_life=59_887_916, stability=100, prune_below=0.05, episode_life=90 * DAY, long_windows=0, long_recalls=0
     ),

@@ -3,8 +3,9 @@
     h                         head of the fold: JSON (state/head.py)
     c <graph>                 how many events the graph has: u64, big-endian (as are all integers here)
     s <graph>                 snapshot: u64 number of events it holds │ packed graph (state/graph.py)
+    m <graph>, b <graph>      older snapshots, from which the graph is folded again when events are taken back
     e <graph> <u64 ordinal>   the graph's own event of that ordinal: the record value as it lies in the log; gone once
-                              a snapshot holds what it did and nobody will read its text: archived turns, all but turns
+                              it cannot be taken back and nobody will read its text (state/graph_rows.py)
 
     <graph> = u8 length │ ASCII      length first, so that no graph's keys can run into another's
 
@@ -21,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
-LAYOUT: Final = 1  # of the keys drawn above; a snapshot of a store names it
+LAYOUT: Final = 2  # of the keys drawn above; a snapshot of a store names it
 HEAD = b"h"
 _U64 = struct.Struct(">Q")
 Batch = dict[bytes, bytes | None]  # None: the key is deleted
@@ -63,6 +64,16 @@ def count_key(graph: str) -> bytes:
 def snapshot_key(graph: str) -> bytes:
     """Return the key of the graph's snapshot."""
     return b"s" + _name(graph)
+
+
+def mark_key(graph: str) -> bytes:
+    """Return the key of the snapshot that will be the base next."""
+    return b"m" + _name(graph)
+
+
+def base_key(graph: str) -> bytes:
+    """Return the key of the snapshot before which nothing can be taken back."""
+    return b"b" + _name(graph)
 
 
 def event_prefix(graph: str) -> bytes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,55 @@ class WindowCounts:
     total    number of windows.  turn: one per turn ever; exchange: each with the turn before it in its session;
              recall: one per reinforcing query, holding the concepts that it woke
     concept  (n,) in how many windows each concept occurred
-    fan      (n,) number of distinct concepts that it ever shared a window with
     pairs    edges out of chosen concepts: `pairs.neighbours(concepts)`
     """
 
     total: int
     concept: Integers
-    fan: Integers
     pairs: PairCounts
+
+    @cached_property
+    def fan(self) -> Integers:
+        """Return (n,) the number of distinct concepts that each ever shared a window with; counted when asked for."""
+        return self.pairs.fan(len(self.concept))[: len(self.concept)]
+
+
+class Labels(Sequence[str]):
+    """The most frequent surface form of each of n concepts, looked up one by one: few of them are ever shown."""
+
+    def __init__(self, concepts: ConceptTable) -> None:
+        self._concepts, self._size = concepts, len(concepts)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        numbers = range(self._size)[number]
+        if isinstance(numbers, int):
+            return self._concepts.label(numbers)
+        return [self._concepts.label(one) for one in numbers]
+
+
+@dataclass(frozen=True)
+class SessionOrder:
+    """The p passages laid out session by session, each session in the order folded: flow between turns runs along it.
+
+    order       (p,) passage number at each place            place       (p,) place of each passage number
+    session     (p,) session at each place, ascending
+    start, end  (p,) where the session of each place starts, and where it ends (exclusive)
+    tokens      (sessions,) length of each session in words
+    """
+
+    order: Integers
+    place: Integers
+    session: Integers
+    start: Integers
+    end: Integers
+    tokens: Integers
 
 
 @dataclass(frozen=True)
@@ -58,7 +100,7 @@ class GraphView:
         passage_tokens    (p,) length in words
         passage_session, passage_speaker  (p,) position in `sessions`, `speakers`
         passage_question  (p,) whether the turn asks something
-        passage_role      (p,) role or None
+        role              (p,) position of each role in ROLES; passage_role: the roles
         clock             the graph's stream time, ms: the largest event time seen
     """
 
@@ -86,9 +128,47 @@ class GraphView:
     passage_session: Integers
     passage_speaker: Integers
     passage_question: NDArray[np.bool_]
-    passage_role: Sequence[str | None]
+    role: NDArray[np.int8]
     sessions: Sequence[str]
     speakers: Sequence[str]
+
+    @property
+    def passage_role(self) -> list[str | None]:
+        """Return (p,) the role of each passage, None where the turn gave none."""
+        return [ROLES[role] for role in self.role.tolist()]
+
+    @cached_property
+    def session_order(self) -> SessionOrder:
+        """Return the order that flow between turns needs; made when first asked for, once for every view."""
+        order = np.argsort(self.passage_session, kind="stable")
+        session = self.passage_session[order]
+        places, sessions = np.arange(len(order)), len(self.sessions)
+        place = np.empty_like(places)
+        place[order] = places
+        return SessionOrder(
+            order=order,
+            place=place,
+            session=session,
+            start=np.searchsorted(session, session, "left"),
+            end=np.searchsorted(session, session, "right"),
+            tokens=np.bincount(session, self.passage_tokens[order], sessions).astype(np.int64),
+        )
+
+    @cached_property
+    def posting_start(self) -> Integers:
+        """Return (p,) where the postings of each passage begin."""
+        return np.searchsorted(self.posting_passage, np.arange(len(self.passage_at)))
+
+    @cached_property
+    def words(self) -> str:
+        """Return the ids of the concepts that are words, a line each: what holds a piece of text is found at once."""
+        named = zip(self.ids, self.is_mark.tolist(), strict=False)  # ids may have grown since
+        return "\n".join(["", *(name for name, is_mark in named if not is_mark), ""])
+
+    def number(self, name: str) -> int | None:
+        """Return the number of a concept id, None if this view does not know it."""
+        number = self.numbers.get(name)
+        return number if number is not None and number < len(self.is_mark) else None
 
 
 def view_of(
@@ -114,7 +194,7 @@ def view_of(
         clock=clock,
         settings=settings,
         ids=concepts.ids,
-        labels=concepts.labels(),
+        labels=Labels(concepts),
         numbers=concepts.numbers,
         is_mark=np.array(concepts.is_mark, np.bool_),
         passages_with=np.bincount(posting_concept, minlength=len(concepts)),
@@ -124,8 +204,7 @@ def view_of(
         accessed=np.array(concepts.accessed),
         first_recall=np.array(concepts.first_recall),
         windows={
-            window: WindowCounts(total, np.array(counts), pairs[window].fan(len(concepts)), pairs[window])
-            for window, (total, counts) in windows.items()
+            window: WindowCounts(total, np.array(counts), pairs[window]) for window, (total, counts) in windows.items()
         },
         topics=tuple(topics.topics.values()),
         posting_concept=posting_concept,
@@ -137,7 +216,7 @@ def view_of(
         passage_session=np.array(passages.session, np.int64),
         passage_speaker=np.array(passages.speaker, np.int64),
         passage_question=np.array(passages.question, np.bool_),
-        passage_role=[ROLES[role] for role in passages.role],
+        role=np.array(passages.role, np.int8),
         sessions=list(passages.sessions),
         speakers=list(passages.speakers),
     )

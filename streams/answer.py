@@ -37,7 +37,7 @@ def recall_from(graph: Graph | None, text_of: TextOf, query: Query, extractor: E
     """Answer `query` from `graph`, which it reads only; `text_of` finds the event that recorded a passage of it."""
     if graph is None:
         return Recalled()
-    question = extractor.of_query(query.text)
+    question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of what is known
     recollection = recall(graph.view(), question, query.text, _options(query))
     texts = _Texts(text_of, graph)
     context = _context(recollection, texts, query.budget)

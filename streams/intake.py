@@ -6,8 +6,8 @@ Every record gets exactly one event, in order, so that the source position never
     id known to the graph, same text        TurnDuplicated
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; a new graph's GraphConfigured first
-    a wish to configure, or to forget       GraphConfigured, Forgotten.  Wishes are not told apart by id: a repeated one
-                                            has the same effect once more
+    a wish to configure, forget, undo       GraphConfigured, Forgotten, Retracted.  Wishes are not told apart by id: a
+                                            repeated one has the same effect once more
 """
 
 from __future__ import annotations
@@ -20,12 +20,20 @@ from typing import Literal, NamedTuple
 from pydantic import ValidationError
 
 from emgas import limits
-from emgas.messages import INBOUND, Configure, Forget, Turn
+from emgas.messages import INBOUND, Configure, Forget, Turn, Undo
 from emgas.validation import describe
 from emgas.wire import partition_of
 from processors.extractor import Extractor
 from processors.forgetting import wished
-from state.events import DataEvent, Forgotten, GraphConfigured, TurnDuplicated, TurnRecorded, TurnRejected
+from state.events import (
+    DataEvent,
+    Forgotten,
+    GraphConfigured,
+    Retracted,
+    TurnDuplicated,
+    TurnRecorded,
+    TurnRejected,
+)
 from state.graph import Graph
 from state.partition import Partition
 from state.passage_table import fingerprint
@@ -36,7 +44,7 @@ REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 Draft = Callable[..., DataEvent]  # takes epoch, claim, seq, chain: the owner links it into the log
 
 
-Message = Turn | Configure | Forget
+Message = Turn | Configure | Forget | Undo
 LIVE_MS = 3_600_000  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
@@ -114,6 +122,8 @@ class Intake:
             return self._configured(arrival, message)
         if isinstance(message, Forget):
             return self._forgotten(arrival, message)
+        if isinstance(message, Undo):
+            return self._taken_back(arrival, message)
         known = self._known_text(message)
         if known is None:
             return self._recorded(arrival, message)
@@ -154,6 +164,7 @@ class Intake:
             question=found.question,
             tokens=found.tokens,
             concepts=list(found.concepts),
+            times=list(found.times),
             extractor=self._extractor.version,
         )
         drafts: list[Draft] = [*self._birth(turn.graph), draft]
@@ -161,8 +172,12 @@ class Intake:
         return Judged(arrival, drafts, "accepted", turn.id, graph=turn.graph, at=at, settings=settings)
 
     def _birth(self, graph: str) -> list[Draft]:
-        """Return a new graph's first event: how it lives, so that no replay has to ask any configuration."""
-        if graph in self._born or self._state.graph(graph) is not None:
+        """Return a new graph's first event: how it lives, so that no replay has to ask any configuration.
+
+        A graph of which all was taken back is born again.
+        """
+        known = self._state.graph(graph)
+        if graph in self._born or (known is not None and not known.is_blank):
             return []
         self._born.add(graph)
         return [partial(GraphConfigured, graph=graph, preset=self._preset, settings=PRESETS[self._preset])]
@@ -185,6 +200,31 @@ class Intake:
             return _rejected(arrival, message, "none of these is in the graph: nothing to forget")
         draft = partial(Forgotten, src=arrival.offset, graph=message.graph, concepts=gone.concepts, turns=gone.turns)
         return Judged(arrival, [draft], "accepted", message.id, graph=message.graph)
+
+    def _taken_back(self, arrival: Arrival, message: Undo) -> Judged:
+        graph = self._state.graph(message.graph)
+        if graph is None:
+            return _rejected(arrival, message, f"nobody has written to graph {message.graph!r}: nothing to undo")
+        last = min(message.last if message.last is not None else graph.events, graph.events - 1)
+        if why := self._too_late(graph, message.first, last):
+            return _rejected(arrival, message, why)
+        draft = partial(Retracted, src=arrival.offset, graph=message.graph, first=message.first, last=last)
+        return Judged(arrival, [draft], "accepted", message.id, graph=message.graph)
+
+    def _too_late(self, graph: Graph, first: int, last: int) -> str | None:
+        """Return why these events cannot be taken back, None if they can."""
+        if first >= graph.events:
+            return f"graph {graph.name!r} has {graph.events} events, counted from 0: it has no event {first}"
+        if first > last:
+            return f"the last event to undo, {last}, lies before the first, {first}"
+        if first < graph.undoable_from:
+            return (
+                f"graph {graph.name!r} can undo its last {graph.events - graph.undoable_from} events; to go further "
+                "back, make a branch: emgas replay branch"
+            )
+        if self._state.counting(graph, first, last) == 0:
+            return f"events {first} to {last} of graph {graph.name!r} are taken back already: nothing left to undo"
+        return None
 
     def _names(self, graph: Graph, text: str) -> list[str]:
         """Return the concept ids that a user means: an id, or whatever the extractor finds in the words."""

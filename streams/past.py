@@ -2,7 +2,7 @@
 
     graph ── history       its events (replay/history.py), read on whenever the graph has got new ones
           ├─ checkpoints   the fold of its first 1000, 2000, … events, packed; fewer for long histories
-          └─ rebuilt       time → the graph as of then; valid as long as the same events count
+          └─ rebuilt       time → the graph as of then; valid as long as the same events count, as checkpoints are
 
 A question about another time of a known graph unpacks the nearest checkpoint before it and folds the rest; the same
 question again folds nothing.  Graphs that nobody asked about for longest go first.  Reading and folding let others in
@@ -46,7 +46,7 @@ class Past:
         known = self._known.setdefault(name, _Known(name))
         self._known.move_to_end(name)
         async with known.lock:
-            if len(known.history) < events:
+            if len(known.history.every) < events:
                 await known.history.read_on(self._log, number, end)
             found = await known.as_of(at)
         self._make_room(keep=name)
@@ -83,6 +83,7 @@ class _Known:
     def __init__(self, name: str) -> None:
         self.lock = asyncio.Lock()
         self.history = History(name)
+        self._takebacks = 0
         self._checkpoints: list[_Checkpoint] = []  # ascending
         self._rebuilt: OrderedDict[int, AsOf] = OrderedDict()  # least recently used first
 
@@ -94,6 +95,7 @@ class _Known:
 
     async def as_of(self, at: int) -> AsOf:
         """Return the graph as of `at` (ms)."""
+        self._let_go()
         what = counted(self.history, at)
         found = self._rebuilt.pop(at, None)
         if found is None or found.counted != what:
@@ -102,6 +104,13 @@ class _Known:
         if len(self._rebuilt) > KEPT_TIMES:
             self._rebuilt.popitem(last=False)
         return found
+
+    def _let_go(self) -> None:
+        """Forget what was folded before something was taken back: its events have other places now."""
+        if self._takebacks != self.history.takebacks:
+            self._takebacks = self.history.takebacks
+            self._checkpoints.clear()
+            self._rebuilt.clear()
 
     async def _rebuild(self, at: int, what: Counted) -> AsOf:
         nearest = next((kept for kept in reversed(self._checkpoints) if kept.folded <= what.prefix), None)

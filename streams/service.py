@@ -38,7 +38,7 @@ async def running(settings: Settings, on_halt: Callable[[BaseException], None]) 
     Raises TransportFailed (no broker, topics missing), DataDirectoryInUse (embedded), Halted (no such extractor), and
     what halts the worker while it starts: Faust's start would never come to its end then.
     """
-    extractor = extractors.load(settings.extractor, settings.language)
+    extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)  # Faust makes only the last folder of its own
     async with carriers.found(settings) as carrier:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()

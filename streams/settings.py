@@ -14,11 +14,19 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from emgas.wire import TopicNames
+from processors.chinese import Segmenter
 from state.presets import PRESETS
 
 
 def _default_data() -> Path:
     return Path(platformdirs.user_data_dir("emgas", appauthor=False))
+
+
+def _lines(file: Path | None) -> list[str]:
+    try:
+        return [] if file is None else file.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read ({error.strerror}): name a file with one word a line") from None
 
 
 class Settings(BaseSettings):
@@ -34,6 +42,7 @@ class Settings(BaseSettings):
     preset: str = Field("default", description="how a graph lives that nobody has configured (state/presets.py)")
     tick_seconds: float = Field(10.0, gt=0, description="how often silent live graphs are looked at")
     language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
+    words: Path | None = Field(None, description="file of Chinese words that the dictionary lacks, one a line, UTF-8")
     extractor: str = Field("processors.concepts.YakeExtractor", description="package.module.name of another one")
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
@@ -54,6 +63,17 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: object) -> object:
         return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+
+    @field_validator("words")
+    @classmethod
+    def _readable_words(cls, value: Path | None) -> Path | None:
+        Segmenter(_lines(value))
+        return value
+
+    @property
+    def own_words(self) -> list[str]:
+        """The words of the file `words`; none without one."""
+        return _lines(self.words)
 
     @field_validator("preset")
     @classmethod

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from emgas.fields import Message
 from emgas.messages import (
     Checkpoint,
     Checkpointed,
@@ -22,16 +23,16 @@ from emgas.messages import (
     Forget,
     Inspect,
     Inspection,
-    Message,
     Outcome,
     Query,
     Reply,
     Turn,
+    Undo,
 )
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
-    *(Turn, Configure, Forget),
+    *(Turn, Configure, Forget, Undo),
     *(Query, Inspect, Describe, Checkpoint),
     *(Outcome, Reply, Inspection, Description, Checkpointed, Failure),
 )

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from emgas.client import MemoryClient, connect
+from emgas.addresses import connect
+from emgas.client import MemoryClient
 from emgas.connection import Connection
 from streams.embedded.connection import EmbeddedConnection
 from streams.settings import Settings

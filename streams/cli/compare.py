@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from emgas.client import MemoryClient
 from emgas.errors import InvalidMessage
-from emgas.messages import GraphId, Text
+from emgas.fields import GraphId, Text
 from emgas.validation import describe
 from streams.cli import output
 from streams.cli.branch import TIMEOUT, Into, Prefix, target_of

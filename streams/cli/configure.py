@@ -15,7 +15,7 @@ from streams.cli.client import session
 DURATIONS = {"half_life", "episode_life", "long_tau", "decay_every", "consolidate_every", "idle", "grace"}
 NUMBERS = {
     *("stability", "prune_below", "recall_boost", "long_windows", "long_recalls", "long_beta"),
-    *("least_turns", "duplicate_above"),
+    *("least_turns", "duplicate_above", "undo_events"),
 }
 
 
@@ -46,6 +46,7 @@ def configure(
     grace: Annotated[int | None, _duration("How long a window waits for late turns.")] = None,
     least_turns: Annotated[int | None, _number("New turns without which nothing is consolidated.")] = None,
     duplicate_above: Annotated[float | None, _number("Likeness from which turns are merged; from 1 on: never.")] = None,
+    undo_events: Annotated[int | None, _number("How many of the last events can be taken back.")] = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:

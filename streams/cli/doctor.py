@@ -65,7 +65,7 @@ def doctor(json: output.Json = False) -> None:
 async def _examine(settings: Settings) -> Findings:
     findings = Findings("embedded" if settings.is_embedded else "kafka")
     _examine_disk(settings.home, findings)
-    findings.add("extractor", True, YakeExtractor(language=settings.language).version)
+    findings.add("extractor", True, YakeExtractor(settings.language, settings.own_words).version)
     try:
         if not settings.is_embedded:
             await _examine_topics(settings, findings)

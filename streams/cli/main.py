@@ -10,6 +10,7 @@ from streams.cli.compare import compare
 from streams.cli.configure import configure
 from streams.cli.demo import demo
 from streams.cli.doctor import doctor
+from streams.cli.eval import evaluate
 from streams.cli.export import export
 from streams.cli.forget import forget
 from streams.cli.import_ import import_
@@ -17,6 +18,7 @@ from streams.cli.publish import publish
 from streams.cli.query import query
 from streams.cli.themes import themes
 from streams.cli.timeline import timeline
+from streams.cli.undo import events, undo
 from streams.cli.worker import worker
 
 app = typer.Typer(
@@ -27,10 +29,13 @@ app = typer.Typer(
 )
 for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
     app.command()(command)
+app.command("eval")(evaluate)
 app.command()(export)
 app.command("import")(import_)
 replay.app.command()(branch)
 replay.app.command()(compare)
+replay.app.command()(events)
+replay.app.command()(undo)
 app.add_typer(topics.app, name="topics")
 app.add_typer(replay.app, name="replay")
 app.add_typer(snapshot.app, name="snapshot")

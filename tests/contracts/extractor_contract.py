@@ -6,10 +6,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from emgas.limits import CONCEPTS_PER_TURN, EARLIEST_MS, LATEST_MS, TEXT_BYTES
+from emgas.limits import CONCEPTS_PER_TURN, EARLIEST_MS, LATEST_MS, SPANS_PER_TURN, TEXT_BYTES
 from processors.extractor import Extraction, Extractor
+from state.facts import TimeSpan
 
 AT = 1_683_553_000_000  # 2023-05-08T13:36:40Z
+DAY_MS = 86_400_000
+MAY_7 = 1_683_417_600_000  # 2023-05-07T00:00:00Z
 SCRIPTS = st.sampled_from("aZé'’-. ,!?\n\t08٣你好密鑰的。，？かナ가ابֱनमस्\u200d\u0301\u202e\u0007🎉ﷺ﷼Ａ①ßİ@:/_#+&;")
 TEXTS = (
     st.text()
@@ -23,6 +26,9 @@ def assert_invariants(found: Extraction) -> None:
     assert len(ids) == len(set(ids)) <= CONCEPTS_PER_TURN
     assert found.tokens >= 0
     assert list(found.concepts) == sorted(found.concepts, key=lambda concept: (-concept.weight, concept.id))
+    assert len(found.times) <= SPANS_PER_TURN
+    for span in found.times:
+        assert EARLIEST_MS <= span.since < span.until <= LATEST_MS
     for concept in found.concepts:
         assert concept.id == concept.id.strip() != ""
         assert concept.label == concept.label.strip() != ""
@@ -47,6 +53,7 @@ class ExtractorContract:
     def test_any_text_gives_a_well_formed_extraction(self, text: str, speaker: str) -> None:
         assert_invariants(self.extractor.of_turn(text, speaker=speaker, at=AT))
         assert_invariants(self.extractor.of_query(text))
+        assert_invariants(self.extractor.of_query(text, AT))
 
     def test_the_same_text_gives_the_same_extraction(self) -> None:
         text = "We saw 三只猫 near the old lighthouse, and the lighthouse keeper waved."
@@ -79,6 +86,18 @@ class ExtractorContract:
     def test_a_turn_carries_its_speaker_and_its_date(self) -> None:
         ids = {concept.id for concept in self.extractor.of_turn("Lighthouses!", speaker="Ann Lee", at=AT).concepts}
         assert {"@speaker:ann lee", "@month:2023-05", "@day:2023-05-08"} < ids
+
+    def test_a_turn_tells_what_its_time_expressions_mean(self) -> None:
+        found = self.extractor.of_turn("Yesterday the harbour froze.", speaker="Ann", at=AT)
+        assert found.times == (TimeSpan("Yesterday", MAY_7, MAY_7 + DAY_MS),)
+        assert {"@day:2023-05-07", "@day:2023-05-08"} <= {concept.id for concept in found.concepts}
+
+    def test_a_question_is_resolved_against_the_time_it_is_asked_at(self) -> None:
+        text = "What froze yesterday?"
+        asked = self.extractor.of_query(text, AT)
+        assert [span.since for span in asked.times] == [MAY_7]
+        assert "@day:2023-05-07" in {concept.id for concept in asked.concepts}
+        assert self.extractor.of_query(text).times == ()
 
     def test_the_version_names_what_shaped_the_result(self) -> None:
         assert any(character.isdigit() for character in self.extractor.version)

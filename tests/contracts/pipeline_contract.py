@@ -27,6 +27,7 @@ from state.events import (
     DecayWindowClosed,
     Forgotten,
     GraphConfigured,
+    Retracted,
     TurnDuplicated,
     TurnRecorded,
     TurnRejected,
@@ -543,6 +544,34 @@ class PipelineContract:
         again = await pipeline.memory.forget(graph, turns=["t2"])
         assert (again.status, "nothing to forget" in (again.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
+
+    async def test_what_was_taken_back_was_never_there_until_that_is_taken_back(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.record(graph, id="t1", text="The kettle and the anchor.")
+        before = pipeline.digests()[graph]
+        await pipeline.record(graph, id="wrong", text="The falcon on the glacier.")
+        outcome = await pipeline.memory.forget(graph, turns=["t1"])
+        assert outcome.status == "accepted", outcome.reason
+        with_both, held = pipeline.digests()[graph], pipeline.graph(graph)
+        assert held is not None
+        undone_at = held.events
+        undone = await pipeline.memory.undo(graph, 2)  # after its birth and its first turn
+        assert undone.status == "accepted", undone.reason
+        assert isinstance(only(await self.event_of(pipeline, undone)), Retracted)
+        assert (pipeline.digests()[graph], pipeline.ids(graph)) == (before, ["t1"])
+        reply = await pipeline.memory.query(graph, "the falcon and the kettle")
+        assert {passage.id for passage in reply.passages} == {"t1"}
+        refused = await pipeline.memory.undo(graph, 2, 3)
+        assert (refused.status, "nothing left to undo" in (refused.reason or "")) == ("rejected", True)
+        again = await pipeline.memory.undo(graph, undone_at, undone_at)
+        assert (again.status, pipeline.digests()[graph]) == ("accepted", with_both)
+        assert (await pipeline.memory.undo(graph, 2)).status == "accepted"
+        assert (await pipeline.memory.record(a_turn(graph, "wrong", "Another text."))).status == "accepted"
+        held_before = pipeline.digests()
+        assert all(each.match for each in await pipeline.verified())
+        await pipeline.restart()
+        assert pipeline.digests() == held_before
 
     async def test_what_is_configured_is_described_and_an_unknown_graph_is_told_so(
         self, pipeline: Pipeline, graph: str

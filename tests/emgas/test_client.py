@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from emgas import MemoryClient, Outcome, Query, Spreading, Turn
+from emgas.addresses import connect
 from emgas.bulk import publish_all
-from emgas.client import connect
 from emgas.connection import Acknowledged
 from emgas.errors import InvalidMessage, NoAnswer, NotInstalled, QueryFailed, TransportFailed
 from emgas.kafka import KafkaConnection
@@ -390,7 +390,7 @@ def test_a_registered_scheme_whose_package_is_gone_is_told(monkeypatch: pytest.M
 def register(monkeypatch: pytest.MonkeyPatch, factory: str) -> None:
     """Register a factory for pigeon: addresses, as an installed package would."""
     entry = EntryPoint("pigeon", factory, "emgas.connections")
-    monkeypatch.setattr("emgas.client.entry_points", lambda group, name: [entry])
+    monkeypatch.setattr("emgas.addresses.entry_points", lambda group, name: [entry])
 
 
 def test_security_settings_are_refused_where_they_would_be_ignored() -> None:

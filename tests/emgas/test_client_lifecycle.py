@@ -10,7 +10,7 @@ import pytest
 from emgas import Description, MemoryClient, Theme, Turn
 from emgas.connection import Acknowledged
 from emgas.errors import InvalidMessage, QueryFailed
-from emgas.messages import ANSWER, INBOUND, Configure, Failure, Forget, Settings
+from emgas.messages import ANSWER, INBOUND, Configure, Failure, Forget, Settings, Undo
 from emgas.wire import partition_of
 from tests.emgas.carrier import POSITION, MemoryConnection, Sent, outcome
 
@@ -47,6 +47,17 @@ async def test_a_wish_to_forget_goes_among_the_turns_of_its_graph() -> None:
     assert (sent.topic, sent.key, sent.headers["ce_type"]) == ("emgas.turns", b"ada", b"io.emgas.forget.v1")
     wish = Forget(kind="forget", id="f1", graph="ada", concepts=["tea"], turns=["t1", "t2"], sessions=["main"])
     assert INBOUND.validate_json(sent.value) == wish
+
+
+async def test_a_wish_to_undo_goes_among_the_turns_of_its_graph() -> None:
+    carrier = MemoryConnection(accept)
+    async with MemoryClient(carrier) as memory:
+        await memory.undo("ada", 3, 5, id="u1")
+        await memory.undo("ada", 3, id="u2")
+    one, other = carrier.log
+    assert (one.topic, one.key, one.headers["ce_type"]) == ("emgas.turns", b"ada", b"io.emgas.undo.v1")
+    assert INBOUND.validate_json(one.value) == Undo(kind="undo", id="u1", graph="ada", first=3, last=5)
+    assert INBOUND.validate_json(other.value) == Undo(kind="undo", id="u2", graph="ada", first=3, last=None)
 
 
 async def test_wishes_without_an_id_get_ids_of_their_own() -> None:

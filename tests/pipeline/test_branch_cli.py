@@ -24,8 +24,8 @@ class Lone:
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         return self._first(self._yake.of_turn(text, speaker=speaker, at=at))
 
-    def of_query(self, text: str) -> Extraction:
-        return self._first(self._yake.of_query(text))
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
+        return self._first(self._yake.of_query(text, at))
 
     @staticmethod
     def _first(found: Extraction) -> Extraction:

@@ -191,7 +191,7 @@ def test_the_literal_mode_keeps_to_the_ranges_of_the_seed() -> None:
 
 def test_the_default_mode_is_the_one_that_was_measured() -> None:
     assert (DEFAULT.propagation_decay, DEFAULT.max_iterations) == (0.8, 1)
-    assert (DEFAULT.window, DEFAULT.weighting, DEFAULT.marks) == ("exchange", "fan", True)
+    assert (DEFAULT.window, DEFAULT.weighting, DEFAULT.marks) == ("exchange", "fan", False)
 
 
 def test_with_convergence_a_node_that_two_seeds_share_beats_one_that_a_single_seed_gives_as_much() -> None:

@@ -25,7 +25,7 @@ def counts_of(windows: Sequence[Sequence[int]]) -> WindowCounts:
     for window in windows:
         pairs.add(window)
     held = np.array([sum(concept in window for window in windows) for concept in range(CONCEPTS)])
-    return WindowCounts(len(windows), held, pairs.fan(CONCEPTS), pairs)
+    return WindowCounts(len(windows), held, pairs)
 
 
 def weights_of(windows: Sequence[Sequence[int]], weighting: Weighting) -> dict[tuple[int, int], float]:

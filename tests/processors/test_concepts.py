@@ -12,7 +12,7 @@ import pytest
 
 from processors import concepts
 from processors.concepts import ExtractionFailed, YakeExtractor
-from state.events import Concept
+from state.facts import Concept
 from tests.contracts.extractor_contract import AT, ExtractorContract
 
 EXTRACTOR = YakeExtractor()
@@ -85,7 +85,7 @@ def test_a_name_that_is_talked_about_is_a_concept(text: str) -> None:
 
 def test_a_question_keeps_every_name() -> None:
     asked = EXTRACTOR.of_query("Who is the dog of my neighbour, Tom?")
-    assert {concept.id for concept in asked.concepts} == {"dog", "neighbour", "tom"}
+    assert {concept.id for concept in asked.concepts} == {"dog", "neighbour", "tom", "@name"}
 
 
 def test_two_places_are_not_a_call() -> None:
@@ -110,6 +110,50 @@ def test_go_is_a_language_when_it_is_written_as_a_name() -> None:
 
 def test_light_verbs_contractions_numbers_and_emojis_are_no_concepts() -> None:
     assert ids("I don’t make 14 things, they’re getting 3.5% 🎉 at 8:30pm on the 2nd, it's 1,000") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("苏阳下周四办婚礼", "苏阳"),
+        ("师傅约在哪天上门", "上门"),
+        ("何伟带父母去泉州", "何伟"),
+        ("喝咖啡的习惯", "咖啡"),
+        ("在咖啡館等", "咖啡"),
+        ("每周四捏陶", "周四"),
+        ("买了T恤", "t恤"),
+        ("A股跌了", "a股"),
+        ("拍X光检查", "x光"),
+        ("升级 K8s 集群", "k8s"),
+        ("升级 k8s 集群", "k8s"),
+    ],
+)
+def test_a_word_is_found_beside_and_inside_others(text: str, word: str) -> None:
+    assert word in ids(text)
+
+
+def test_a_relative_week_is_no_concept() -> None:
+    assert ids("上周和下个星期，这个月") == set()
+
+
+def test_words_of_ones_own_are_cut_whole_and_named_in_the_version() -> None:
+    own = YakeExtractor(words=["機器學習", "", " 何伟 "])
+    assert {"机器学习", "机器", "学习"} == set(found("机器学习", own))
+    assert set(found("何伟带父母去泉州", own)) == {"何伟", "父母", "泉州"}
+    assert " words 2:" in own.version
+    assert own.version != YakeExtractor(words=["机器学习"]).version != EXTRACTOR.version
+    assert own.version == YakeExtractor(words=["何伟", "机器学习"]).version
+
+
+@pytest.mark.parametrize("word", ["Go", "猫", "深 度", "A股"])
+def test_what_is_no_chinese_word_cannot_be_added(word: str) -> None:
+    with pytest.raises(ValueError, match="two Han characters"):
+        YakeExtractor(words=[word])
+
+
+def test_words_inside_a_word_do_not_make_a_text_longer() -> None:
+    assert EXTRACTOR.of_turn("咖啡馆", speaker="Ann", at=AT).tokens == 1
+    assert found("咖啡館")["咖啡"].label == "咖啡"
 
 
 def test_an_address_is_one_concept() -> None:

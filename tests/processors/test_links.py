@@ -11,7 +11,8 @@ from processors.activation import DEFAULT
 from processors.extractor import Extraction
 from processors.links import T_MIN, recall_links, topic_links
 from processors.recall import RecallOptions, recall
-from state.events import Concept, TopicChange
+from state.events import TopicChange
+from state.facts import Concept
 from state.graph import Graph
 from tests.support.events import DAY, NOON, concepts_recalled, turn_recorded
 

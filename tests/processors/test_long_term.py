@@ -42,7 +42,12 @@ def said() -> list[TurnRecorded]:
 
 def recorded(extractor: YakeExtractor, at: int, name: str, session: str, speaker: str, text: str) -> TurnRecorded:
     found = extractor.of_turn(text, speaker=speaker, at=at)
-    facts = {"question": found.question, "tokens": found.tokens, "concepts": list(found.concepts)}
+    facts = {
+        "question": found.question,
+        "tokens": found.tokens,
+        "concepts": list(found.concepts),
+        "times": list(found.times),
+    }
     return turn_recorded(id=name, session=session, speaker=speaker, text=text, at=at, **facts)
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
 from processors.marks import asks, asks_time, of_query, of_turn, tells_time
-from state.events import Concept
+from state.facts import Concept, TimeSpan
 
 AT = 1_683_504_000_000  # 2023-05-08T00:00:00Z
 
 
 def test_a_turn_is_marked_with_speaker_month_and_day() -> None:
-    assert of_turn("The boat", "Caroline  Lee", AT) == [
+    assert of_turn("The boat", "Caroline  Lee", AT, []) == [
         Concept("@month:2023-05", "2023-05", 1.0, 1),
         Concept("@day:2023-05-08", "2023-05-08", 1.0, 1),
         Concept("@speaker:caroline lee", "Caroline Lee", 1.0, 1),
@@ -20,9 +22,40 @@ def test_a_turn_is_marked_with_speaker_month_and_day() -> None:
 
 
 def test_the_day_changes_at_midnight_utc() -> None:
-    assert of_turn("", "A", AT - 1)[1].id == "@day:2023-05-07"
-    assert of_turn("", "A", EARLIEST_MS)[1].id == "@day:0001-01-01"
-    assert of_turn("", "A", LATEST_MS)[1].id == "@day:9999-12-31"
+    assert of_turn("", "A", AT - 1, [])[1].id == "@day:2023-05-07"
+    assert of_turn("", "A", EARLIEST_MS, [])[1].id == "@day:0001-01-01"
+    assert of_turn("", "A", LATEST_MS, [])[1].id == "@day:9999-12-31"
+
+
+def span(since: str, until: str) -> TimeSpan:
+    first, last = (datetime.fromisoformat(day).replace(tzinfo=UTC) for day in (since, until))
+    return TimeSpan("then", int(first.timestamp() * 1000), int(last.timestamp() * 1000))
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "marks"),
+    [
+        ("2023-05-07", "2023-05-08", ["@day:2023-05-07", "@month:2023-05"]),
+        ("2023-04-29", "2023-05-01", ["@day:2023-04-29", "@day:2023-04-30", "@month:2023-04"]),
+        ("2023-04-01", "2023-05-01", ["@month:2023-04"]),
+        ("2022-12-01", "2023-03-01", ["@month:2022-12", "@month:2023-01", "@month:2023-02"]),
+        ("2022-01-01", "2023-01-01", []),
+        ("9999-12-30", "9999-12-31", ["@day:9999-12-30", "@month:9999-12"]),
+    ],
+)
+def test_a_time_that_is_told_is_a_mark_beside_that_of_the_day_it_is_told_on(
+    since: str, until: str, marks: list[str]
+) -> None:
+    told = span(since, until)
+    expected = ["@month:2023-05", "@day:2023-05-08", "@speaker:a", *marks]
+    assert [mark.id for mark in of_turn("", "A", AT, [told, told])] == list(dict.fromkeys(expected))
+    assert [mark.id for mark in of_query("", [told])] == marks
+
+
+def test_a_week_is_seven_days_and_the_months_it_reaches_into() -> None:
+    marks = [mark.id for mark in of_query("", [span("2023-05-29", "2023-06-05")])]
+    assert marks[:2] == ["@day:2023-05-29", "@day:2023-05-30"]
+    assert marks[6:] == ["@day:2023-06-04", "@month:2023-05", "@month:2023-06"]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +71,7 @@ def test_the_day_changes_at_midnight_utc() -> None:
 )  # fmt: skip
 def test_a_time_expression_is_seen(text: str) -> None:
     assert tells_time(text)
-    assert of_turn(text, "A", AT)[-1].id == "@time"
+    assert "@time" in {mark.id for mark in of_turn(text, "A", AT, [])}
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
-"""Recall over folded graphs: seeds, the two modes, every term of the ranking, ties, and the path-finding example."""
+"""Recall over folded graphs: seeds, the two modes, laws of the ranking, filters, ties, and the path-finding example."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,13 +14,15 @@ from hypothesis import strategies as st
 from processors.activation import DEFAULT, LITERAL, Spreading
 from processors.concepts import YakeExtractor
 from processors.extractor import Extraction, Extractor
+from processors.filters import Filter
 from processors.recall import SPREADING, Mode, RecallOptions, Recollection, recall, reinforced
-from state.events import Concept, TurnRecorded
+from processors.weights import FEATURES, NO_FLOW, FlowWeights
+from state.events import TurnRecorded
+from state.facts import Concept
 from state.graph import Graph
 from tests.support.events import decay_closed, turn_recorded
 
-NOTHING_SPREADS = replace(DEFAULT, propagation_decay=0.0)
-CONTROL = RecallOptions(spreading=NOTHING_SPREADS)
+CONTROL = RecallOptions(spreading=replace(DEFAULT, propagation_decay=0.0))
 MAY_8 = 1_683_554_160_000
 
 
@@ -150,30 +152,6 @@ def test_reinforcement_records_seeds_and_listed_concepts_above_the_threshold() -
 # --- how passages score ------------------------------------------------------------------------------------------
 
 
-def defined_scores(turns: Sequence[Said], seeds: set[str], speaker: str | None) -> list[float]:
-    """Steps 4 to 7 of RECALL.md with every seed at energy 1 and nothing spread, one passage at a time."""
-    held = [{*turn.concepts, f"@speaker:{turn.speaker.casefold()}"} for turn in turns]
-    mean = max(sum(len(turn.concepts) for turn in turns) / len(turns), 1)
-
-    def idf(concept: str) -> float:
-        number = sum(concept in concepts for concepts in held)
-        return math.log(1 + (len(turns) - number + 0.5) / (number + 0.5))
-
-    def match(turn: Said, concepts: set[str]) -> float:
-        return sum(map(idf, seeds & concepts)) * 1.9 / (1 + 0.9 * (0.6 + 0.4 * len(turn.concepts) / mean))
-
-    scores = [match(turn, concepts) for turn, concepts in zip(turns, held, strict=True)]
-    of_session = {turn.session: [i for i, other in enumerate(turns) if other.session == turn.session] for turn in turns}
-    best = {session: sorted((scores[i] for i in where), reverse=True)[:3] for session, where in of_session.items()}
-    scores = [score + 0.3 * sum(best[t.session]) / len(best[t.session]) for score, t in zip(scores, turns, strict=True)]
-    result = list(scores)
-    for where in of_session.values():
-        for before, after in pairwise(where):
-            result[after] += (0.8 if turns[before].asks else 0.3) * scores[before]
-            result[before] += 0.5 * scores[after]
-    return [score * 1.5 if turn.speaker == speaker else score for score, turn in zip(result, turns, strict=True)]
-
-
 conversations = st.lists(
     st.builds(
         Said,
@@ -185,24 +163,118 @@ conversations = st.lists(
     min_size=1,
     max_size=14,
 )
+ONLY_MATCH = FlowWeights(**dict.fromkeys(FEATURES, 0.0) | {"match": 1.0})
 
 
 @settings(deadline=None)
-@given(turns=conversations, words=st.sets(st.sampled_from("abcd")), names=st.sets(st.sampled_from(["Ada", "Ben"])))
-def test_scores_are_bm25_and_episodic_structure_when_nothing_spreads(
-    turns: list[Said], words: set[str], names: set[str]
-) -> None:
-    text = " ".join(sorted(names))
-    known = {turn.speaker for turn in turns} & names
-    seeds = words | {f"@speaker:{name.casefold()}" for name in known}
-    expected = defined_scores(turns, seeds, known.pop() if len(known) == 1 else None)
-    passages = recall(folded(turns).view(), asked(*sorted(words)), text, CONTROL).passages
+@given(turns=conversations, words=st.sets(st.sampled_from("abcd"), min_size=1))
+def test_without_flow_a_passage_scores_by_what_it_mentions_itself(turns: list[Said], words: set[str]) -> None:
+    mean = max(sum(len(turn.concepts) for turn in turns) / len(turns), 1)
+
+    def idf(concept: str) -> float:
+        number = sum(concept in turn.concepts for turn in turns)
+        return math.log(1 + (len(turns) - number + 0.5) / (number + 0.5))
+
+    known = {word for word in words if any(word in turn.concepts for turn in turns)}
+    total = math.sqrt(sum(map(idf, known)) or 1)
+    length = [1.9 / (1 + 0.9 * (0.6 + 0.4 * len(turn.concepts) / mean)) for turn in turns]
+    expected = [
+        sum(map(idf, known.intersection(turn.concepts))) * damped / total
+        for turn, damped in zip(turns, length, strict=True)
+    ]
+    options = RecallOptions(flow=ONLY_MATCH)
+    passages = recall(folded(turns).view(), asked(*sorted(words)), "?", options).passages
     assert {p.number: p.score for p in passages} == pytest.approx({i: s for i, s in enumerate(expected) if s > 0})
+
+
+@given(turns=conversations, words=st.sets(st.sampled_from("abcd"), min_size=1))
+def test_without_flow_no_turn_counts_for_another(turns: list[Said], words: set[str]) -> None:
+    alone = [Said(turn.concepts, turn.speaker, f"{number}", turn.asks) for number, turn in enumerate(turns)]
+    options = RecallOptions(flow=NO_FLOW)
+    here, apart = (recall(folded(said).view(), asked(*sorted(words)), "?", options) for said in (turns, alone))
+    assert here.passages == apart.passages
+
+
+@given(turns=conversations, words=st.sets(st.sampled_from("abcd"), min_size=1))
+def test_the_order_of_sessions_changes_no_score(turns: list[Said], words: set[str]) -> None:
+    order = sorted(range(len(turns)), key=lambda number: turns[number].session)
+    scores = []
+    for numbers in (range(len(turns)), order):
+        view = folded([turns[number] for number in numbers]).view()
+        found = recall(view, asked(*sorted(words)), "Ada?", RecallOptions()).passages
+        scores.append({numbers[passage.number]: passage.score for passage in found})
+    # The graph counts a turn with the one before it in its session, so associations are the same too.
+    assert scores[0] == pytest.approx(scores[1])
 
 
 def test_the_answer_to_a_question_comes_before_what_merely_stands_nearby() -> None:
     turns = [Said(["x"]), Said(["tea"], asks=True), Said(["milk"], "Ben"), Said(["y"]), Said(["z"]), Said(["w"])]
-    assert ranking(recall(folded(turns).view(), asked("tea"), "tea?", CONTROL))[:3] == [1, 2, 0]
+    assert ranking(recall(folded(turns).view(), asked("tea"), "Ben: tea?", RecallOptions()))[0] == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["Hi Ada!", "Good morning, Ada", "Hey Ada, how are you?", "谢谢", "你好呀", "Thanks a lot!"]
+)
+def test_a_greeting_recalls_nothing(text: str) -> None:
+    view = folded([Said(["tea"]), Said(["milk"], "Ben")]).view()
+    assert recall(view, asked("tea"), text, RecallOptions()).passages == ()
+    assert recall(view, asked("tea"), f"{text} Where is the tea?", RecallOptions()).passages != ()
+
+
+def test_a_question_that_leaves_it_open_gets_as_many_passages_as_it_needs() -> None:
+    view = folded([Said(["tea", f"c{number}"]) for number in range(40)]).view()
+
+    def found(text: str) -> int:
+        return len(recall(view, asked("tea"), text, RecallOptions(passages=None)).passages)
+
+    assert found("Where is the tea?") == 3
+    assert 3 < found("Which teas did Ada and Ben both drink?") <= 20
+
+
+FILTERED = [
+    Said(["tea"], "Ada", "s"),
+    Said(["tea", "cup"], "Ben", "s"),
+    Said(["tea"], "Ada", "t"),
+    Said(["tea"], "Ben", "t"),
+]
+
+
+@pytest.mark.parametrize(
+    ("only", "expected"),
+    [
+        (Filter(), {0, 1, 2, 3}),
+        (Filter(sessions=frozenset({"t", "unknown"})), {2, 3}),
+        (Filter(speakers=frozenset({"Ben"})), {1, 3}),
+        (Filter(sessions=frozenset({"t"}), speakers=frozenset({"Ben"})), {3}),
+        (Filter(since=MAY_8 + 1, until=MAY_8 + 3), {1, 2}),
+        (Filter(concepts=frozenset({"cup", "unknown"})), {1}),
+        (Filter(concepts=frozenset({"unknown"})), set()),
+        (Filter(speakers=frozenset()), set()),
+        (Filter(exclude=frozenset({"t0", "t3", "unknown"})), {1, 2}),
+    ],
+)
+@pytest.mark.parametrize("mode", ["default", "literal"])
+def test_a_filter_lets_through_what_it_says(mode: Mode, only: Filter, expected: set[int]) -> None:
+    view = folded(FILTERED).view()
+    options = replace(in_mode(mode), only=only)
+    assert set(ranking(recall(view, asked("tea"), "tea?", options))) == expected
+
+
+def test_a_filter_changes_no_score_of_what_it_lets_through() -> None:
+    view = folded(FILTERED).view()
+    every = dict(recall(view, asked("tea"), "tea?", RecallOptions()).passages)
+    some = recall(view, asked("tea"), "tea?", RecallOptions(only=Filter(exclude=frozenset({"t1"})))).passages
+    assert dict(some) == {number: score for number, score in every.items() if number != 1}
+
+
+def test_an_embedding_joins_as_one_more_term() -> None:
+    view = folded([Said(["tea"], session=f"{number}") for number in range(4)]).view()
+    plain = dict(recall(view, asked("tea"), "tea?", RecallOptions()).passages)
+    cosine = np.array([0.1, 0.1, 0.5, 0.1])
+    joined = dict(recall(view, asked("tea"), "tea?", RecallOptions(), cosine).passages)
+    above = (cosine[2] - cosine.mean()) / cosine.std()
+    assert joined == pytest.approx({**plain, 2: plain[2] + RecallOptions().flow.dense * above})
+    assert ranking(recall(view, asked("volcano"), "volcano?", RecallOptions(), cosine)) == [2]
 
 
 def test_literal_mode_ranks_by_the_energy_that_a_passage_holds() -> None:

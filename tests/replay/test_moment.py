@@ -22,6 +22,7 @@ from state.events import (
     GraphConfigured,
     GraphEvent,
     TurnRecorded,
+    encode,
 )
 from state.graph import Graph
 from state.presets import HOUR, MINUTE
@@ -38,8 +39,7 @@ WINDOWS = DecayWindowClosed | ConsolidationWindowClosed
 def history_of(events: Iterable[GraphEvent]) -> History:
     found = History("ada")
     for event in events:
-        found._add(event, b"")
-    found.event = list(events).__getitem__  # type: ignore[method-assign,assignment]
+        found._add(event, encode(event))
     return found
 
 

@@ -186,8 +186,11 @@ async def test_a_snapshot_whose_graphs_this_version_cannot_read_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("state.partition.REBUILT_SNAPSHOT_AFTER", 1)
-    world.log.recall(graph="ada", concepts="coffee")  # only the packed graph still has this event
-    taken = await world.take()
+    world.log.configure(graph="ada", undo_events=0)
+    await world.take()
+    world.grow(1000)
+    taken = await world.take()  # only its packed graph still has what nobody can take back
+    world.kept.retain(0, 1, world.now)
 
     def newer(packed: bytes) -> Graph:
         raise ValueError("graph layout 99")

@@ -11,6 +11,7 @@ from hypothesis import given
 
 from state.errors import UnreadableEvent
 from state.events import Claim, Ticked, decode, encode
+from state.facts import TimeSpan
 from state.upcasting import UPCASTERS
 from tests.support.events import concept, graph_configured, ticked, topic_change, turn_recorded
 from tests.support.logs import LogWriter, golden_log
@@ -20,14 +21,16 @@ TURN = (
     b'{"v":1,"epoch":0,"claim":"","seq":1,"chain":"0000000000000000","graph":"ada","kind":"TurnRecorded","src":0,'
     b'"id":"t0","session":"main","speaker":"Ada","role":"user","text":"text of t0","metadata":{"n":1.5},'
     b'"at":1683547200000,"clamped":false,"live":true,"question":false,"tokens":3,'
-    b'"concepts":[["tea","Tea",0.987654,2],["milk","milk",1.0,1]],"extractor":"test 1"}'
+    b'"concepts":[["tea","Tea",0.987654,2],["milk","milk",1.0,1]],'
+    b'"times":[["last week",1682899200000,1683504000000]],"extractor":"test 1"}'
 )
 
 
 def test_the_bytes_of_a_turn_are_pinned() -> None:
     """They are what the chain of every log is made of."""
     found = [concept("tea", "Tea", 0.987654, 2), concept("milk", weight=1.0)]
-    assert encode(turn_recorded(concepts=found, metadata={"n": 1.5})) == TURN
+    times = [TimeSpan("last week", 1_682_899_200_000, 1_683_504_000_000)]
+    assert encode(turn_recorded(concepts=found, times=times, metadata={"n": 1.5})) == TURN
     assert encode(Claim(writer="w", partitions=4, nonce="n")) == (
         b'{"v":1,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}'
     )
@@ -77,6 +80,8 @@ SETTINGS = orjson.loads(encode(graph_configured()))["settings"]
         (changed(TURN, graph="ada\n"), r"\$\.graph"),
         (changed(TURN, concepts=[["tea", "Tea", 2, 1]]), r"\$\.concepts\[0\]\[2\]"),
         (changed(TURN, concepts=[["tea", "Tea", 1, 1], ["tea", "tea", 1, 1]]), "concepts"),
+        (changed(TURN, times=[["yesterday", 0, 1.5]]), r"\$\.times\[0\]\[2\]"),
+        (changed(TURN, times=[["now", 0, 1]] * 17), r"\$\.times"),
         (changed(TURN, kind="GraphErased"), "GraphErased"),
         (changed(encode(graph_configured()), settings={**SETTINGS, "half_life": 0}), "half_life"),
         (TURN.replace(b'"text of t0"', b'"\\ud800"'), "surrogate"),

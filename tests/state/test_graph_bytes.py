@@ -17,14 +17,14 @@ from state.packing import pack, unpack
 from tests.support.events import concept, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 
-GOLDEN = "21a6da995bb9bb3c42d0ad0592c2fd82ef88b1100674a62f17c62f00dc46f6c7"  # of the whole fold, its head included
+GOLDEN = "e5599ece2a9e275e7a6a926b2f68bae1f96394d8e3a0e1c30d05e7094f2967b5"  # of the whole fold, its head included
 GOLDEN_GRAPHS = {  # of what they hold
-    "ada": "3b649f97125276f84196adfe122b9f57f7c798b74ea683f7f8dd21b27bd3355d",
-    "bob": "b997758c31a815096d92fb43ddb5af989a414994495fc82f4e1e9afc6a7398bf",
+    "ada": "5f4ed229f5e7605a8b6588151e0e8874f2d1650db171055b6409f77d27ced01f",
+    "bob": "2c44697f2bfa8da94b505f877f57eee0fc114a8b0d02640d0423c356bef0bd71",
 }
 GOLDEN_PACKS = {  # of the bytes of their snapshots
-    "ada": "71ddd0a76b1c947e15a2d225a9711fc3543070ebc11a82df2a4e078be3c7e3b7",
-    "bob": "6177d4002da7db47e8dce992a2d6a87f2e81f59d664ac82da6230d37a0450be9",
+    "ada": "7e1610d2795c6effb19c26d35ad22eecedc5cc533eb87c44cb03f1fabfc98e1d",
+    "bob": "50448267516d7a7b47ee7575c10c69d9f9942f42216c6ec5362a28df444b0613",
 }
 
 

@@ -13,7 +13,6 @@ from tests.support.events import (
     consolidation_closed,
     decay_closed,
     forgotten,
-    ticked,
     topic_change,
     turn_recorded,
 )
@@ -141,14 +140,6 @@ def test_many_forgotten_rows_are_compacted_by_themselves() -> None:
     assert len(graph.concepts) < 300
     assert len(graph.passages) < 300
     assert len(graph.view().ids) == 51
-
-
-def test_what_may_be_deleted_is_told_by_ordinal() -> None:
-    graph = said("coffee", "tea")
-    graph.fold(ticked())
-    graph.fold(forgotten(turns="t1"))
-    graph.fold(turn_recorded(id="t1"))
-    assert sorted(graph.discarded) == [1, 2, 3, 4]
 
 
 # Topics

@@ -17,6 +17,7 @@ from state.head import Head, Verdict
 from state.partition import Partition
 from state.rocks_store import RocksStore
 from state.store import HEAD, Batch, MemoryStore
+from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter, fold, long_log
 from tests.support.stores import Opener, WatchedStore, opener
 from tests.support.strategies import Step, steps, written
@@ -37,25 +38,6 @@ class UnreliableStore(MemoryStore):
 
 
 # The same fold, whatever happens in between
-
-
-def interrupted(
-    log: LogWriter, open_store: Opener, flushes: set[int], openings: set[int], cached: int, rebuilding: bool = False
-) -> Partition:
-    """Fold a log, flushing and reopening after these records; what was not flushed is folded again, as after a kill."""
-    partition = Partition(open_store(), cached, rebuilding=rebuilding)
-    number = 0
-    while number < len(log.records):
-        partition.fold(*log.records[number])
-        if number in flushes:
-            partition.flush()
-        if number in openings:
-            openings = openings - {number}
-            partition._store.close()
-            partition = Partition(open_store(), cached, rebuilding=rebuilding)
-            number = sum(offset <= partition.head.watermark for offset, _ in log.records) - 1
-        number += 1
-    return partition
 
 
 places = st.sets(st.integers(0, 25), max_size=4)

@@ -153,9 +153,22 @@ def test_where_nothing_was_forgotten_a_snapshot_is_only_a_shortcut() -> None:
     assert Partition(without_snapshots).digest() == log.folded().digest()
 
 
+def short_of_events() -> MemoryStore:
+    """Return a store that deleted the first event of "ada", which nobody can take back."""
+    log, store = LogWriter(), MemoryStore()
+    log.configure(undo_events=0)
+    partition = log.folded(store)
+    for _ in range(3):
+        for _ in range(64):
+            log.turn()
+        fold(log.records[partition.head.watermark + 1 :], partition).flush()
+    assert store.get(layout.event_key("ada", 0)) is None
+    return store
+
+
 def test_a_lost_snapshot_whose_events_were_deleted_is_noticed() -> None:
-    with pytest.raises(StoreCorrupt, match="graph ada should have 281 events and has 236"):
-        Partition(without(stored(long_log()), b"s")).digest()
+    with pytest.raises(StoreCorrupt, match="graph ada should have 193 events and has 192"):
+        Partition(without(short_of_events(), b"s", b"m", b"b")).digest()
 
 
 def test_a_lost_count_of_a_graph_whose_first_event_was_deleted_is_noticed() -> None:
@@ -169,8 +182,9 @@ def test_a_lost_count_of_a_graph_whose_first_event_was_deleted_is_noticed() -> N
 
 
 def test_a_snapshot_of_another_layout_whose_events_were_deleted_stops_the_fold() -> None:
-    store = stored(long_log())
-    store.write({layout.snapshot_key("ada"): layout.number(100) + pack({"layout": 99}, {})})
+    other = layout.number(100) + pack({"layout": 99}, {})
+    store = short_of_events()
+    store.write({layout.snapshot_key("ada"): other, layout.mark_key("ada"): other, layout.base_key("ada"): other})
     with pytest.raises(WrongLayout, match="remove this partition's store"):
         Partition(store).graph("ada")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from emgas.errors import Halted
 from processors.concepts import YakeExtractor
 from processors.extractor import Extraction
-from state.events import Concept
+from state.facts import Concept
 from streams import extractors
 from streams.settings import Settings
 
@@ -15,13 +17,13 @@ from streams.settings import Settings
 class Whole:
     """Takes a whole text for its only concept."""
 
-    def __init__(self, language: str) -> None:
-        self.version = f"whole {language}"
+    def __init__(self, language: str, words: Sequence[str] = ()) -> None:
+        self.version = " ".join(["whole", language, *words])
 
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         return self.of_query(text)
 
-    def of_query(self, text: str) -> Extraction:
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
         return Extraction((Concept(text, text, 1.0, 1),), False, 1)
 
 
@@ -31,6 +33,10 @@ def test_the_default_is_yake() -> None:
 
 def test_another_extractor_is_found_by_its_import_path() -> None:
     assert extractors.load("tests.streams.test_extractors.Whole", "de").version == "whole de"
+
+
+def test_it_gets_the_words_that_the_dictionary_lacks() -> None:
+    assert extractors.load("tests.streams.test_extractors.Whole", "zh", ["蟳埔"]).version == "whole zh 蟳埔"
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,17 @@ from emgas.wire import partition_of
 from processors.concepts import YakeExtractor
 from processors.extractor import Extraction
 from state.events import (
-    Concept,
     DataEvent,
     Forgotten,
     GraphConfigured,
+    Retracted,
     TurnDuplicated,
     TurnRecorded,
     TurnRejected,
     decode,
     encode,
 )
+from state.facts import Concept
 from state.head import Verdict
 from state.partition import Partition
 from state.presets import HOUR, PRESETS
@@ -45,7 +46,7 @@ class OneConcept:
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         return Extraction((Concept("kettle", "Kettle", 0.5, 1),), text.endswith("?"), len(text.split()))
 
-    def of_query(self, text: str) -> Extraction:
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
         words = text.lower().split()
         return Extraction((Concept("kettle", "Kettle", 0.5, 1),) if "kettles" in words else (), False, len(words))
 
@@ -236,6 +237,10 @@ def forget(**changes: Any) -> bytes:
     return json.dumps({"kind": "forget", "id": "f1", "graph": "ada", **changes}).encode()
 
 
+def undo(**changes: Any) -> bytes:
+    return json.dumps({"kind": "undo", "id": "u1", "graph": "ada", **changes}).encode()
+
+
 def known_state() -> Partition:
     """Return a state in which Ada said two things."""
     log = LogWriter(partitions=PARTITIONS)
@@ -304,6 +309,41 @@ def test_what_nobody_wrote_cannot_be_forgotten() -> None:
     assert unknown.turn == "f1"
     nothing = judge(intake(known_state()), arrival(forget(concepts=["submarine"], turns=["t9"]), offset=4))
     assert reason_of(nothing) == "none of these is in the graph: nothing to forget"
+
+
+@pytest.mark.parametrize(("wish", "last"), [({}, 1), ({"last": None}, 1), ({"last": 0}, 0), ({"last": 99}, 1)])
+def test_a_wish_to_undo_is_recorded_as_the_events_that_go(wish: dict[str, Any], last: int) -> None:
+    state = known_state()
+    judged = judge(intake(state), arrival(undo(first=0, **wish), offset=9))
+    (event,) = events_of(judged)
+    assert isinstance(event, Retracted), judged.reason
+    assert (judged.status, judged.turn, event.src, event.graph) == ("accepted", "u1", 9, "ada")
+    assert (event.first, event.last) == (0, last)
+    fold_into(state, judged)
+    assert "nothing left to undo" in reason_of(judge(intake(state), arrival(undo(first=0, last=last), offset=10)))
+
+
+def test_a_turn_that_was_taken_back_may_come_again_in_a_graph_that_is_born_again() -> None:
+    state = known_state()
+    fold_into(state, judge(intake(state), arrival(undo(first=0), offset=9)))
+    birth, turn = events_of(judge(intake(state), arrival(a_turn(id="t1", text="Another text."), offset=10)))
+    assert isinstance(birth, GraphConfigured)
+    assert isinstance(turn, TurnRecorded)
+
+
+def test_what_cannot_be_taken_back_is_refused_with_the_reason() -> None:
+    unknown = judge(intake(), arrival(undo(first=0), offset=4))
+    assert "nobody has written to graph 'ada'" in reason_of(unknown)
+    beyond = judge(intake(known_state()), arrival(undo(first=2), offset=4))
+    assert "has 2 events, counted from 0: it has no event 2" in reason_of(beyond)
+    backwards = judge(intake(known_state()), arrival(undo(first=1, last=0), offset=4))
+    assert "the last event to undo, 0, lies before the first, 1" in reason_of(backwards)
+    log = LogWriter(partitions=PARTITIONS)
+    log.configure(undo_events=2)
+    for _ in range(4):
+        log.turn()
+    too_late = judge(intake(log.folded()), arrival(undo(first=2), offset=9))
+    assert "can undo its last 2 events; to go further back, make a branch" in reason_of(too_late)
 
 
 @pytest.mark.parametrize("value", [configure(preset="goldfish"), configure(settings={"idle": 0}), forget(concepts="x")])

@@ -65,6 +65,25 @@ def test_a_setting_that_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatc
     assert told.value.errors()[0]["loc"] == (name,)
 
 
+def test_words_of_ones_own_are_read_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert Settings().own_words == []
+    (tmp_path / "words").write_text("机器学习\n\n蟳埔\n", "utf-8")
+    monkeypatch.setenv("EMGAS_WORDS", str(tmp_path / "words"))
+    assert Settings().own_words == ["机器学习", "", "蟳埔"]
+
+
+@pytest.mark.parametrize("held", [None, b"Go\n", "机器学习".encode("gbk")])
+def test_a_file_without_such_words_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, held: bytes | None
+) -> None:
+    if held is not None:
+        (tmp_path / "words").write_bytes(held)
+    monkeypatch.setenv("EMGAS_WORDS", str(tmp_path / "words"))
+    with pytest.raises(ValidationError) as told:
+        Settings()
+    assert told.value.errors()[0]["loc"] == ("words",)
+
+
 def test_stores_of_different_logs_never_meet(tmp_path: Path) -> None:
     places = {
         Settings(data=tmp_path, broker=broker, prefix=prefix).store_of(3)

@@ -13,7 +13,6 @@ from emgas.wire import partition_of
 from processors.extractor import Extraction
 from processors.windows import Due, next_alarm, next_due
 from state.events import (
-    Concept,
     ConsolidationWindowClosed,
     DataEvent,
     DecayWindowClosed,
@@ -24,6 +23,7 @@ from state.events import (
     WindowEvent,
     decode,
 )
+from state.facts import Concept
 from state.graph import Graph
 from state.partition import Partition
 from state.presets import DAY, HOUR, MINUTE
@@ -52,7 +52,7 @@ class Words:
         found = dict.fromkeys(text.split())
         return Extraction(tuple(Concept(word, word, 0.5, 1) for word in found), False, len(found))
 
-    def of_query(self, text: str) -> Extraction:
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
         return self.of_turn(text, speaker="", at=0)
 
 

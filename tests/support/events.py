@@ -8,18 +8,19 @@ from typing import Any
 import msgspec
 
 from state.events import (
-    Concept,
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
     Forgotten,
     GraphConfigured,
+    Retracted,
     Ticked,
     TopicChange,
     TurnDuplicated,
     TurnRecorded,
     TurnRejected,
 )
+from state.facts import Concept
 from state.presets import PRESETS
 
 NOON = 1_683_547_200_000  # 2023-05-08T12:00:00Z, ms
@@ -56,6 +57,7 @@ def turn_recorded(**changes: Any) -> TurnRecorded:
         "live": True,
         "question": False,
         "tokens": 3,
+        "times": [],
         "extractor": "test 1",
         **changes,
     }
@@ -89,6 +91,11 @@ def graph_configured(**changes: Any) -> GraphConfigured:
 def forgotten(**changes: Any) -> Forgotten:
     """Return a user's wish; `concepts` and `turns` may be strings of names."""
     return Forgotten(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
+
+
+def retracted(**changes: Any) -> Retracted:
+    """Return an undo of the graph's first event, or of `first`..`last`."""
+    return Retracted(**{**UNLINKED, "src": 0, "graph": "ada", "first": 0, "last": changes.get("first", 0), **changes})
 
 
 def ticked(**changes: Any) -> Ticked:

@@ -3,6 +3,7 @@
     log = LogWriter()                      claims at once (claimed=False: not)
     log.turn(concepts="coffee tea")        fields as in turn_recorded; id and source follow by themselves
     log.recall(concepts="coffee"), log.duplicate(), log.reject(), log.claim("other worker")
+    log.undo(first=3, last=5)              takes back its graph's events 3, 4, 5
     log.configure(preset="forgetful"), log.forget(concepts="tea"), log.tick(at=…), log.decay(…), log.consolidation(…)
     log.keep(event)                        any event built elsewhere, linked
     log.records                            [(offset, value), …]
@@ -32,6 +33,7 @@ from tests.support.events import (
     decay_closed,
     forgotten,
     graph_configured,
+    retracted,
     ticked,
     topic_change,
     turn_duplicated,
@@ -100,6 +102,10 @@ class LogWriter:
     def forget(self, **changes: Any) -> DataEvent:
         """Append and return a Forgotten."""
         return self._data(forgotten, {**changes, "src": self.source + 1})
+
+    def undo(self, **changes: Any) -> DataEvent:
+        """Append and return a Retracted."""
+        return self._data(retracted, {**changes, "src": self.source + 1})
 
     def tick(self, **changes: Any) -> DataEvent:
         """Append and return a Ticked."""

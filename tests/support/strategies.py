@@ -7,9 +7,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from state.events import TopicChange
+from state.graph import Graph
+from state.partition import Partition
 from state.presets import PRESETS
+from state.store import MemoryStore
 from tests.support.events import DAY, NOON, concept
-from tests.support.logs import LogWriter
+from tests.support.logs import LogWriter, fold
 
 GRAPHS = ("ada", "ada2", "bob")
 WORDS = ("coffee", "tea", "milk", "sugar", "@day:2023-05-08", "咖啡")
@@ -78,6 +81,19 @@ _step: st.SearchStrategy[Step] = st.one_of(
 )
 
 
+_undo: st.SearchStrategy[Step] = st.tuples(
+    st.just("undo"), st.fixed_dictionaries({"graph": _graph, "back": st.integers(0, 12), "count": st.integers(1, 8)})
+)
+_forgetful = st.tuples(
+    st.just("configure"), st.fixed_dictionaries({"graph": _graph, "undo_events": st.sampled_from([0, 1, 5, 12])})
+)
+
+
+def steps_taken_back(max_size: int = 40) -> st.SearchStrategy[list[Step]]:
+    """Return a strategy for what happens where much is taken back, and what was taken back too: for `written`."""
+    return st.lists(st.one_of(_step, _step, _undo, _undo, _forgetful), max_size=max_size)
+
+
 def steps(max_size: int = 25) -> st.SearchStrategy[list[Step]]:
     """Return a strategy for what happens in a partition: pass it to `written`."""
     return st.lists(_step, max_size=max_size)
@@ -86,6 +102,18 @@ def steps(max_size: int = 25) -> st.SearchStrategy[list[Step]]:
 def written(happened: list[Step], *, stride: int = 1) -> LogWriter:
     """Return the log of what happened."""
     log = LogWriter(stride=stride)
+    reference = Partition(MemoryStore())
     for method, arguments in happened:
-        getattr(log, method)(**arguments)
+        if method == "undo":
+            fold(log.records[reference.head.watermark // stride + 1 :], reference)
+            _take_back(log, reference.graph(arguments["graph"]), arguments["back"], arguments["count"])
+        else:
+            getattr(log, method)(**arguments)
     return log
+
+
+def _take_back(log: LogWriter, graph: Graph | None, back: int, count: int) -> None:
+    """Take back `count` events, from the one `back` before the newest on, as far back as an honest owner may."""
+    if graph is not None and graph.undoable_from < graph.events:
+        first = max(graph.undoable_from, graph.events - 1 - back)
+        log.undo(graph=graph.name, first=first, last=min(first + count, graph.events) - 1)

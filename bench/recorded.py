@@ -1,0 +1,25 @@
+"""The event of a turn, for measurements that fold without a worker."""
+
+from __future__ import annotations
+
+from emgas.messages import Turn
+from processors.extractor import Extractor
+from state.events import TurnRecorded
+
+
+def recorded(turn: Turn, extractor: Extractor) -> TurnRecorded:
+    """Return the event of one turn, as the owner of a partition would append it."""
+    assert turn.at is not None  # the format gives every session a date
+    found = extractor.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
+    link = {"src": 0, "epoch": 0, "claim": "", "seq": 0, "chain": ""}
+    return TurnRecorded(
+        **turn.model_dump(),
+        **link,
+        clamped=False,
+        live=False,
+        question=found.question,
+        tokens=found.tokens,
+        concepts=list(found.concepts),
+        times=list(found.times),
+        extractor=extractor.version,
+    )

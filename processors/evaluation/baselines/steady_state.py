@@ -1,0 +1,58 @@
+"""Steady state: activation that is kept up at the seeds until nothing moves any more (SoulMem; SEEDS S13).
+
+    x = s + D · W x,   so   x = (I − D W)⁻¹ s,   W[i,j] = PPMI[i,j] / √(strength[i] · strength[j]),  D = 0.5
+
+strength[i] is the sum of i's weights.  Normalised so, no eigenvalue of W exceeds 1, and with D < 1 there is exactly one
+steady state whatever the cycles; it is reached by repeating the equation until less than TOLERANCE moves in all.
+Passages match the energies as they do in recall, with the same episodic structure: what is compared is the activation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from processors.association import edges_out
+from processors.evaluation.baselines.seeds import seeds_of
+from processors.evaluation.baselines.structured import of_concepts
+from processors.evaluation.memory import Memory, Ranker, best
+from processors.extractor import Extraction
+from state.view import Floats, GraphView, Integers
+
+DECAY = 0.5
+TOLERANCE = 1e-8
+ROUNDS = 200
+
+
+class Network:
+    """The concepts of a graph, with normalised weights."""
+
+    def __init__(self, view: GraphView) -> None:
+        self.nodes = len(view.is_mark)
+        edges = edges_out(view.windows["exchange"], np.arange(self.nodes), "ppmi")
+        self._edges = edges.where(edges.weight > 0)
+        strength = np.sqrt(np.bincount(self._edges.source, self._edges.weight, self.nodes))
+        self._weight = self._edges.weight / (strength[self._edges.source] * strength[self._edges.target])
+
+    def steady(self, seeds: Integers) -> Floats:
+        """Return (n,) the energies at rest, with 1.0 put in at every seed."""
+        put_in = np.zeros(self.nodes)
+        put_in[seeds] = 1.0
+        energy = put_in
+        for _ in range(ROUNDS):
+            given = np.bincount(self._edges.target, energy[self._edges.source] * self._weight, self.nodes)
+            settled = put_in + DECAY * given
+            change, energy = np.abs(settled - energy).sum(), settled
+            if change < TOLERANCE:
+                break
+        return energy
+
+
+def steady_state(memory: Memory) -> Ranker:
+    """Return SoulMem's steady state over the turns of `memory`, with episodic structure."""
+    view, network = memory.view, Network(memory.view)
+
+    def rank(question: Extraction, text: str) -> Integers:
+        seeds = seeds_of(view, question, text)
+        return best(of_concepts(view, network.steady(seeds), text)) if len(seeds) else seeds
+
+    return rank

@@ -1,0 +1,54 @@
+"""Subtractive activation: how memory_system (MaiBot) walks its graph of words (SEEDS M16–M18, trap T11).
+
+    from every seed by itself, at 1.0:   new = current − 1 / strength,  strength = how often the two were said together
+    stop at new <= 0, and after DEPTH edges; a node counts the energy that it got first, over the fewest edges
+    words only, no marks; said together means in one turn
+    over all seeds energies add up, and are squared
+
+An edge that was seen once passes nothing on.  Where two nodes of the same distance could wake a third, the original
+lets the one go first that happens to be first in its queue; here the stronger gift counts, so order cannot matter.
+The original then takes three nodes and two texts of each; a ranking needs more, so passages match the squared energies
+as they do in recall, with the same episodic structure: what is compared is the walk.  Its depth of 3 is what costs it
+most: words that are often said together are everywhere within three edges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from processors.evaluation.baselines.seeds import seeds_of
+from processors.evaluation.baselines.structured import of_concepts
+from processors.evaluation.memory import Memory, Ranker, best
+from processors.extractor import Extraction
+from state.view import Floats, GraphView, Integers
+
+DEPTH = 3  # edges
+
+
+def woken(view: GraphView, seed: int) -> Floats:
+    """Return (n,) the energy that one seed gives every node."""
+    energy, visited = np.zeros(len(view.is_mark)), np.zeros(len(view.is_mark), np.bool_)
+    energy[seed], visited[seed] = 1.0, True
+    front = np.array([seed], np.int64)
+    for _ in range(DEPTH):
+        position, target, strength = view.windows["turn"].pairs.neighbours(front)
+        left = energy[front][position] - 1 / strength
+        reached = (left > 0) & ~visited[target] & ~view.is_mark[target]
+        np.maximum.at(energy, target[reached], left[reached])
+        front = np.unique(target[reached])
+        visited[front] = True
+    return energy
+
+
+def subtractive(memory: Memory) -> Ranker:
+    """Return memory_system's activation over the turns of `memory`, with episodic structure."""
+    view = memory.view
+
+    def rank(question: Extraction, text: str) -> Integers:
+        seeds = seeds_of(view, question, text)
+        energy = np.zeros(len(view.is_mark))
+        for seed in seeds[~view.is_mark[seeds]].tolist():
+            energy += woken(view, seed)
+        return best(of_concepts(view, energy**2, text))
+
+    return rank

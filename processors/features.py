@@ -1,0 +1,65 @@
+"""The features of every turn for one question: what flows to it, and what it is.  Their weights: processors/weights.py.
+
+One row for each name in FEATURES, one column for each place of `view.session_order`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from processors import flow
+from processors.question import Asked
+from processors.weights import FEATURES
+from state.view import Floats, GraphView, Integers
+
+
+def features(view: GraphView, asked: Asked, energy: Floats, cosine: Floats | None = None) -> Floats:
+    """Return (f, p) the features of each place.
+
+    energy  (n,) what the concepts hold after spreading
+    cosine  (p,) of each passage with the question, if there are embeddings
+    """
+    order = view.session_order
+    mentions = flow.Mentions(view, asked)
+    asks = view.passage_question[order.order].astype(np.float64)
+    first = order.start == np.arange(len(asks))
+    speaker = _said_by(view, asked.named)
+    columns = {
+        "inherited": mentions.inherited(),
+        "session": mentions.sessions(),
+        "coverage": mentions.coverage(),
+        "association": flow.associated(view, energy, asked),
+        "kinds": flow.kinds(view, asked, mentions.total),
+        "reply": speaker * np.where(first, 0.0, np.roll(asks, 1)),
+        "match": mentions.match(),
+        "speaker": speaker,
+        "asks": asks,
+        "first": first,
+        **{kind: _marked(view, f"@{kind}", f"@{kind}" in asked.wants) for kind in ("time", "name", "number")},
+        "names": _marked(view, "@name"),
+        "length": np.log(np.maximum(view.passage_tokens[order.order], 1)),
+        "dense": _likeness(cosine)[order.order] if cosine is not None else np.zeros(len(asks)),
+    }
+    return np.array([columns[name] for name in FEATURES], np.float64)
+
+
+def _said_by(view: GraphView, named: Integers) -> Floats:
+    """Return (p,) 1 for the turns of the speaker named, if it is just one."""
+    if len(named) != 1:
+        return np.zeros(len(view.passage_at))
+    said: Floats = (view.passage_speaker[view.session_order.order] == named[0]).astype(np.float64)
+    return said
+
+
+def _marked(view: GraphView, mark: str, wanted: bool = True) -> Floats:
+    """Return (p,) 1 for the turns that bear a mark, if it is wanted."""
+    number = view.number(mark)
+    if number is None or not wanted:
+        return np.zeros(len(view.passage_at))
+    return flow.holding(view, np.array([number]))[view.session_order.order].astype(np.float64)
+
+
+def _likeness(cosine: Floats) -> Floats:
+    """Return (p,) by how many deviations each cosine lies above the mean, 0 below it."""
+    deviation = cosine.std() if len(cosine) else 0.0
+    return np.maximum(0.0, (cosine - cosine.mean()) / deviation) if deviation > 0 else np.zeros(len(cosine))

@@ -1,0 +1,164 @@
+"""Flow: how a question's energy reaches turns, over the typed edges of a graph whose nodes are concepts *and* turns.
+
+    edge type     from → to                    how much of the energy passes
+    match         concept → turn that          idf · tf (k1 + 1) / (tf + k1 (1 − b + b length / mean)): BM25
+                  mentions it
+    inherited     turn → turns after, before   a mention counts on, · 0.7 for every turn after it and half of that for
+                  it, in its session           those before it (ellipsis, "it", "there": what is talked about stays)
+    session       concept → session → its      BM25 of the whole session, with the rarity among sessions
+                  turns
+    coverage      concept → turns nearby       share of the question that is said here (1), one turn away (0.6) or two
+                                               (0.3): several seeds that meet
+    association   concept → concept → turn     the strongest concept of the turn that the seeds woke (activation.py)
+    kinds         concept → its members →      how rare the asking words are of which the turn holds a member (kinds.py)
+                  turn
+    reply         question → the turn after    1 where the speaker who is asked about replies
+
+What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
+weighs no more than a short one against what a turn is in itself (features.py).  Everything is laid out in the places of
+`view.session_order`.  Source: RECALL.md, second study.  Weights: weights.py.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from processors.question import Asked
+from state.view import Floats, GraphView, Integers
+
+K1: Final = 0.9  # how fast repetition saturates
+B: Final = 0.4  # how much a long turn is discounted
+FADING: Final = 0.7  # of a mention, from one turn to the next
+BACKWARDS: Final = 0.5  # what a later turn tells of an earlier one
+REACH: Final = 8  # turns; 0.7^8 = 0.06
+SATURATION: Final = 10.0  # of associations, whose strengths lie mostly between 0.01 and 1
+NEARBY: Final = ((2, 0.3), (1, 0.6), (0, 1.0))  # distance, share; nearest last
+
+Mask = NDArray[np.bool_]
+
+
+class Mentions:
+    """Where k seeds stand in a conversation: one row for each seed, one column for each of p places.
+
+    counts  (k, p)  how often each turn mentions each seed
+    """
+
+    def __init__(self, view: GraphView, asked: Asked) -> None:
+        self.view, self.order = view, view.session_order
+        self.turns, self.rows = len(view.passage_at), len(asked.seeds)
+        self.inheriting = len(asked.words)  # dates and speakers are of a turn, not of what is talked about
+        self.weights = asked.weights
+        self.given = idf(self.turns, view.passages_with[asked.seeds]) * self.weights
+        self.total = float(self.given.sum())
+        self.row, self.at, self.count = _found(view, asked.seeds)
+        self.counts = self._laid_out(self.row, self.at, self.count)
+        self.relative = view.passage_tokens[self.order.order] / max(view.passage_tokens.mean(), 1.0)
+
+    def _laid_out(self, row: Integers, at: Integers, values: Integers | Floats) -> Floats:
+        cells = np.bincount(row * self.turns + at, values, self.rows * self.turns)
+        return cells.astype(np.float64, copy=False).reshape(self.rows, self.turns)
+
+    def match(self) -> Floats:
+        """Return (p,) the direct match of each turn."""
+        return self._normed(self.given @ saturated(self.counts, self.relative))
+
+    def inherited(self) -> Floats:
+        """Return (p,) the match over what each turn mentions or has from the turns around it."""
+        counts = self.counts.copy()
+        mention = self.row < self.inheriting
+        row, at, count = self.row[mention], self.at[mention], self.count[mention]
+        for distance in range(1, REACH + 1):
+            after, before = at + distance, at - distance
+            here = after < self.order.end[at]
+            counts[row[here], after[here]] += count[here] * FADING**distance
+            here = before >= self.order.start[at]
+            counts[row[here], before[here]] += count[here] * BACKWARDS * FADING**distance
+        return self._normed(self.given @ saturated(counts, self.relative))
+
+    def sessions(self) -> Floats:
+        """Return (p,) the match of the session that each turn belongs to."""
+        number, tokens = len(self.order.tokens), self.order.tokens
+        cells = np.bincount(self.row * number + self.order.session[self.at], self.count, self.rows * number)
+        counts = cells.astype(np.float64, copy=False).reshape(self.rows, number)
+        given: Floats = idf(number, (counts > 0).sum(axis=1)) * self.weights
+        return self._normed(given @ saturated(counts, tokens / max(tokens.mean(), 1.0)))[self.order.session]
+
+    def coverage(self) -> Floats:
+        """Return (p,) in [0, 1]: how much of the question is said in a turn or near it."""
+        cover = np.zeros_like(self.counts)
+        for distance, share in NEARBY:
+            for at in {-distance, distance}:
+                near = self.at + at
+                here = (near >= self.order.start[self.at]) & (near < self.order.end[self.at])
+                cover[self.row[here], near[here]] = np.maximum(cover[self.row[here], near[here]], share)
+        return self.given @ cover / self.total if self.total else self.given @ cover
+
+    def _normed(self, scores: Floats) -> Floats:
+        return scores / np.sqrt(self.total) if self.total else scores
+
+
+def idf(number: int, holding: Integers) -> Floats:
+    """Return how rare a concept is that d of `number` documents hold: ln(1 + (n − d + ½) / (d + ½)); > 0."""
+    rarity: Floats = np.log1p((number - holding + 0.5) / (holding + 0.5))
+    return rarity
+
+
+def saturated(counts: Floats, relative: Floats) -> Floats:
+    """Return (k, p) what BM25 makes of counts (k, p) in documents whose length relative to the mean is (p,)."""
+    return counts * (K1 + 1) / (counts + K1 * (1 - B + B * relative))
+
+
+def associated(view: GraphView, energy: Floats, asked: Asked) -> Floats:
+    """Return (p,) ln(1 + 10 x), x the largest idf · energy among the words of a turn that are no seeds, per word asked.
+
+    One strong association tells almost as much as a much stronger one, as one mention does in BM25.
+    """
+    given = np.where(view.is_mark, 0.0, energy) * idf(len(view.passage_at), view.passages_with)
+    given[asked.words] = 0.0
+    strongest = _strongest(view, given)[view.session_order.order] / max(len(asked.words), 1)
+    return np.log1p(SATURATION * strongest)
+
+
+def _strongest(view: GraphView, given: Floats) -> Floats:
+    """Return (passages,) the largest `given` (n,) among the concepts of each passage."""
+    best = np.zeros(len(view.passage_at))
+    starts = view.posting_start
+    held = np.flatnonzero(np.diff(starts, append=len(view.posting_concept)))
+    if len(held):
+        best[held] = np.maximum.reduceat(given[view.posting_concept], starts[held])
+    return best
+
+
+def kinds(view: GraphView, asked: Asked, total: float) -> Floats:
+    """Return (p,) Σ over the asking words of which a turn holds a member: idf of the asking word, over √total."""
+    turns = len(view.passage_at)
+    scores = np.zeros(turns)
+    for cue, members in asked.kinds.items():
+        number = view.number(cue)
+        rarity = idf(turns, view.passages_with[[number]] if number is not None else np.zeros(1, np.int64))[0]
+        scores[holding(view, np.array(members))] += rarity
+    return scores[view.session_order.order] / np.sqrt(total) if total else scores[view.session_order.order]
+
+
+def holding(view: GraphView, concepts: Integers) -> Mask:
+    """Return (passages,) whether each passage holds one of `concepts`."""
+    found = np.zeros(len(view.passage_at), np.bool_)
+    if len(concepts) == 1:
+        found[view.posting_passage[view.posting_concept == concepts[0]]] = True
+        return found
+    is_one = np.zeros(len(view.is_mark), np.bool_)
+    is_one[concepts] = True
+    found[view.posting_passage[is_one[view.posting_concept]]] = True
+    return found
+
+
+def _found(view: GraphView, seeds: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return row, place and count of every mention of `seeds`."""
+    row_of = np.full(len(view.is_mark), -1)
+    row_of[seeds] = np.arange(len(seeds))
+    rows = row_of[view.posting_concept]
+    found = np.flatnonzero(rows >= 0)
+    return rows[found], view.session_order.place[view.posting_passage[found]], view.posting_count[found]

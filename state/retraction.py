@@ -1,0 +1,53 @@
+"""Taking back: which events of a graph count, and the graph that is the fold of just those.
+
+    ordinal   0     1     2     3     4              5     6
+    event     born  turn  turn  turn  Retracted 2–3  turn  Retracted 4–4
+    counts    yes   yes   yes   yes   no             yes   yes                the undo was undone: 2 and 3 count again
+
+A Retracted takes out the events of its range that lie before it, other Retracted among them; one that was itself
+taken out takes out nothing.  Only a later one can take it out, so the last one always counts: from there back, all is
+decided.
+Ordinals stay what they were: an event that does not count is skipped, never removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from state.events import GraphData, GraphEvent, Retracted, decode
+from state.graph import Graph
+
+
+def surviving(events: Sequence[GraphEvent], first_ordinal: int = 0) -> list[bool]:
+    """Return whether each event counts; `events` are a graph's from `first_ordinal` on, to the newest."""
+    found = {place: event for place, event in enumerate(events) if isinstance(event, Retracted)}
+    return still_counting(len(events), found, first_ordinal)
+
+
+def still_counting(count: int, retractions: Mapping[int, Retracted], first_ordinal: int = 0) -> list[bool]:
+    """Return what `surviving` does, for `count` events of which these, by their place, are retractions."""
+    survives = [True] * count
+    for place in sorted(retractions, reverse=True):
+        if survives[place]:
+            first = max(0, retractions[place].first - first_ordinal)
+            last = min(place, retractions[place].last - first_ordinal + 1)
+            survives[first:last] = [False] * (last - first)
+    return survives
+
+
+def refolded(base: Graph, values: Sequence[bytes]) -> Graph:
+    """Return `base`, gone on with the graph's events from there on (record values): those that count are folded.
+
+    base  the fold of what counts before: nothing in it may have been taken back since; it is changed
+    Raises UnreadableEvent.
+    """
+    retractions = {place: event for place, value in enumerate(values) if isinstance(event := decode(value), Retracted)}
+    survives = still_counting(len(values), retractions, base.events)
+    for place, value in enumerate(values):  # decoded again: so many events at once would fill the memory
+        if survives[place] and place not in retractions:
+            event = decode(value)
+            assert isinstance(event, GraphData)  # noqa: S101 - only these are stored by graph
+            base.fold(event)
+        else:
+            base.skip()
+    return base

@@ -1,0 +1,181 @@
+"""`emgas eval` as its users meet it: a small file, through the whole product, to a table and a line of JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from processors.evaluation.metrics import METRICS
+from processors.weights import FEATURES, FLOW_EDGES
+from tests.support.cli import emgas, emgas_here
+
+SAID = {
+    "session_1": [
+        "I adopted a ginger cat.",
+        "What is the name of the cat?",
+        "Biscuit, he is four.",
+        "The kettle broke today.",
+    ],
+    "session_2": ["我在泉州吃了面线糊。", "好吃吗？", "非常好吃。", "The vet prescribed ear drops for Biscuit."],
+}
+QUESTIONS = [
+    ("What did the vet prescribe?", 4, ["D2:4"]),
+    ("What is the cat called?", 1, ["D1:3; D1:1"]),
+    ("在泉州吃了什么？", 3, ["D2:1"]),
+    ("When did the kettle break?", 2, ["D1:4"]),
+    ("Who broke the kettle?", 5, ["D1:4"]),
+    ("What is not there?", 4, ["D9:9"]),
+]
+
+
+def conversation(name: str) -> dict[str, Any]:
+    talk: dict[str, Any] = {}
+    for number, (session, texts) in enumerate(SAID.items(), start=1):
+        talk[f"{session}_date_time"] = f"1:56 pm on {number} May, 2023"
+        talk[session] = [
+            {"speaker": ("Ada", "Ben")[place % 2], "dia_id": f"D{number}:{place + 1}", "text": text}
+            for place, text in enumerate(texts)
+        ]
+    asked = [{"question": text, "category": kind, "evidence": evidence} for text, kind, evidence in QUESTIONS]
+    return {"sample_id": name, "conversation": talk, "qa": asked}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps([conversation("x"), conversation("y")]))
+    return path
+
+
+def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    said = emgas(home, "eval", str(file), "--json")
+    told = said.json
+    assert told["file"] == str(file)
+    assert (told["graphs"], told["turns"], told["forgotten"]) == (2, 16, 0)
+    assert (told["questions"], told["headline"], told["unusable"]) == (10, 8, 2)
+    expected = ["default", "default-no-spreading", "literal", "bm25", "ppr", "subtractive", "steady-state"]
+    assert list(told["methods"]) == expected
+    for method in told["methods"].values():
+        times = {"ms_per_query_p50", "ms_per_query_p99", "ms_per_turn"}
+        assert set(method) == {*METRICS, "by_category", *times}
+        assert all(0 <= method[metric] <= 100 for metric in METRICS)
+        assert min(method[name] for name in times) > 0
+        assert {kind: part["questions"] for kind, part in method["by_category"].items()} == dict.fromkeys(
+            ["adversarial", "multi-hop", "open-domain", "single-hop", "temporal"], 2
+        )
+    assert told["methods"]["default"]["R@5"] > 80
+    assert list(told["differences"]) == ["default - default-no-spreading", "default - bm25", "default - ppr"]
+    assert set(told["differences"]["default - bm25"]["T973"]) == {"mean", "low", "high"}
+    for word in (*expected, "single-hop", "16 turns in 2 graphs"):
+        assert word in said.out
+    assert not home.exists(), "the memory of the measurement is not the user's"
+
+
+def test_the_same_file_gives_the_same_numbers(file: Path, tmp_path: Path) -> None:
+    def shares() -> dict[str, Any]:
+        told = emgas_here(tmp_path / "home", "eval", str(file), "--json", "--methods", "default,ppr").json
+        methods = {name: {each: method[each] for each in METRICS} for name, method in told["methods"].items()}
+        return {**methods, "differences": told["differences"]}
+
+    assert shares() == shares()
+
+
+def test_merged_conversations_are_one_graph(file: Path, tmp_path: Path) -> None:
+    told = emgas_here(tmp_path, "eval", str(file), "--merged", "--methods", "bm25", "--json").json
+    assert (told["graphs"], told["turns"]) == (1, 16)
+    assert told["differences"] == {}
+
+
+def test_shuffled_evidence_is_told_beside_chance(file: Path, tmp_path: Path) -> None:
+    said = emgas_here(tmp_path, "eval", str(file), "--control", "shuffled", "--methods", "default", "--json")
+    assert said.json["evidence"] == "shuffled"
+    assert 0 < said.json["methods"]["default"]["chance"]["R@5"] <= 62.5, "at most 5 of 8 turns"
+    assert "by chance" in said.out
+
+
+def test_several_files_are_told_apart_and_pooled(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps([conversation("z")]))
+    told = emgas_here(tmp_path / "home", "eval", str(file), str(other), "--methods", "default", "--json").json
+    assert [each["file"] for each in told["files"]] == [str(file), str(other)]
+    assert told["questions"] == 15
+    first, second = (each["methods"]["default"]["R@5"] for each in told["files"])
+    assert told["methods"]["default"]["R@5"] == pytest.approx((2 * first + second) / 3, abs=0.02)
+
+
+def test_each_edge_type_can_be_left_out(file: Path, tmp_path: Path) -> None:
+    told = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--ablation", "--json").json
+    assert list(told["methods"]) == ["default", *(f"default without {edge}" for edge in FLOW_EDGES)]
+    assert [name for name in told["differences"] if name.startswith("default - default without")]
+
+
+def test_weights_are_fitted_without_the_conversation_that_is_asked(file: Path, tmp_path: Path) -> None:
+    said = emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", "--fit", "--json")
+    assert list(said.json["methods"]) == ["default", "default-fitted"]
+    assert list(said.json["weights"]) == ["none left out", "x", "y"]
+    assert set(said.json["weights"]["x"]) == set(FEATURES)
+    assert "fitted weights" in said.out
+
+
+def passages(tmp_path: Path) -> Path:
+    corpus = [
+        {"title": "Ada Lovelace", "text": "Ada Lovelace wrote notes on the Analytical Engine.", "idx": 0},
+        {"title": "Analytical Engine", "text": "The engine was designed by Charles Babbage.", "idx": 1},
+        {"title": "Kettle", "text": "A kettle boils water.", "idx": 2},
+    ]
+    paragraphs = [{**corpus[0], "is_supporting": True}, {**corpus[1], "is_supporting": True}]
+    asked = [{"id": "2hop__1", "question": "Who designed what Ada Lovelace wrote on?", "paragraphs": paragraphs}]
+    (tmp_path / "tiny_corpus.json").write_text(json.dumps(corpus))
+    (tmp_path / "tiny.json").write_text(json.dumps(asked))
+    return tmp_path / "tiny.json"
+
+
+def test_questions_find_the_corpus_that_is_named_after_them(tmp_path: Path) -> None:
+    questions = passages(tmp_path)
+    alone = emgas_here(tmp_path / "home", "eval", str(questions), "--methods", "default", "--json").json
+    assert (alone["turns"], alone["graphs"]) == (3, 1)
+    assert alone["methods"]["default"]["R@5"] == 100
+    assert list(alone["methods"]["default"]["by_category"]) == ["2-hop"]
+    corpus = str(tmp_path / "tiny_corpus.json")
+    assert (
+        emgas_here(tmp_path / "home", "eval", str(questions), corpus, "--methods", "default", "--json").json["turns"]
+        == 3
+    )
+    named = emgas_here(tmp_path / "home", "eval", str(questions), "--corpus", corpus, "--methods", "bm25", "--json")
+    assert named.json["turns"] == 3
+
+
+def test_a_model_adds_the_dense_methods(file: Path, tmp_path: Path) -> None:
+    model = tmp_path / "tiny.npz"
+    np.savez(model, words=np.array(["cat", "kettle", "vet", "泉州"]), vectors=np.eye(4))
+    told = emgas_here(tmp_path / "home", "eval", str(file), "--dense", str(model), "--json").json
+    assert list(told["methods"])[-3:] == ["default+dense", "dense", "bm25+dense"]
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "told"),
+    [
+        (None, (), "cannot be read"),
+        ("[{", (), "not valid JSON"),
+        ("[]", (), "with at least one"),
+        ('[{"text": "hello"}]', (), "neither LoCoMo"),
+        ('[{"title": "Rome", "text": "A city."}]', (), "is a corpus: give the file of its questions"),
+        ([conversation("x")], ("--methods", "default,magic"), "there is no 'magic'"),
+        ([conversation("x")], ("--fit",), "needs two that have questions"),
+        ([conversation("x")], ("--control", "none of it"), "choose one of none, shuffled"),
+        ([conversation("x")], ("--dense", "nowhere"), "nowhere is no model"),
+        ([{**conversation("x"), "qa": []}], (), "has no question whose evidence"),
+    ],
+)
+def test_what_cannot_be_measured_is_told(tmp_path: Path, content: Any, arguments: tuple[str, ...], told: str) -> None:
+    path = tmp_path / "talk.json"
+    if content is not None:
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    said = emgas_here(tmp_path / "home", "eval", str(path), *arguments, code=2)
+    assert told in said.err
+    assert said.out == ""

@@ -1,0 +1,26 @@
+"""A partition that is flushed, killed and opened again while it folds a log."""
+
+from __future__ import annotations
+
+from state.partition import Partition
+from tests.support.logs import LogWriter
+from tests.support.stores import Opener
+
+
+def interrupted(
+    log: LogWriter, open_store: Opener, flushes: set[int], openings: set[int], cached: int, rebuilding: bool = False
+) -> Partition:
+    """Fold a log, flushing and reopening after these records; what was not flushed is folded again, as after a kill."""
+    partition = Partition(open_store(), cached, rebuilding=rebuilding)
+    number = 0
+    while number < len(log.records):
+        partition.fold(*log.records[number])
+        if number in flushes:
+            partition.flush()
+        if number in openings:
+            openings = openings - {number}
+            partition._store.close()
+            partition = Partition(open_store(), cached, rebuilding=rebuilding)
+            number = sum(offset <= partition.head.watermark for offset, _ in log.records) - 1
+        number += 1
+    return partition

@@ -1,0 +1,60 @@
+"""Memories as `emgas eval` measures on, folded without a log: of the demo's conversation, or of turns given by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from emgas.formats import read
+from emgas.messages import Turn
+from processors.concepts import YakeExtractor
+from processors.evaluation.measure import Examined
+from processors.evaluation.memory import Memory
+from processors.evaluation.questions import Question
+from processors.extractor import Extraction
+from state.graph import Graph
+from tests.support.cli import ROOT
+from tests.support.events import NOON, turn_recorded
+
+DEMO = ROOT / "streams" / "demo"
+
+
+@cache
+def extractor() -> YakeExtractor:
+    return YakeExtractor()
+
+
+def memory_of(turns: Sequence[Turn]) -> Memory:
+    """Return the memory of these turns, whatever their graph."""
+    graph = Graph("eval")
+    for turn in turns:
+        found = extractor().of_turn(turn.text, speaker=turn.speaker, at=turn.at or NOON)
+        graph.fold(turn_recorded(**{**turn.model_dump(), **_facts(found), "graph": "eval", "at": turn.at or NOON}))
+    return Memory(graph.view(), [turn.text for turn in turns], extractor())
+
+
+def _facts(found: Extraction) -> dict[str, Any]:
+    """Return what extraction found, under the names that an event has for it."""
+    given = {each.name: getattr(found, each.name) for each in fields(found)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+
+
+def said(*texts: str, session: str = "s", speaker: str = "Ada") -> list[Turn]:
+    """Return turns t0, t1, … with these texts."""
+    return [
+        Turn(id=f"t{number}", graph="eval", session=session, speaker=speaker, text=text, at=NOON + number)
+        for number, text in enumerate(texts)
+    ]
+
+
+@cache
+def demo() -> Examined:
+    """Return the demo's bilingual conversation with its questions."""
+    with (DEMO / "conversation.jsonl").open("rb") as stream:
+        turns = [item for item in read(stream, "conversation.jsonl") if isinstance(item, Turn) and item.graph == "demo"]
+    asked = [each for each in json.loads((DEMO / "questions.json").read_text()) if each["graph"] == "demo"]
+    questions = [Question(each["question"], each["kind"], frozenset(each["answers"]), "demo") for each in asked]
+    return Examined(memory_of(turns), questions)
