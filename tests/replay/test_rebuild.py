@@ -214,7 +214,7 @@ KILLED = """
 import asyncio, os, signal, sys, pathlib
 import replay.rebuild
 from replay.plan import Plan
-from state.graph import Graph
+from state.partition import Partition
 from state.rocks_store import RocksStore
 from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
 data, into, left = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
@@ -222,14 +222,14 @@ replay.rebuild.FLUSH_EVERY = 50
 log = EmbeddedReader(ReadOnlyLog(data), "emgas.events", batch=50)
 plan = Plan("emgas", tuple(log._log.bounds("emgas.events", n)[1] for n in range(2))).agreed(into)
 
-def fold(graph, event, fold=Graph.fold):
+def killed(state, head, event, value, fold=Partition._fold_graph):
     global left
     left -= 1
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-    return fold(graph, event)
+    return fold(state, head, event, value)
 
-Graph.fold = fold
+Partition._fold_graph = killed
 for number, end in enumerate(plan.ends):
     store = RocksStore(into / str(number))
     state = asyncio.run(replay.rebuild.refold(log, number, end, store))
