@@ -1,6 +1,7 @@
 """One partition's state: the fold of its event log, graph by graph, kept in a store.
 
     fold(offset, value)   the only writer: a record of the log in, state and watermark moved together
+    fold_all(records)     the same for many, graph by graph (state/judging.py): how a rebuild folds
     flush()               everything folded since the last flush, with the watermark, in one atomic batch
 
 Between two flushes the memory is ahead of the store; death loses only what the log folds again.
