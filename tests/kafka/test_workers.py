@@ -18,6 +18,7 @@ from emgas.errors import EmgasError
 from emgas.messages import Outcome
 from replay.verify import Verification, verify_partition
 from state.events import ConsolidationWindowClosed, DecayWindowClosed, decode
+from state.upcasting import VERSION
 from streams import carriers
 from streams.embedded.log import NewRecord
 from streams.kafka.reader import KafkaReader
@@ -271,8 +272,11 @@ async def test_a_client_without_a_worker_is_told(kafka_address: str, prefix: str
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (b'{"v":2,"kind":"TurnRecorded"}', "has schema version 2, this EMGAS reads up to 1."),
-        (b'{"v":1,"kind":"GraphErased"}', "cannot read an event of the log (Invalid value 'GraphErased'"),
+        (
+            b'{"v":%d,"kind":"TurnRecorded"}' % (VERSION + 1),
+            f"has schema version {VERSION + 1}, this EMGAS reads up to {VERSION}.",
+        ),
+        (b'{"v":%d,"kind":"GraphErased"}' % VERSION, "cannot read an event of the log (Invalid value 'GraphErased'"),
     ],
     ids=["newer version", "unknown kind"],
 )
