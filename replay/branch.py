@@ -10,13 +10,16 @@ upgrade of the algorithm is a branch that is compared and then used instead (doc
     ConceptsRecalled   nothing: those questions were asked of the first memory
     windows, ticks     nothing: the branch decides for itself
 
-Turn ids stay, so sending a log's turns again adds only what is new: a branch is brought up to date by repeating it.
+A branch is brought up to date from where it stands: every message comes with the sequence number of its event, so that
+what was sent before can be left out.  For turns that would not matter, as their ids stay; but a wish to forget that was
+sent again would forget what was said since.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from emgas.messages import Configure, Forget, Settings, Turn
 from state.events import Forgotten, GraphConfigured, GraphEvent, TurnRecorded
@@ -33,16 +36,33 @@ class Life:
     settings: Settings
 
 
-async def messages(events: AsyncIterable[GraphEvent], life: Life | None = None) -> AsyncIterator[Message]:
-    """Yield what has to be sent for `events`, in their order; with `life`, each graph begins with that."""
+class Due(NamedTuple):
+    """A message, and the sequence number of the event that it is sent for."""
+
+    seq: int
+    message: Message
+
+
+async def messages(events: AsyncIterable[GraphEvent], life: Life | None = None, after: int = 0) -> AsyncIterator[Due]:
+    """Yield what has to be sent for one partition's `events`, in their order.
+
+    life   each graph begins with that, instead of what the log says
+    after  sequence number of the last event that was dealt with before
+    """
     begun: set[str] = set()
     async for event in events:
-        if life is not None and event.graph not in begun:
-            yield _configure(event.graph, life.preset, life.settings, 0)
+        if event.seq > after:
+            for message in _of(event, life, is_new=event.graph not in begun):
+                yield Due(event.seq, message)
         begun.add(event.graph)
-        message = _message(event)
-        if message is not None and not (life is not None and isinstance(message, Configure)):
-            yield message
+
+
+def _of(event: GraphEvent, life: Life | None, is_new: bool) -> Iterator[Message]:
+    if life is not None and is_new:
+        yield _configure(event.graph, life.preset, life.settings, 0)
+    message = _message(event)
+    if message is not None and not (life is not None and isinstance(message, Configure)):
+        yield message
 
 
 def _message(event: GraphEvent) -> Message | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,16 +14,17 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from emgas import Turn
 from emgas.client import MemoryClient
 from emgas.errors import EmgasError, InvalidMessage
-from emgas.messages import Configure, Forget, Outcome
+from emgas.messages import Forget, Outcome
 from emgas.messages import Settings as Wished
 from emgas.validation import build
-from replay.branch import Life, Message, messages
+from replay.branch import Due, Life, Message, messages
 from replay.history import accepted
 from state.presets import PRESETS
 from streams import carriers
 from streams.cli import durations, output
 from streams.cli.client import session
 from streams.cli.configure import DURATIONS
+from streams.cli.cursor import Cursor
 from streams.settings import Settings
 
 TIMEOUT = 60.0
@@ -98,6 +99,7 @@ def _setting(text: str) -> tuple[str, float]:
 
 async def _branch(source: Settings, target: Settings, life: Life | None) -> Counter[str]:
     await carriers.create(target)
+    cursor = Cursor(target.home / "branch.json", f"{source.broker or source.home.resolve()} {source.prefix}")
     counts: Counter[str] = Counter()
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     async with carriers.readable(source) as readable, session(target, TIMEOUT) as there:
@@ -105,36 +107,47 @@ async def _branch(source: Settings, target: Settings, life: Life | None) -> Coun
         with Progress(*columns, console=output.err, transient=True) as progress:
             bar = progress.add_task("branching")
             for number in range(readable.partitions):
-                async for _ in _sent(there.memory, messages(accepted(log, number), life), counts):
+                queue = messages(accepted(log, number), life, cursor.done(number))
+                async for seq in _sent(there.memory, queue, counts):
+                    cursor.move(number, seq)
                     progress.update(bar, description=f"partition {number}: {counts['turns']} turns")
+                cursor.save()
     return counts
 
 
-async def _sent(memory: MemoryClient, queue: AsyncIterator[Message], counts: Counter[str]) -> AsyncIterator[None]:
-    """Send turns as a stream; a wish once all turns before it are folded, before any that follow."""
-    wishes: list[Configure | Forget] = []
+async def _sent(memory: MemoryClient, queue: AsyncIterator[Due], counts: Counter[str]) -> AsyncIterator[int]:
+    """Send turns as a stream; a wish once all turns before it are folded, before any that follow.
+
+    Yields the sequence number of each event that is dealt with.
+    """
+    wishes: list[Due] = []
+    seqs: deque[int] = deque()
     while True:
-        async for _, outcome in memory.publish_many(_turns(queue, wishes)):
+        async for _, outcome in memory.publish_many(_turns(queue, seqs, wishes)):
             counts["turns"] += 1
             if isinstance(outcome, Outcome):
                 counts[COUNTED[outcome.status]] += 1
-            yield
+            yield seqs.popleft()
         if not wishes:
             return
-        await _wish(memory, wishes.pop())
+        seq, wish = wishes.pop()
+        await _wish(memory, wish)
         counts["wishes"] += 1
+        yield seq
 
 
-async def _turns(queue: AsyncIterator[Message], wishes: list[Configure | Forget]) -> AsyncIterator[Turn]:
-    """Yield the turns up to the next wish, and leave that in `wishes`."""
-    async for message in queue:
-        if not isinstance(message, Turn):
-            wishes.append(message)
+async def _turns(queue: AsyncIterator[Due], seqs: deque[int], wishes: list[Due]) -> AsyncIterator[Turn]:
+    """Yield the turns up to the next wish, and leave that in `wishes`; note their sequence numbers in `seqs`."""
+    async for due in queue:
+        if not isinstance(due.message, Turn):
+            wishes.append(due)
             return
-        yield message
+        seqs.append(due.seq)
+        yield due.message
 
 
-async def _wish(memory: MemoryClient, wish: Configure | Forget) -> None:
+async def _wish(memory: MemoryClient, wish: Message) -> None:
+    assert not isinstance(wish, Turn)  # noqa: S101
     if isinstance(wish, Forget):  # refused where the branch has forgotten it already, which is what was wished
         await memory.forget(wish.graph, wish.concepts, wish.turns, id=wish.id)
         return

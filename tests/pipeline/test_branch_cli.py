@@ -65,7 +65,41 @@ def test_a_branch_that_changes_nothing_is_the_same_memory(data: Path, tmp_path: 
     assert (first["turns"], first["accepted"], first["rejected"]) == (119, 119, 0)
     assert digests(tmp_path / "branch") == digests(data)
     again = emgas_here(data, "replay", "branch", "--into", into, "--json", partitions="2").json
-    assert (again["accepted"], again["duplicates"]) == (0, 119)
+    assert (again["turns"], again["wishes"]) == (0, 0), "what was sent is not sent again"
+    assert digests(tmp_path / "branch") == digests(data)
+
+
+def test_a_branch_that_is_brought_up_to_date_keeps_what_was_said_again_after_it_was_forgotten(tmp_path: Path) -> None:
+    data, branch = tmp_path / "memory", tmp_path / "branch"
+
+    def say(name: str, text: str) -> None:
+        turn = {"id": name, "graph": "g", "speaker": "Ada", "text": text, "at": 1_700_000_000_000}
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text(json.dumps(turn), encoding="utf-8")
+        emgas_here(data, "publish", str(file), partitions="1")
+
+    def brought_up_to_date() -> dict[str, str]:
+        emgas_here(data, "replay", "branch", "--into", str(branch), partitions="1")
+        return dict(emgas_here(branch, "replay", "digest", "--json", partitions="1").json["graphs"])
+
+    say("t1", "The kettle broke.")
+    emgas_here(data, "forget", "g", "--concept", "kettle", partitions="1")
+    say("t2", "The kettle is repaired.")
+    first = brought_up_to_date()
+    assert brought_up_to_date() == first, "nothing was said, so nothing changes"
+    say("t3", "The kettle whistles.")
+    assert brought_up_to_date() == emgas_here(data, "replay", "digest", "--json", partitions="1").json["graphs"]
+    reply = emgas_here(branch, "query", "g", "kettle?", "--json", partitions="1").json
+    assert [seed["id"] for seed in reply["seeds"]] == ["kettle"]
+
+
+def test_a_branch_of_one_memory_is_not_taken_for_one_of_another(data: Path, tmp_path: Path) -> None:
+    emgas_here(data, "replay", "branch", "--into", str(tmp_path / "branch"), partitions="2")
+    emgas_here(tmp_path / "other", "publish", str(DEMO), partitions="2")
+    said = emgas_here(
+        tmp_path / "other", "replay", "branch", "--into", str(tmp_path / "branch"), code=2, partitions="2"
+    )
+    assert "is a branch of" in " ".join(said.err.split())
 
 
 def test_a_branch_with_another_extractor_and_life_is_compared_question_by_question(

@@ -21,12 +21,12 @@ from tests.support.events import (
 )
 
 
-async def sent(events: Iterable[GraphEvent], life: Life | None = None) -> list[Message]:
+async def sent(events: Iterable[GraphEvent], life: Life | None = None, after: int = 0) -> list[Message]:
     async def stream() -> AsyncIterator[GraphEvent]:
         for event in events:
             yield event
 
-    return [message async for message in messages(stream(), life)]
+    return [due.message async for due in messages(stream(), life, after)]
 
 
 async def test_a_turn_is_sent_as_it_was_with_the_time_that_it_was_folded_with() -> None:
@@ -81,3 +81,10 @@ async def test_a_life_of_its_own_comes_first_in_each_graph_and_instead_of_what_t
     (begun, *_) = await sent(log, life)
     assert isinstance(begun, Configure)
     assert (begun.preset, begun.settings) == (life.preset, life.settings)
+
+
+async def test_what_was_dealt_with_before_is_left_out_and_no_graph_begins_twice() -> None:
+    log = [turn_recorded(seq=1), forgotten(seq=2), turn_recorded(id="t1", seq=3), turn_recorded(graph="bob", seq=4)]
+    life = Life("elephant", Settings())
+    told = [(type(message).__name__, message.graph) for message in await sent(log, life, after=2)]
+    assert told == [("Turn", "ada"), ("Configure", "bob"), ("Turn", "bob")]
