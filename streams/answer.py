@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from emgas.messages import ActivatedConcept, Description, Position, Query, RecalledPassage, Theme
 from processors.activation import Spreading
 from processors.context import Context, Passage, assemble, most_lines
+from processors.dense import Embedder, likeness
 from processors.extractor import Extractor
 from processors.recall import SPREADING, Ranked, RecallOptions, Recollection, Woken, recall, reinforced
 from state.events import TurnRecorded
@@ -33,12 +34,15 @@ class Recalled:
     reinforced: list[str] = field(default_factory=list)
 
 
-def recall_from(graph: Graph | None, text_of: TextOf, query: Query, extractor: Extractor) -> Recalled:
+def recall_from(
+    graph: Graph | None, text_of: TextOf, query: Query, extractor: Extractor, embedder: Embedder | None = None
+) -> Recalled:
     """Answer `query` from `graph`, which it reads only; `text_of` finds the event that recorded a passage of it."""
     if graph is None:
         return Recalled()
     question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of what is known
-    recollection = recall(graph.view(), question, query.text, _options(query))
+    cosine = likeness(graph.view(), embedder, query.text) if embedder and query.mode == "default" else None
+    recollection = recall(graph.view(), question, query.text, _options(query), cosine)
     texts = _Texts(text_of, graph)
     context = _context(recollection, texts, query.budget)
     return Recalled(
