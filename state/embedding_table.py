@@ -4,8 +4,9 @@
                               vector   (k, d)  float32, row by row
 
 The log holds each vector as little-endian float16 (`packed`): half of float32, and a cosine moves by less than 0.001.
-The first vector of a passage and a model stays.  Vectors of another length are kept apart, whatever their model is called.
-Rows are appended, and a view sees those that were there when it was taken; the canonical form is sorted.
+The first vector of a passage and a model stays.  Vectors of another length are kept apart, even of one model's name.
+Rows are appended, and a view sees those that were there when it was taken, passages ascending: so a question is
+compared bit by bit alike with a graph and with the fold of its log.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Model(NamedTuple):
 
 
 class Embeddings(NamedTuple):
-    """The numbers of k passages (k,), and the vector of each, (k, d) float32."""
+    """The numbers of k passages (k,), ascending, and the vector of each, (k, d) float32."""
 
     passage: NDArray[np.int32]
     vector: NDArray[np.float32]
@@ -62,7 +63,7 @@ class EmbeddingTable:
         return rows.add(passage, vector)
 
     def embeddings(self) -> Mapping[Model, Embeddings]:
-        """Return the vectors that there are now, by model; rows that come later are not in them."""
+        """Return the vectors that there are now, by model, passages ascending; rows that come later are not in them."""
         return {model: rows.taken() for model, rows in self._models.items() if rows.count}
 
     def renumber(self, passages: NDArray[np.int64]) -> None:
@@ -78,18 +79,16 @@ class EmbeddingTable:
         for passage, vector in zip(passages.tolist(), vectors, strict=True):
             rows.add(passage, vector)
 
-    def values(self) -> list[Model]:
-        """Return the models of which there are vectors, in canonical order."""
-        return sorted(self.embeddings())
+    def values(self) -> list[list[Any]]:
+        """Return [name, dimensions] of the models of which there are vectors, in canonical order."""
+        return [list(model) for model in sorted(self.embeddings())]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the columns of each model of `values`, by passage."""
         arrays: dict[str, NDArray[Any]] = {}
-        for number, model in enumerate(self.values()):
-            passage, vector = self._models[model].taken()
-            order = np.argsort(passage)
-            arrays[f"embedding_{number}_passage"] = passage[order]
-            arrays[f"embedding_{number}_vector"] = vector[order].astype(_FORM).ravel()
+        for number, (_, (passage, vector)) in enumerate(sorted(self.embeddings().items())):
+            arrays[f"embedding_{number}_passage"] = passage
+            arrays[f"embedding_{number}_vector"] = vector.astype(_FORM).ravel()
         return arrays
 
     @classmethod
@@ -107,6 +106,7 @@ class _Rows:
 
     def __init__(self, dimensions: int) -> None:
         self.count = 0
+        self._ascending = True
         self._known: set[int] = set()
         self._passage = np.empty(_FEWEST, np.int32)
         self._vector = np.empty((_FEWEST, dimensions), np.float32)
@@ -117,10 +117,15 @@ class _Rows:
         if self.count == len(self._passage):
             self._passage = np.concatenate((self._passage, np.empty_like(self._passage)))
             self._vector = np.concatenate((self._vector, np.empty_like(self._vector)))
+        self._ascending &= not self.count or passage > int(self._passage[self.count - 1])
         self._known.add(passage)
         self._passage[self.count], self._vector[self.count] = passage, vector
         self.count += 1
         return True
 
     def taken(self) -> Embeddings:
-        return Embeddings(self._passage[: self.count], self._vector[: self.count])
+        passage, vector = self._passage[: self.count], self._vector[: self.count]
+        if self._ascending:
+            return Embeddings(passage, vector)
+        order = np.argsort(passage)
+        return Embeddings(passage[order], vector[order])

@@ -5,8 +5,8 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     not acceptable                          TurnRejected, and the bytes go to dead-letters
     id known to the graph, same text        TurnDuplicated
     id known to the graph, other text       TurnRejected
-    else                                    TurnRecorded with what extraction found; a new graph's GraphConfigured first;
-                                            with a model of text embeddings, its TurnEmbedded behind it
+    else                                    TurnRecorded with what extraction found; before it a new graph's
+                                            GraphConfigured, behind it TurnEmbedded if there is a model
     a wish to configure, forget, undo       GraphConfigured, Forgotten, Retracted.  Wishes are not told apart by id: a
                                             repeated one has the same effect once more
 """
