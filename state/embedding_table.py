@@ -72,12 +72,7 @@ class EmbeddingTable:
         for model, rows in models.items():
             taken = rows.taken()
             number = passages[taken.passage]
-            self._keep(model, number[number >= 0], taken.vector[number >= 0])
-
-    def _keep(self, model: Model, passages: NDArray[Any], vectors: NDArray[Any]) -> None:
-        rows = self._models[model] = _Rows(model.dimensions)
-        for passage, vector in zip(passages.tolist(), vectors, strict=True):
-            rows.add(passage, vector)
+            self._models[model] = _Rows.of(number[number >= 0], taken.vector[number >= 0])
 
     def values(self) -> list[list[Any]]:
         """Return [name, dimensions] of the models of which there are vectors, in canonical order."""
@@ -97,7 +92,7 @@ class EmbeddingTable:
         table = cls()
         for number, (name, dimensions) in enumerate(values):
             passages, vectors = arrays[f"embedding_{number}_passage"], arrays[f"embedding_{number}_vector"]
-            table._keep(Model(name, dimensions), passages, vectors.reshape(-1, dimensions))
+            table._models[Model(name, dimensions)] = _Rows.of(passages, vectors.reshape(-1, dimensions))
         return table
 
 
@@ -110,6 +105,15 @@ class _Rows:
         self._known: set[int] = set()
         self._passage = np.empty(_FEWEST, np.int32)
         self._vector = np.empty((_FEWEST, dimensions), np.float32)
+
+    @classmethod
+    def of(cls, passages: NDArray[Any], vectors: NDArray[Any]) -> _Rows:
+        """Return rows of ascending passages, in arrays of their own."""
+        rows = cls(vectors.shape[1])
+        rows.count, rows._known = len(passages), set(passages.tolist())
+        rows._passage = np.concatenate((passages.astype(np.int32), rows._passage))
+        rows._vector = np.concatenate((vectors.astype(np.float32), rows._vector))
+        return rows
 
     def add(self, passage: int, vector: NDArray[Any]) -> bool:
         if passage in self._known:
