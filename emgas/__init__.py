@@ -2,7 +2,8 @@
 
 from emgas.client import MemoryClient
 from emgas.errors import EmgasError
-from emgas.messages import Description, Failure, Outcome, Query, Reply, Spreading, Theme, Turn
+from emgas.messages import Description, Failure, Outcome, Query, Reply, Theme, Turn
+from emgas.spreading import Spreading
 
 __version__ = "0.1.0"
 __all__ = [

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from uuid import uuid4
 
 from emgas.addresses import connect
+from emgas.asking import asking
 from emgas.bulk import Turns, publish_all
 from emgas.connection import Acknowledged, Connection
 from emgas.errors import InvalidMessage, QueryFailed, TransportFailed
 from emgas.exchange import Answer, Exchange, Outgoing
+from emgas.filters import Filter
 from emgas.messages import (
     Checkpoint,
     Checkpointed,
@@ -36,11 +38,10 @@ from emgas.messages import (
     Query,
     Reply,
     Settings,
-    Spreading,
     Turn,
     Undo,
 )
-from emgas.times import milliseconds
+from emgas.spreading import Spreading
 from emgas.validation import build, encode
 from emgas.wire import TopicNames, cloud_event, partition_of
 
@@ -115,6 +116,7 @@ class MemoryClient:
         after: Acknowledged | int | None = None,
         as_of: datetime | str | int | None = None,
         spreading: Spreading | Mapping[str, Any] | None = None,
+        only: Filter | Mapping[str, Any] | None = None,
         timeout: float | None = None,
         **options: Any,
     ) -> Reply:
@@ -122,12 +124,10 @@ class MemoryClient:
 
         after    answer only once that turn is folded
         as_of    answer from the graph as it was at this time: ISO 8601 or a datetime (UTC without a zone), or ms
+        only     which turns may come back: the fields of emgas.filters.Filter; its times as `as_of`
         """
-        if not isinstance(spreading, Spreading):
-            spreading = build(Spreading, spreading or {})
-        fields = {"graph": graph, "text": text, "spreading": spreading, "after": await self._offset(graph, after)}
-        at = None if as_of is None else milliseconds(as_of)
-        return await self.ask(build(Query, {**options, **fields, "as_of": at}), timeout)
+        fields = {"graph": graph, "text": text, "after": await self._offset(graph, after), "as_of": as_of}
+        return await self.ask(asking(spreading, only, {**options, **fields}), timeout)
 
     async def ask(self, query: Query, timeout: float | None = None) -> Reply:
         """Ask a graph.  Raises QueryFailed when its owner answers with a failure."""

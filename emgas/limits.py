@@ -20,6 +20,7 @@ SPANS_PER_TURN = 16  # time expressions of which a turn's event records what the
 TOP = 100  # concepts or passages that one reply may carry
 INSPECTED_GRAPHS = 1000  # whose digests one answer carries
 CONTEXT_TOKENS = 32_000
+EXCLUDED = 1000  # turns that a query may name to be left out
 EARLIEST_MS = -62_135_596_800_000  # 0001-01-01T00:00:00Z: what every language's date type can hold
 LATEST_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 

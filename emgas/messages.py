@@ -17,10 +17,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from emgas import limits
+from emgas.explanations import Why
 from emgas.fields import GraphId, Message, Metadata, Milliseconds, Name, Role, Text
+from emgas.filters import Filter
+from emgas.spreading import Spreading
 
 Mode = Literal["default", "literal"]
-Window = Literal["turn", "exchange"]
 
 
 class Turn(Message):
@@ -107,22 +109,12 @@ Inbound = Annotated[
 INBOUND: TypeAdapter[Turn | Configure | Forget | Undo] = TypeAdapter(Inbound)
 
 
-class Spreading(Message):
-    """How activation spreads; what is not given takes the mode's own default (processors/activation.py)."""
-
-    firing_threshold: float | None = Field(None, ge=0, le=1)
-    propagation_decay: float | None = Field(None, ge=0, le=1)
-    max_iterations: int | None = Field(None, ge=0, le=10)
-    delta: float | None = Field(None, ge=0)
-    self_decay: bool | None = None
-    convergence: float | None = Field(None, gt=0, le=1)
-    recall_links: float | None = Field(None, ge=0, le=10)
-    topic_links: float | None = Field(None, ge=0, le=10)
-    window: Window | None = None
-
-
 class Query(Message):
-    """A question to one graph.  It never changes state; `reinforce` asks for an event that does."""
+    """A question to one graph.  It never changes state; `reinforce` asks for an event that does.
+
+    Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget` alone decides how much
+    context does.
+    """
 
     kind: Literal["query"] = "query"
     graph: GraphId
@@ -130,14 +122,18 @@ class Query(Message):
     mode: Mode = "default"
     spreading: Spreading = Field(default_factory=lambda: Spreading())
     top_concepts: int = Field(10, ge=0, le=limits.TOP)
-    top_passages: int = Field(10, ge=0, le=limits.TOP)
+    top_passages: int | None = Field(None, ge=0, le=limits.TOP, exclude_if=lambda top: top is None)
     budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context")
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
+    only: Filter = Field(default_factory=lambda: Filter(), exclude_if=lambda only: only == Filter())
+    explain: bool = Field(False, description="say why each passage came", exclude_if=lambda explain: not explain)
     reinforce: bool = False
 
     @model_validator(mode="after")
-    def _past_stays(self) -> Self:
+    def _goes_together(self) -> Self:
+        if self.explain and self.mode == "literal":
+            raise ValueError("only the default mode is explained: leave out `explain` or `mode`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
         return self
@@ -188,6 +184,7 @@ class RecalledPassage(Message):
     text: str
     at: int
     score: float
+    why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 
 class Position(Message):

@@ -10,6 +10,8 @@
             (Han, kana, Thai, …) and Hangul cost 1 a character: between the 0.6–0.8 of tokenizers trained on Chinese and
             the 1.2 of older English ones.  A run of other letters or signs costs a word for every 12 characters begun.
             The whole line counts, its date and speaker too: the budget is what the prompt pays.
+    times   what a turn's time expressions mean, " [yesterday = 2023-05-07]", goes to the end of its line, best passage
+            first, as far as the budget has room left: it takes no passage's place
 
 Times are UTC and come from the turns; no clock is read.
 """
@@ -20,6 +22,9 @@ import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple
+
+from processors.dates import days_of, told
+from state.facts import TimeSpan
 
 LONGEST_WORD = 12  # characters that one word's cost covers
 SAME = 0.9  # share of common words from which a passage repeats another
@@ -34,12 +39,16 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 class Passage(NamedTuple):
-    """What a context shows of a turn.  `at` in ms since 1970, UTC; `number` is its passage number."""
+    """What a context shows of a turn.
+
+    `at` in ms since 1970, UTC; `number` is its passage number; `times`: what its time expressions mean.
+    """
 
     number: int
     at: int
     speaker: str
     text: str
+    times: tuple[TimeSpan, ...] = ()
 
 
 class Context(NamedTuple):
@@ -65,8 +74,28 @@ def assemble(ranked: Iterable[Passage], budget: int) -> Context:
         chosen.append(passage)
         said.append(words)
         spent += cost
+    notes, cost = _notes(chosen, budget - spent)
     chosen.sort(key=lambda passage: (passage.at, passage.number))
-    return Context("\n".join(map(line, chosen)), spent, tuple(passage.number for passage in chosen))
+    lines = [line(passage) + notes[passage.number] for passage in chosen]
+    return Context("\n".join(lines), spent + cost, tuple(passage.number for passage in chosen))
+
+
+def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
+    """Return passage number → what to add to its line, "" where `room` (tokens) has run out, and what they all cost."""
+    notes, spent = dict[int, str](), 0
+    for passage in ranked:
+        note = note_of(passage)
+        fits = spent + tokens(note) <= room
+        notes[passage.number] = note if fits else ""
+        spent += tokens(note) if fits else 0
+    return notes, spent
+
+
+def note_of(passage: Passage) -> str:
+    """Return what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
+    meant = (told(span) for span in passage.times if str(days_of(span).first.year) not in span.text)
+    together = "; ".join(meant)
+    return f" [{together}]" if together else ""
 
 
 def most_lines(budget: int) -> int:

@@ -63,8 +63,8 @@ def told(span: TimeSpan) -> str:
 
 def _shortest(days: Days) -> tuple[str, str]:
     """Return both ends, as days, or as months or years where the span is whole ones."""
-    after, first, last = days.last + timedelta(1), days.first.isoformat(), days.last.isoformat()
-    if days.first.day > 1 or after.day > 1:
+    first, last = days.first.isoformat(), days.last.isoformat()
+    if days.last == date.max or days.first.day > 1 or (after := days.last + timedelta(1)).day > 1:
         return first, last
     return (first[:7], last[:7]) if days.first.month > 1 or after.month > 1 else (first[:4], last[:4])
 

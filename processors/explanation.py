@@ -5,6 +5,7 @@ Computed again from the view and the question: whoever folds the same log to the
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -23,12 +24,16 @@ from state.view import Floats, GraphView, Integers
 
 
 class Mention(NamedTuple):
-    """A seed said in a turn: in the passage itself (distance 0), so many turns before it (< 0) or after it (> 0)."""
+    """A seed said in a turn: in the passage itself (distance 0), so many turns before it (< 0) or after it (> 0).
+
+    `weight` is what it counts as a seed, `times` how often the turn says it.
+    """
 
     concept: str
     turn: str
     distance: int
     times: int
+    weight: float
 
 
 class Hop(NamedTuple):
@@ -77,11 +82,34 @@ def explain(
     cosine: Floats | None = None,
 ) -> Explanation:
     """Return why the default recall gives `passage` (its number) the score that it has for this question."""
+    return explanations(view, question, text, [passage], options, cosine)[0]
+
+
+def explanations(
+    view: GraphView,
+    question: Extraction,
+    text: str,
+    passages: Iterable[int],
+    options: RecallOptions | None = None,
+    cosine: Floats | None = None,
+) -> list[Explanation]:
+    """Return `explain` of each passage; what concerns the question is computed once."""
     options = options or RecallOptions()
     meant = asked(view, question, text)
     activation = activate(view, seeds_of(view, question, meant, "default"), options.spreading)
-    values = features(view, meant, activation.energy, cosine)[:, view.session_order.place[passage]]
-    terms = values * options.flow.vector()
+    values = features(view, meant, activation.energy, cosine)
+    flow = options.flow.vector()
+
+    def terms(passage: int) -> Floats:
+        return values[:, view.session_order.place[passage]] * flow
+
+    how = options.spreading
+    return [_explanation(view, meant, activation, how, passage, terms(passage)) for passage in passages]
+
+
+def _explanation(
+    view: GraphView, meant: Asked, activation: Activation, how: Spreading, passage: int, terms: Floats
+) -> Explanation:
     return Explanation(
         turn=view.passage_id[passage],
         session=view.sessions[view.passage_session[passage]],
@@ -90,7 +118,7 @@ def explain(
         score=float(terms.sum()),
         terms={name: float(term) for name, term in zip(FEATURES, terms, strict=True) if term},
         mentions=_mentions(view, meant, passage),
-        associations=_hops(view, meant, activation, options.spreading, passage),
+        associations=_hops(view, meant, activation, how, passage),
         kinds=_kinds(view, meant, passage),
     )
 
@@ -101,8 +129,9 @@ def _mentions(view: GraphView, meant: Asked, passage: int) -> tuple[Mention, ...
     places = np.arange(max(order.start[place], place - REACH), min(order.end[place], place + REACH + 1))
     own = set(meant.seeds.tolist())
     inherited = set(meant.words.tolist())
+    weights = dict(zip(meant.seeds.tolist(), meant.weights.tolist(), strict=True))
     return tuple(
-        Mention(view.ids[concept], view.passage_id[turn], int(here - place), count)
+        Mention(view.ids[concept], view.passage_id[turn], int(here - place), count, weights[concept])
         for here in sorted(places.tolist(), key=lambda here: abs(here - place))
         for turn in [int(order.order[here])]
         for concept, count in _postings(view, turn)

@@ -81,6 +81,7 @@ class Recollection:
     concepts  the most active concepts, seeds among them, marks not; by energy descending, then number
     passages  by score descending, then number
     woken     how many nodes hold energy, seeds included
+    depth     how many passages the question needs (processors/answer_types.py)
     clamped   whether an energy was cut off at activation.CEILING
     """
 
@@ -89,6 +90,7 @@ class Recollection:
     passages: tuple[Ranked, ...]
     woken: int
     clamped: bool
+    depth: int = 0
 
 
 NOTHING = Recollection((), (), (), 0, False)
@@ -111,7 +113,8 @@ def recall(
         return NOTHING
     activation = activate(view, seeds, options.spreading)
     words = np.where(view.is_mark, 0.0, activation.energy)
-    limit = depth(text, len(meant.words), len(meant.named)) if options.passages is None else options.passages
+    needed = depth(text, len(meant.words), len(meant.named))
+    limit = needed if options.passages is None else options.passages
     if options.mode == "literal":
         scores = carried(view, activation.energy, highest(words, words > 0, options.sources))
         reached = scores > 0
@@ -123,6 +126,7 @@ def recall(
         passages=_ranked(scores, reached, options.only.allowed(view), limit),
         woken=int(np.count_nonzero(activation.energy)),
         clamped=activation.clamped,
+        depth=needed,
     )
 
 

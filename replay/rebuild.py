@@ -26,34 +26,62 @@ from state.head import Head, Verdict, fingerprint
 from state.partition import Folded, Partition
 from state.store import HEAD, Batch, Store
 
-FLUSH_EVERY = 8000  # events folded between two flushes: bounds memory, and what a killed rebuild does again
+FLUSH_EVERY = 50_000  # events folded between two flushes: many, so that a graph has some; a killed rebuild redoes them
+FLUSH_BYTES = 64 << 20  # the same, where events are large: bounds memory
 _LOOKED_BACK = 100  # records
 Observe = Callable[[Folded], None]
 
 
-async def refold(log: LogReader, number: int, end: int, store: Store, observe: Observe = lambda _: None) -> Partition:
+async def refold(log: LogReader, number: int, end: int, store: Store, observe: Observe | None = None) -> Partition:
     """Fold partition `number` of `log` into `store`, from the store's watermark up to before offset `end`.
 
-    A store that was filled in part goes on where it stopped.  `observe` is shown every record as it was folded.
-    Raises LogRewritten when the log no longer holds what the store needs next, or another record than the store
-    folded last, and what `Partition.fold` raises, with the offset at which it did.
+    A store that was filled in part goes on where it stopped.  `observe` is shown every record as it was folded, which
+    takes longer: they are folded one by one.  Raises LogRewritten when the log no longer holds what the store needs
+    next, or another record than the store folded last, and what `Partition.fold` raises, with the offset at which it
+    did.
     """
     state = Partition(store, rebuilding=True)
     await _check_continues(log, number, state.head)
-    unflushed = 0
-    async for batch in log.read(number, state.head.watermark + 1, end):
+    async for chunk in _chunks(log, number, state.head.watermark + 1, end):
         try:
-            for record in batch:
-                observe(state.fold(record.offset, record.value))
+            _fold(state, chunk, observe)
         except (UnreadableEvent, LogRewritten) as error:
-            place = next(record.offset for record in batch if record.offset > state.head.watermark)
-            raise type(error)(f"{await _told(log, number, place, state.head)}: {error}") from error
-        unflushed += len(batch)
-        if unflushed >= FLUSH_EVERY:
-            state.flush()
-            unflushed = 0
-    state.flush()
+            state = Partition(store)
+            place, why = _refused(state, chunk, error)
+            raise type(why)(f"{await _told(log, number, place, state.head)}: {why}") from why
+        state.flush()
     return state
+
+
+def _fold(state: Partition, chunk: Sequence[Record], observe: Observe | None) -> None:
+    if observe is None:
+        state.fold_all((record.offset, record.value) for record in chunk)
+        return
+    for record in chunk:
+        observe(state.fold(record.offset, record.value))
+
+
+def _refused(state: Partition, chunk: Sequence[Record], error: Exception) -> tuple[int, Exception]:
+    """Return the offset of the first record that `state` cannot fold, and why: one by one, for that is what tells."""
+    for record in chunk:
+        try:
+            state.fold(record.offset, record.value)
+        except (UnreadableEvent, LogRewritten) as why:
+            return record.offset, why
+    raise error
+
+
+async def _chunks(log: LogReader, number: int, start: int, end: int) -> AsyncIterator[list[Record]]:
+    """Yield the records of `LogReader.read`, as many at once as are folded between two flushes."""
+    chunk, size = list[Record](), 0
+    async for batch in log.read(number, start, end):
+        chunk.extend(batch)
+        size += sum(len(record.value) for record in batch)
+        if len(chunk) >= FLUSH_EVERY or size >= FLUSH_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 async def _check_continues(log: LogReader, number: int, head: Head) -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,7 @@ class ConceptTable:
         return numbers
 
     def _add(self, concept: Concept, at: int, window: int) -> int:
-        name, form = concept.id, concept.label
+        name, form = intern(concept.id), concept.label  # graphs speak of the same things: one object for all of them
         number = self.numbers[name] = len(self.ids)
         self.ids.append(name)
         self._first_form.append(name if form == name else form)  # one object, where both are equal

@@ -41,3 +41,8 @@ class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     text: str
     since: Milliseconds
     until: Milliseconds
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a span that ends before it begins: nobody could tell its days."""
+        if self.until <= self.since:
+            raise ValueError("times: `until` must be later than `since`")

@@ -39,6 +39,7 @@ from msgspec.structs import replace
 
 from state.errors import LogRewritten, WrongLayout
 from state.events import AnyEvent, Claim, DataEvent
+from state.upcasting import VERSION
 
 
 class Verdict(Enum):
@@ -49,12 +50,25 @@ class Verdict(Enum):
     GAP = "gap"
 
 
+class Outline(Struct, frozen=True, gc=False):
+    """What of a graph event the head looks at: fields as in state/events.py, of which no bound is checked here."""
+
+    kind: str
+    epoch: int
+    claim: str
+    seq: int
+    chain: str
+    graph: str
+    v: int = VERSION
+    src: int | None = None
+
+
 def fingerprint(value: bytes) -> str:
     """Return what tells one record of the log from another: the first 4 bytes of its sha256, hex."""
     return hashlib.sha256(value).digest()[:4].hex()
 
 
-def _source(event: DataEvent) -> int | None:
+def _source(event: DataEvent | Outline) -> int | None:
     """Return the offset in `turns` that `event` accounts for, None if it came about otherwise."""
     return getattr(event, "src", None)
 
@@ -82,14 +96,17 @@ class Head(Struct, frozen=True, gc=False):
     def _link_to_chain(self) -> str:
         return self.chain[:8].hex()
 
-    def after(self, offset: int, event: AnyEvent, value: bytes) -> tuple[Head, Verdict]:
+    def after(
+        self, offset: int, event: AnyEvent | Outline, value: bytes, *, is_last: bool = True
+    ) -> tuple[Head, Verdict]:
         """Return the head once the record `value` = `event` at `offset` is folded, and what became of it.
 
+        `is_last`: else another record follows at once, and of a data event `last` is not worth its hash.
         Raises LogRewritten, WrongLayout.
         """
         if offset <= self.watermark:
             raise LogRewritten(f"offset {offset} was folded before (watermark {self.watermark}): a reader went back")
-        last = fingerprint(value)
+        last = fingerprint(value) if is_last or isinstance(event, Claim) else ""
         if isinstance(event, Claim):
             return replace(self, watermark=offset, last=last)._claimed(event, value), Verdict.ACCEPTED
         verdict = self._judge(offset, event)
@@ -110,7 +127,7 @@ class Head(Struct, frozen=True, gc=False):
         there = replace(self, epoch=self.watermark, claim=self.last, source=source, chain=self._chained(value))
         return replace(there, partitions=claim.partitions)
 
-    def _judge(self, offset: int, event: DataEvent) -> Verdict:
+    def _judge(self, offset: int, event: DataEvent | Outline) -> Verdict:
         if event.epoch != self.epoch or event.claim != self.claim:
             return Verdict.FENCED
         source = _source(event)

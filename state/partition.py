@@ -1,6 +1,7 @@
 """One partition's state: the fold of its event log, graph by graph, kept in a store.
 
     fold(offset, value)   the only writer: a record of the log in, state and watermark moved together
+    fold_all(records)     the same for many, graph by graph (state/judging.py): how a rebuild folds
     flush()               everything folded since the last flush, with the watermark, in one atomic batch
 
 Between two flushes the memory is ahead of the store; death loses only what the log folds again.
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import inf
 from typing import NamedTuple
@@ -23,12 +24,13 @@ from state.events import AnyEvent, GraphData, GraphEvent, Retracted, TurnRecorde
 from state.graph import Graph
 from state.graph_rows import GraphRows
 from state.head import Head, Verdict
+from state.judging import judged
 from state.retraction import refolded, surviving
 from state.store import HEAD, Store
 
 CACHED_GRAPHS = 1000
 SNAPSHOT_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds
-REBUILT_SNAPSHOT_AFTER = 1024  # and as many as the snapshot before held: to fold so many again takes some 30 ms
+REBUILT_SNAPSHOT_AFTER = 2048  # and as many as the snapshot before held: to fold so many again takes some 60 ms
 
 
 class Folded(NamedTuple):
@@ -73,6 +75,19 @@ class Partition:
             head = self._fold_graph(head, event, value)
         self.head = head
         return Folded(event, verdict)
+
+    def fold_all(self, records: Iterable[tuple[int, bytes]]) -> None:
+        """Fold the log's next records (offset, value), to the same state as `fold` does, but graph by graph.
+
+        Raises as `fold`, without saying at which record: the state is of no use then, the store is as it was.
+        """
+        head, runs = judged(self.head, records)
+        for values in runs.values():
+            for value in values:
+                event = decode(value)
+                assert isinstance(event, GraphData)  # noqa: S101 - nothing else is in a run
+                head = self._fold_graph(head, event, value)
+        self.head = head
 
     def _fold_graph(self, head: Head, event: GraphEvent, value: bytes) -> Head:
         graph = self.graph(event.graph)

@@ -589,6 +589,53 @@ class PipelineContract:
         assert (described.settings["idle"], described.settings["prune_below"]) == (60_000, 0.0)
         assert described.position.source >= outcome.position.source
 
+    # filters, explanations
+
+    async def test_a_question_brings_back_only_what_its_filter_lets_through(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        for n in range(6):
+            facts: dict[str, Any] = {"session": f"s{n % 2}", "speaker": ("Ada", "Bob", "Cleo")[n % 3]}
+            said: dict[str, Any] = {"at": NOON + n * DAY, "text": f"The kettle broke number {n}.", "metadata": {"n": n}}
+            there = await pipeline.record(graph, id=f"t{n}", **facts, **said)
+        filters: list[tuple[dict[str, Any], set[str]]] = [
+            ({}, {"t0", "t1", "t2", "t3", "t4", "t5"}),
+            ({"sessions": ["s1"]}, {"t1", "t3", "t5"}),
+            ({"speakers": ["Ada", "Bob"], "since": "2023-05-09", "until": NOON + 4 * DAY}, {"t1", "t3"}),
+            ({"concepts": ["kettle"], "exclude": ["t0"], "metadata": {"n": 4}}, {"t4"}),
+            ({"sessions": ["s7"]}, set()),
+        ]
+        for only_these, expected in filters:
+            options: dict[str, Any] = {"after": there.position.source, "only": only_these, "top_passages": 10}
+            for as_of in (None, NOON + 5 * DAY):
+                reply = await pipeline.memory.query(graph, "the kettle", as_of=as_of, **options)
+                assert (reply.found, {passage.id for passage in reply.passages}) == (True, expected)
+                assert len(reply.context.splitlines()) == len(expected)
+
+    async def test_a_question_is_told_why_it_gets_what_it_gets_now_and_as_of_then(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS[:4])
+        when = WEEKS[3][1]
+        now = await pipeline.memory.query(graph, "the kettle beside the anchor", explain=True)
+        then = await pipeline.memory.query(graph, "the kettle beside the anchor", explain=True, as_of=when)
+        assert now.passages
+        assert self.brought(now) == self.brought(then)
+        for passage in now.passages:
+            assert passage.why is not None
+            assert sum(passage.why.terms.values()) == pytest.approx(passage.score)
+            assert {mention.turn for mention in passage.why.mentions if mention.distance == 0} == {passage.id}
+        plain = await pipeline.memory.query(graph, "the kettle beside the anchor")
+        assert [passage.why for passage in plain.passages] == [None] * len(now.passages)
+
+    async def test_how_much_comes_back_is_decided_by_the_question_if_nobody_says(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS)
+        asked = {text: await pipeline.memory.query(graph, text) for text in ("kettle", "Hello there!")}
+        assert [len(reply.passages) for reply in asked.values()] == [3, 0]
+        assert len(asked["kettle"].context.splitlines()) > 3
+
     # the past
 
     @pytest.mark.parametrize("weeks", [1, 5, 9, len(WEEKS)])
@@ -692,8 +739,11 @@ class PipelineContract:
         vectors = [event for event in events if isinstance(event, TurnEmbedded)]
         assert [event.id for event in vectors] == ["t0", "t1", "t3"], "of unknown words there is nothing to record"
         assert {event.model.split()[0] for event in vectors} == {"tiny"}
-        found = await doomed.memory.query(graph, "feline")
+        found = await doomed.memory.query(graph, "feline", explain=True)
         assert [passage.id for passage in found.passages] == ["t1"]
+        assert found.passages[0].why is not None
+        assert found.passages[0].score == pytest.approx(sum(found.passages[0].why.terms.values()))
+        assert found.passages[0].why.terms["dense"] > 0
         for at, there in ((NOON, []), (NOON + 1, ["t1"])):
             past = await doomed.memory.query(graph, "feline", as_of=at)
             assert [passage.id for passage in past.passages] == there

@@ -249,6 +249,12 @@ async def test_closing_fails_what_still_waits_and_closes_the_connection() -> Non
         ({"graph": "g", "text": "x", "as_of": "soon"}, "'soon' is no time: write it as 2023-05-08T14:00"),
         ({"graph": "g", "text": "x", "as_of": 0, "reinforce": True}, "the past cannot be reinforced"),
         ({"graph": "g", "text": "x", "spreading": {"decay": 1}}, "decay: is not a known field"),
+        ({"graph": "g", "text": "x", "only": {"speaker": "Ada"}}, "speaker: is not a known field"),
+        ({"graph": "g", "text": "x", "only": {"speakers": "Ada"}}, "speakers: must be a valid list"),
+        ({"graph": "g", "text": "x", "only": {"since": "soon"}}, "'soon' is no time"),
+        ({"graph": "g", "text": "x", "only": {"since": 1, "until": 1}}, "`until` must be later than `since`"),
+        ({"graph": "g", "text": "x", "only": {"exclude": ["t"] * 1001}}, "exclude: .*at most 1000 items"),
+        ({"graph": "g", "text": "x", "explain": True, "mode": "literal"}, "only the default mode is explained"),
     ],
 )
 async def test_an_invalid_query_is_refused_and_nothing_is_sent(fields: dict[str, Any], problem: str) -> None:

@@ -18,9 +18,12 @@ from emgas.errors import EmgasError
 from emgas.messages import Outcome
 from replay.verify import Verification, verify_partition
 from state.events import ConsolidationWindowClosed, DecayWindowClosed, decode
+from state.upcasting import VERSION
 from streams import carriers
+from streams.embedded.log import NewRecord
 from streams.kafka.reader import KafkaReader
 from streams.settings import Settings
+from tests.support.carriers import kafka_carrier
 from tests.support.cli import COMMAND, emgas, environment
 from tests.support.pipeline import settings_for
 from tests.support.weeks import KINDS, kinds, talk
@@ -264,3 +267,30 @@ async def test_a_client_without_a_worker_is_told(kafka_address: str, prefix: str
         with pytest.raises(EmgasError, match="do the broker and a worker run"):
             await memory.query("ada", "who?", timeout=0.1)
         assert (await memory.publish(TURNS[0])).offset == 0, "publishing needs no worker"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (
+            b'{"v":%d,"kind":"TurnRecorded"}' % (VERSION + 1),
+            f"has schema version {VERSION + 1}, this EMGAS reads up to {VERSION}.",
+        ),
+        (b'{"v":%d,"kind":"GraphErased"}' % VERSION, "cannot read an event of the log (Invalid value 'GraphErased'"),
+    ],
+    ids=["newer version", "unknown kind"],
+)
+async def test_a_worker_that_meets_an_event_it_cannot_read_exits_with_instructions_each_time(
+    value: bytes, told: str, kafka_address: str, prefix: str, tmp_path: Path
+) -> None:
+    async with topics(kafka_address, prefix, tmp_path) as (settings, _), kafka_carrier(kafka_address) as carrier:
+        events = settings.topics.events
+        await carrier.append([NewRecord(events, 3, b"ada", value, (), 1_750_000_000_000)])
+        for _ in range(2):
+            with worker(settings, tmp_path / "1") as halted:
+                assert await asyncio.to_thread(halted.process.wait, PATIENCE) == 70
+                text = (tmp_path / "1.log").read_text()
+                assert told in text
+                assert "Run the version that wrote it; do not skip it." in text
+        _, end = await KafkaReader(kafka_address, events).bounds(3)
+        assert end == 1, "nothing was written behind it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from tests.support.cli import ROOT, emgas, emgas_here
 CONVERSATION = ROOT / "streams" / "demo" / "conversation.jsonl"
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 GRAPH = "demo"
+FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,65 @@ def test_a_query_finds_what_was_said(memory: Path) -> None:
     assert reply["context"]
     told = emgas_here(memory, "query", GRAPH, "who adopted the ginger cat?", "--top", "3", "--mode", "literal")
     assert "passages" in told.out
+
+
+@pytest.mark.parametrize(
+    ("options", "passes"),
+    [
+        (["--session", "2025-01-18"], lambda said: said["session"] == "2025-01-18"),
+        (["--speaker", "Mei", "--speaker", "Kit"], lambda said: said["speaker"] in ("Mei", "Kit")),
+        (["--since", "2025-02-01", "--until", "2025-03-01T12:00"], lambda said: FEBRUARY <= said["at"] < MARCH_NOON),
+        (["--concept", "cat", "--exclude", "demo-003"], lambda said: said["id"] != "demo-003"),
+        (["--meta", "app=chat"], lambda said: False),
+        (["--speaker", "nobody"], lambda said: False),
+    ],
+)
+def test_a_query_can_be_narrowed(memory: Path, options: list[str], passes: Callable[[dict[str, Any]], bool]) -> None:
+    asked = ("query", GRAPH, "who adopted the ginger cat?", "--top", "100", "--json")
+    whole = emgas_here(memory, *asked).json["passages"]
+    narrowed = emgas_here(memory, *asked, *options).json["passages"]
+    assert len(narrowed) < len(whole)
+    assert all(map(passes, narrowed))
+    if "--concept" not in options:
+        assert narrowed == [passage for passage in whole if passes(passage)]
+
+
+def test_metadata_on_the_command_line_is_json_where_it_can_be(tmp_path: Path) -> None:
+    lines = [a_line(id="t1", metadata={"n": 1, "app": "x=y"}), a_line(id="t2", metadata={"n": "1", "app": "x=y"})]
+    emgas(tmp_path, "publish", "-", stdin=b"\n".join(lines))
+    for given, found in {
+        ("n=1",): {"t1"},
+        ('n="1"',): {"t2"},
+        ("app=x=y",): {"t1", "t2"},
+        ("app=x=y", "n=2"): set(),
+    }.items():
+        options = [part for each in given for part in ("--meta", each)]
+        said = emgas_here(tmp_path, "query", "ada", "the kettle", *options, "--json").json
+        assert {passage["id"] for passage in said["passages"]} == found
+
+
+def test_a_query_explains_itself(memory: Path) -> None:
+    said = emgas_here(memory, "query", GRAPH, "who adopted the ginger cat?", "--explain", "--json").json
+    best = said["passages"][0]
+    assert sum(best["why"]["terms"].values()) == pytest.approx(best["score"])
+    shown = emgas_here(memory, "query", GRAPH, "who adopted the ginger cat?", "--explain").out
+    assert f"{best['id']} 2025-" in shown
+    for part in ("score: ", "here: ", "associations: ", " before (demo-"):
+        assert part in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--meta", "app"], "write KEY=VALUE"),
+        (["--since", "soon"], "is no time"),
+        (["--since", "2025-02-01", "--until", "2025-01-01"], "`until` must be later than `since`"),
+        (["--explain", "--mode", "literal"], "only the default mode is explained"),
+    ],
+)
+def test_a_wrong_filter_is_a_wrong_call(memory: Path, options: list[str], told: str) -> None:
+    said = emgas_here(memory, "query", GRAPH, "who?", *options, code=2)
+    assert told in " ".join(said.err.replace("│", " ").split())
 
 
 def test_a_query_to_an_unknown_graph_exits_with_3(memory: Path) -> None:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
-from processors.context import Passage, assemble, line, most_lines, tokens, utc
+from processors.context import Passage, assemble, line, most_lines, note_of, tokens, utc
+from state.facts import TimeSpan
 
 MAY_8 = 1_683_554_160_000  # 2023-05-08 13:56 UTC
 HOUR = 3_600_000
+DAY = 24 * HOUR
+MAY_7 = 1_683_417_600_000  # 2023-05-07 00:00 UTC
+YEAR_2019, YEAR_2020 = 1_546_300_800_000, 1_577_836_800_000
 
+spans = st.builds(
+    lambda text, ends: TimeSpan(text, min(ends), max(ends)),
+    st.text(max_size=20),
+    st.sets(st.integers(EARLIEST_MS, LATEST_MS), min_size=2, max_size=2),
+)
 passages = st.lists(
     st.builds(
         Passage,
@@ -19,7 +30,8 @@ passages = st.lists(
         at=st.integers(EARLIEST_MS, LATEST_MS),
         speaker=st.text(min_size=1, max_size=8),
         text=st.text(max_size=80),
-    ),
+        times=st.lists(spans, max_size=3).map(tuple),
+    ).map(lambda passage: passage._replace(text=f"{passage.number} {passage.text}")),  # so that none repeats another
     unique_by=lambda passage: passage.number,
     max_size=12,
 )
@@ -85,6 +97,23 @@ def test_a_passage_larger_than_the_whole_budget_silences_nobody() -> None:
     assert assemble([said(0, "long " * 1000), said(1, "short")], 100).passages == (1,)
 
 
+def test_a_line_says_what_its_time_expressions_mean() -> None:
+    yesterday, long_ago = TimeSpan("yesterday", MAY_7, MAY_7 + DAY), TimeSpan("in 2019", YEAR_2019, YEAR_2020)
+    that_day = TimeSpan("that day", MAY_7, MAY_7 + DAY)
+    passage = said(0, "I went yesterday.")._replace(times=(yesterday, long_ago, that_day))
+    assert assemble([passage], 1000).text == line(passage) + " [yesterday = 2023-05-07; that day = 2023-05-07]"
+
+
+def test_what_times_mean_takes_no_passage_its_place() -> None:
+    yesterday = TimeSpan("yesterday", MAY_7, MAY_7 + DAY)
+    best, other = (said(number, text)._replace(times=(yesterday,)) for number, text in enumerate(("short", "other")))
+    both = tokens(line(best)) + tokens(line(other))
+    assert assemble([best, other], both).text.splitlines() == [line(best), line(other)]
+    told = assemble([best, other], both + tokens(note_of(best)))
+    assert told.text.splitlines() == [line(best) + note_of(best), line(other)]
+    assert told.tokens == both + tokens(note_of(best))
+
+
 def test_nothing_recalled_or_no_budget_gives_an_empty_context() -> None:
     assert assemble([], 1000) == ("", 0, ())
     assert assemble([said(0, "short")], 0) == ("", 0, ())
@@ -112,7 +141,7 @@ def test_a_larger_budget_takes_nothing_away_that_fitted_alone(ranked: list[Passa
 
 
 def test_a_context_reads_no_further_than_the_first_that_does_not_fit() -> None:
-    def ranked():
+    def ranked() -> Iterator[Passage]:
         yield said(0, "short")
         yield said(1, "rather long " * 4)
         raise AssertionError("read on")

@@ -154,6 +154,25 @@ async def test_a_changed_byte_in_the_log_is_named_by_partition_and_offset(at: in
         await rebuild(reader(log), 0, whole(log), MemoryStore())
 
 
+@pytest.mark.parametrize("at", [40, 99])
+async def test_a_value_out_of_bounds_is_named_though_the_head_does_not_look_at_it(at: int) -> None:
+    log, store = long_log(100), MemoryStore()
+    offset, value = log.records[at]
+    log.records[at] = (offset, value.replace(b'",0.5,1]', b'",7.5,1]', 1))
+    assert log.records[at][1] != value
+    with pytest.raises(UnreadableEvent, match=rf"partition 0, offset {at} \(the record before it lies at {at - 1}\)"):
+        await rebuild(reader(log), 0, whole(log), store)
+    assert not store.count(), "what was folded before it is not written without what it belongs to"
+
+
+async def test_a_refused_event_that_nobody_can_read_is_not_passed_over() -> None:
+    log = long_log(100)
+    offset, value = log.records[40]
+    log.records[40] = (offset, value.replace(b'"seq":40', b'"seq":41').replace(b'",0.5,1]', b'",7.5,1]', 1))
+    with pytest.raises(UnreadableEvent, match="partition 0, offset 40 "):
+        await rebuild(reader(log), 0, whole(log), MemoryStore())
+
+
 async def test_a_changed_byte_that_hides_what_follows_is_named_too() -> None:
     """In `seq`, it makes all that follows a gap, which a fold cannot tell from a writer's failure."""
     log = long_log(100)
@@ -195,6 +214,7 @@ KILLED = """
 import asyncio, os, signal, sys, pathlib
 import replay.rebuild
 from replay.plan import Plan
+from state.partition import Partition
 from state.rocks_store import RocksStore
 from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
 data, into, left = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
@@ -202,15 +222,17 @@ replay.rebuild.FLUSH_EVERY = 50
 log = EmbeddedReader(ReadOnlyLog(data), "emgas.events", batch=50)
 plan = Plan("emgas", tuple(log._log.bounds("emgas.events", n)[1] for n in range(2))).agreed(into)
 
-def observe(_):
+def killed(state, head, event, value, fold=Partition._fold_graph):
     global left
     left -= 1
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
+    return fold(state, head, event, value)
 
+Partition._fold_graph = killed
 for number, end in enumerate(plan.ends):
     store = RocksStore(into / str(number))
-    state = asyncio.run(replay.rebuild.refold(log, number, end, store, observe))
+    state = asyncio.run(replay.rebuild.refold(log, number, end, store))
     print(state.digest(), flush=True)
     store.close()
 """

@@ -82,6 +82,7 @@ SETTINGS = orjson.loads(encode(graph_configured()))["settings"]
         (changed(TURN, concepts=[["tea", "Tea", 1, 1], ["tea", "tea", 1, 1]]), "concepts"),
         (changed(TURN, times=[["yesterday", 0, 1.5]]), r"\$\.times\[0\]\[2\]"),
         (changed(TURN, times=[["now", 0, 1]] * 17), r"\$\.times"),
+        (changed(TURN, times=[["now", 1, 1]]), "`until` must be later than `since`"),
         (changed(TURN, kind="GraphErased"), "GraphErased"),
         (changed(encode(graph_configured()), settings={**SETTINGS, "half_life": 0}), "half_life"),
         (TURN.replace(b'"text of t0"', b'"\\ud800"'), "surrogate"),

@@ -1,0 +1,212 @@
+"""Make the golden log of the schema version that this EMGAS writes: `python -m tests.golden.make`.
+
+It is written by the real pipeline on an embedded log, from a made-up conversation, over some months that pass in a
+moment.  It holds every kind of event, and all that a graph can go through:
+
+    demo, demo-zh   the conversation of `emgas demo`, imported: English and Chinese, with times; topics; undo
+    garden          forgetful, with settings of its own: weeks of talk that end decay, session and tumbling windows
+    kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
+    a log between two lives: exported, restored elsewhere, where it goes on
+
+A version's folder that is there is left alone: once released, a log never changes.
+
+    --check     folds every golden log, and compares: for other Pythons and machines than the tests run on
+    --digests   writes only the digests of every golden log anew: after the layout of graphs was raised
+                (state/graph_bytes.py), which changes all of them
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import platform
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from emgas import Turn
+from replay.log import Record
+from state.events import Ticked
+from state.presets import DAY, HOUR, MINUTE
+from state.upcasting import VERSION
+from streams import service
+from streams.settings import Settings
+from tests.support.carriers import sqlite_carrier
+from tests.support.cli import ROOT, emgas
+from tests.support.golden import VERSIONS, as_lines, digests, expected, folder, golden, schema
+from tests.support.pipeline import Pipeline, settings_for
+from tests.support.weeks import FIRST_WEEK, talk
+
+CONVERSATION = ROOT / "streams" / "demo" / "conversation.jsonl"
+WINTER = 1_766_000_000_000  # 2025-12-17T19:33:20Z, ms: after the conversation, and gone when anyone reads this
+KITCHEN = (
+    "We bake sourdough bread every Friday evening.",
+    "The blue oven dish is in the cellar.",
+    "Grandma's plum cake needs four eggs and cinnamon.",
+    "We bake sourdough bread every Friday evening!",
+    "Tomorrow the plumber comes because of the dripping tap.",
+)
+
+
+class Story:
+    """What happens in a memory, and the clock of its worker."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+        self.now = WINTER
+        service.now_ms = lambda: self.now
+        service.writer_name = lambda: "golden"  # not the name of this machine
+
+    async def tell(self) -> None:
+        """Live through everything once."""
+        memory = self.pipeline.memory
+        for line in CONVERSATION.read_text(encoding="utf-8").splitlines():
+            await memory.record(json.loads(line))
+        await memory.configure("garden", "forgetful", least_turns=2, recall_boost=0.75)
+        for turn in talk(["garden"], weeks=8):
+            await memory.record(turn)
+        await self.kitchen()
+        await self.pipeline.restart()
+        await self.change_our_minds()
+        await self.disturb()
+
+    async def kitchen(self) -> None:
+        memory = self.pipeline.memory
+        await memory.configure("kitchen", "mofox", duplicate_above=0.6, least_turns=2)
+        for day in range(4):
+            for number, text in enumerate(KITCHEN):
+                await self.say(f"k{day}-{number}", text, self.now)
+                self.now += MINUTE
+            self.now += DAY
+        await memory.query("kitchen", "who bakes sourdough bread?", reinforce=True)
+        await self.say("late", "Last week the cellar was flooded.", WINTER - 10 * DAY)
+        await self.say("early", "One day we shall have a larger kitchen.", self.now + 300 * DAY)
+        self.now += 20 * DAY
+        await self.keeper("kitchen").tick(self.now)
+
+    async def change_our_minds(self) -> None:
+        memory = self.pipeline.memory
+        await memory.record(Turn(id="demo-001", graph="demo", speaker="Mei", text="Another text under a known id."))
+        await memory.record(json.loads(CONVERSATION.read_text(encoding="utf-8").splitlines()[0]))
+        await memory.query("demo", "what is the cat called?", reinforce=True)
+        await memory.query("demo-zh", "味道", reinforce=True)
+        await memory.forget("demo", concepts=["biscuit"], turns=["demo-007"], sessions=["2025-01-18"])
+        await memory.forget("garden", concepts=["basil"])
+        await self.undo("demo", 3)
+        await self.undo("demo", 1)
+        await self.undo("demo-zh", 2)
+        await memory.configure("demo-zh", "memorybank")
+        await memory.configure("demo", "elephant", long_recalls=1)
+        await memory.query("demo", "what is the cat called?", reinforce=True)
+
+    async def disturb(self) -> None:
+        """A tick, as workers once wrote them; a record that comes twice, and one of an owner that was replaced."""
+        keeper = self.keeper("garden")
+        async with keeper.lock:
+            await keeper.append([partial(Ticked, graph="garden", at=FIRST_WEEK + 100 * DAY)])
+        place = self.pipeline.place("garden")
+        *_, last = await self.records(place)
+        for _ in range(2):
+            await self.pipeline.produce(self.pipeline.topics.events, last.key, last.value, place)
+            await self.pipeline.restart()
+
+    async def go_on(self) -> None:
+        """What happens in the restored log."""
+        for graph in ("demo", "demo-zh", "garden", "kitchen"):
+            await self.pipeline.memory.record(
+                {"id": "after", "graph": graph, "speaker": "Mei", "text": "We moved house yesterday.", "at": self.now}
+            )
+        await self.undo("garden", 1)
+        await self.undo("garden", 1)
+        self.now += HOUR
+
+    async def say(self, id: str, text: str, at: int) -> None:
+        turn = Turn(id=id, graph="kitchen", speaker="Ada", text=text, at=at, metadata={"source": "golden", "n": 1.5})
+        outcome = await self.pipeline.memory.record(turn)
+        assert outcome.status == "accepted", outcome
+
+    async def undo(self, graph: str, count: int) -> None:
+        """Take back the last `count` events of a graph."""
+        held = self.pipeline.graph(graph)
+        assert held is not None
+        outcome = await self.pipeline.memory.undo(graph, held.events - count)
+        assert outcome.status == "accepted", outcome
+
+    def keeper(self, graph: str) -> Any:
+        return self.pipeline.app.keepers[self.pipeline.place(graph)]
+
+    async def records(self, partition: int) -> list[Record]:
+        return await self.pipeline.records(self.pipeline.topics.events, partition)
+
+
+def settings(data: Path) -> Settings:
+    return settings_for(data, "emgas", None, tick_seconds=3600.0)
+
+
+async def told(data: Path, again: bool) -> list[list[Record]]:
+    """Tell the story, or what comes after it, on the log in `data`; return that log."""
+    async with sqlite_carrier(settings(data).home) as carrier:
+        story = Story(Pipeline(settings(data), carrier))
+        async with story.pipeline as pipeline:
+            await (story.go_on() if again else story.tell())
+            return [await story.records(number) for number in range(pipeline.partitions)]
+
+
+def made() -> list[list[Record]]:
+    """Return a log that was told, exported, restored elsewhere, and told on."""
+    with tempfile.TemporaryDirectory() as directory:
+        first, second, backup = Path(directory, "1"), Path(directory, "2"), Path(directory, "backup.jsonl")
+        asyncio.run(told(first, again=False))
+        emgas(first, "export", "--out", str(backup))
+        emgas(second, "import", str(backup))
+        return asyncio.run(told(second, again=True))
+
+
+def write_digests(version: int) -> None:
+    found = json.dumps(digests(golden(version)), indent=2)
+    (folder(version) / "digests.json").write_text(found + "\n")
+
+
+def check() -> None:
+    """Exit unless every golden log folds to its digests here."""
+    for version in VERSIONS:
+        if digests(golden(version)) != expected(version):
+            sys.exit(f"version {version} folds to other digests here")
+        print(f"version {version} folds to its digests (Python {platform.python_version()}, numpy {numpy.__version__})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.golden.make", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="only fold the logs that are there, and compare")
+    parser.add_argument("--digests", action="store_true", help="only the digests of the logs that are there")
+    options = parser.parse_args()
+    if options.check:
+        check()
+    elif options.digests:
+        for version in VERSIONS:
+            write_digests(version)
+    else:
+        make()
+
+
+def make() -> None:
+    """Write the folder of this version."""
+    if folder(VERSION).exists():
+        sys.exit(f"{folder(VERSION)} is there: if version {VERSION} was never released, remove it first")
+    partitions = made()
+    folder(VERSION).mkdir()
+    (folder(VERSION) / "log.ndjson").write_bytes(as_lines(partitions))
+    (folder(VERSION) / "schema.json").write_text(json.dumps(schema(), indent=1, sort_keys=True) + "\n")
+    write_digests(VERSION)
+    print(f"wrote {folder(VERSION)}: {sum(map(len, partitions))} records")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""From a query to an answer: filters against the ranking, explanations, and how much comes back if nobody says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emgas.asking import asking
+from emgas.errors import InvalidMessage
+from emgas.messages import RecalledPassage
+from processors.answer_types import LEAST_DEPTH, MOST_DEPTH
+from processors.concepts import YakeExtractor
+from state.events import TurnRecorded
+from state.graph import Graph
+from streams import answer
+from streams.answer import Recalled, recall_from
+from tests.support.events import DAY, NOON, turn_recorded
+
+EXTRACTOR = YakeExtractor(language="en")
+WHO, WHERE = ("Ada", "Bob", "Cleo"), ("one", "two")
+SAID = (
+    "The kettle broke yesterday, and the tea went cold.",
+    "Did you buy another kettle in Lisbon?",
+    "My cat sleeps beside the kettle.",
+    "The cat caught a mouse in the garden.",
+    "I repaired the garden fence and drank tea.",
+    "A copper kettle costs forty euros.",
+)
+TURNS = 36
+EASY, HARD = "the kettle", "Why do Ada and Bob like the kettle, the garden, and all kinds of tea?"
+
+
+@cache
+def told() -> tuple[Graph, tuple[TurnRecorded, ...]]:
+    graph, turns = Graph("ada"), []
+    for n in range(TURNS):
+        text, speaker, at = f"{SAID[n % len(SAID)]} That was number {n}.", WHO[n % 3], NOON + n * DAY // 3
+        found = EXTRACTOR.of_turn(text, speaker=speaker, at=at)
+        metadata = {"even": n % 2 == 0, "n": n, "app": "chat" if n < 20 else "mail"}
+        facts = {"concepts": list(found.concepts), "times": list(found.times), "tokens": found.tokens}
+        said = {"id": f"t{n}", "text": text, "speaker": speaker, "session": WHERE[n // 18], "at": at}
+        turns.append(turn_recorded(**said, **facts, metadata=metadata, question=found.question))
+        graph.fold(turns[-1])
+    return graph, tuple(turns)
+
+
+def ask(text: str = "the kettle", only: dict[str, Any] | None = None, **options: Any) -> Recalled:
+    graph, turns = told()
+    query = asking(None, only, {"graph": "ada", "text": text, **options})
+    return recall_from(graph, lambda _, number: turns[number], query, EXTRACTOR)
+
+
+def passages(only: dict[str, Any] | None = None, **options: Any) -> list[RecalledPassage]:
+    return ask(only=only, top_passages=100, **options).passages
+
+
+def turn(passage: RecalledPassage) -> TurnRecorded:
+    return told()[1][int(passage.id[1:])]
+
+
+MIDDLE, THIRD = NOON + 5 * DAY, NOON + 3 * DAY // 2
+FILTERS: dict[str, tuple[dict[str, Any], Callable[[TurnRecorded], bool]]] = {
+    "session": ({"sessions": ["two"]}, lambda said: said.session == "two"),
+    "sessions": ({"sessions": {"two", "one", "three"}}, lambda said: True),
+    "speaker": ({"speakers": ["Bob", "Cleo"]}, lambda said: said.speaker != "Ada"),
+    "since": ({"since": MIDDLE}, lambda said: said.at >= MIDDLE),
+    "until": ({"until": MIDDLE + DAY}, lambda said: said.at < MIDDLE + DAY),
+    "a day as written": ({"since": "2023-05-10", "until": "2023-05-11"}, lambda said: THIRD <= said.at < THIRD + DAY),
+    "concept": ({"concepts": ["cat"]}, lambda said: "cat" in said.text),
+    "concept as written": ({"concepts": ["Cats"]}, lambda said: "cat" in said.text),
+    "a concept of two": ({"concepts": ["cat", "Lisbon"]}, lambda said: "cat" in said.text or "Lisbon" in said.text),
+    "metadata": ({"metadata": {"app": "mail"}}, lambda said: said.metadata["app"] == "mail"),
+    "two entries": ({"metadata": {"app": "mail", "even": True}}, lambda said: int(said.id[1:]) in range(20, 36, 2)),
+    "true is not 1": ({"metadata": {"even": 1}}, lambda said: False),
+    "1 is 1.0": ({"metadata": {"n": 2.0}}, lambda said: said.id == "t2"),
+    "exclude": ({"exclude": ("t0", "t7", "nothing")}, lambda said: said.id not in ("t0", "t7")),
+    "both": ({"speakers": ["Ada"], "sessions": ["one"]}, lambda said: said.speaker == "Ada" and said.session == "one"),
+    "no such session": ({"sessions": ["three"]}, lambda said: False),
+    "no such speaker": ({"speakers": ["ada"]}, lambda said: False),
+    "no such concept": ({"concepts": ["zebra"]}, lambda said: False),
+    "no such metadata": ({"metadata": {"mood": None}}, lambda said: False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["default", "literal"])
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_filtered_ranking_is_the_ranking_without_what_is_filtered_out(name: str, mode: str) -> None:
+    only, passes = FILTERS[name]
+    assert passages(only, mode=mode) == [each for each in passages(mode=mode) if passes(turn(each))]
+
+
+@given(data=st.data())
+def test_filters_together_leave_what_each_of_them_leaves(data: st.DataObject) -> None:
+    names = ["session", "speaker", "since", "until", "concept", "metadata", "exclude"]
+    chosen = data.draw(st.lists(st.sampled_from(names), unique=True))
+    only = {field: value for name in chosen for field, value in FILTERS[name][0].items()}
+    left = [each for each in passages() if all(FILTERS[name][1](turn(each)) for name in chosen)]
+    assert passages(only) == left
+    top = data.draw(st.integers(0, 10))
+    assert ask(only=only, top_passages=top).passages == left[:top]
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_the_context_holds_nothing_that_is_filtered_out(name: str) -> None:
+    only, passes = FILTERS[name]
+    context = ask(only=only, budget=4000).context
+    texts = {said.text for said in told()[1] if passes(said)}
+    lines = [line.partition(": ")[2] for line in context.splitlines()]
+    assert all(any(line.startswith(text) for text in texts) for line in lines)
+    assert bool(lines) == bool(passages(only))
+
+
+def test_metadata_is_read_so_far_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = passages()
+    monkeypatch.setattr(answer, "METADATA_READ", 5)
+    assert passages({"metadata": {"app": "chat"}}) == [
+        each for each in whole[:5] if turn(each).metadata["app"] == "chat"
+    ]
+
+
+def test_metadata_is_read_of_no_more_turns_than_are_needed() -> None:
+    graph, turns = told()
+    read: list[int] = []
+
+    def text_of(_: Graph, number: int) -> TurnRecorded:
+        read.append(number)
+        return turns[number]
+
+    best = passages()[0]
+    fields = {"graph": "ada", "text": "the kettle", "top_passages": 1, "budget": 0}
+    query = asking(None, {"metadata": {"n": turn(best).metadata["n"]}}, fields)
+    assert [each.id for each in recall_from(graph, text_of, query, EXTRACTOR).passages] == [best.id]
+    assert read == [int(best.id[1:])]
+
+
+def test_a_time_range_that_ends_before_it_begins_is_refused() -> None:
+    for until in (MIDDLE, MIDDLE - 1):
+        with pytest.raises(InvalidMessage, match="`until` must be later than `since`"):
+            ask(only={"since": MIDDLE, "until": until})
+
+
+def test_a_misspelt_filter_is_refused() -> None:
+    with pytest.raises(InvalidMessage, match="speaker: is not a known field"):
+        ask(only={"speaker": ["Ada"]})
+
+
+# explanations
+
+
+@pytest.mark.parametrize("text", ["the kettle", "What did Ada say about the cat yesterday?", "Who drank tea in 2023?"])
+def test_the_terms_of_every_explanation_add_up_to_the_score(text: str) -> None:
+    found = ask(text, explain=True, top_passages=100).passages
+    assert found
+    for passage in found:
+        assert passage.why is not None
+        assert sum(passage.why.terms.values()) == pytest.approx(passage.score)
+        assert all(passage.why.terms.values())
+
+
+def test_an_explanation_names_the_seeds_the_neighbours_and_the_hops() -> None:
+    found = {each.id: each.why for each in passages(explain=True)}
+    own = [mention for mention in found["t5"].mentions if mention.distance == 0]  # type: ignore[union-attr]
+    assert [(mention.concept, mention.weight, mention.turn, mention.times) for mention in own] == [
+        ("kettle", 1.0, "t5", 1)
+    ]
+    near = {(mention.turn, mention.distance) for mention in found["t3"].mentions}  # type: ignore[union-attr]
+    assert {("t2", -1), ("t5", 2)} <= near
+    hops = [hop for why in found.values() if why is not None for hop in why.associations]
+    assert hops
+    assert all(hop.source != hop.target and hop.times > 0 and hop.weight > 0 for hop in hops)
+
+
+def test_nothing_is_explained_unasked_and_an_explanation_changes_no_ranking() -> None:
+    plain, explained = passages(), passages(explain=True)
+    assert [each.model_copy(update={"why": None}) for each in explained] == plain
+    assert "why" not in plain[0].model_dump()
+
+
+def test_a_filter_changes_no_explanation() -> None:
+    whole = {each.id: each for each in passages(explain=True)}
+    assert all(whole[each.id] == each for each in passages({"speakers": ["Bob"]}, explain=True))
+
+
+def test_the_literal_mode_is_not_explained() -> None:
+    with pytest.raises(InvalidMessage, match="only the default mode is explained"):
+        ask(mode="literal", explain=True)
+
+
+# how much comes back
+
+
+@pytest.mark.parametrize("text", [EASY, HARD])
+def test_as_many_passages_come_back_as_a_question_needs(text: str) -> None:
+    found = ask(text).passages
+    assert LEAST_DEPTH <= len(found) <= MOST_DEPTH
+    assert found == ask(text, top_passages=len(found)).passages
+
+
+def test_a_harder_question_brings_back_more() -> None:
+    assert len(ask(EASY).passages) < len(ask(HARD).passages)
+
+
+def test_the_budget_alone_decides_how_much_context_comes_back() -> None:
+    contexts = {ask(top_passages=top, budget=300).context for top in (None, 0, 1, 100)}
+    assert len(contexts) == 1
+    assert len(ask(budget=300).context.splitlines()) > len(ask().passages)
+
+
+@pytest.mark.parametrize("text", ["Good morning!", "Thanks, Ada!", "你好"])
+def test_a_greeting_brings_back_nothing(text: str) -> None:
+    found = ask(text)
+    assert (found.found, found.passages, found.context, found.tokens) == (True, [], "", 0)
+
+
+def test_the_context_says_which_day_yesterday_was() -> None:
+    lines = ask(budget=4000).context.splitlines()
+    assert any(line.endswith("That was number 0. [yesterday = 2023-05-07]") for line in lines)
