@@ -43,11 +43,14 @@ class Plan:
     def agreed(self, directory: Path) -> Plan:
         """Return the plan to follow in `directory`: the one begun there, or this one, which is then kept there.
 
-        Raises NotThisRebuild for a directory of another rebuild, or of something else.
+        Raises NotThisRebuild for a directory of another rebuild, of something else, or that cannot be made.
         """
         if directory.exists() and not directory.is_dir():
             raise NotThisRebuild(f"{directory} is not a directory")
-        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise NotThisRebuild(f"{directory} cannot be made ({error.strerror}): give another directory") from None
         if (directory / FILE).exists():
             return self._gone_on(directory)
         if any(path.name != _PART for path in directory.iterdir()):

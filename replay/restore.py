@@ -5,7 +5,10 @@
     then     one Claim per partition says that the sources start anew (state/head.py): `turns` is another topic now
 
 Nothing is appended before pass 1 has come to its end.  A restore that was killed is started again.  Where the log goes
-on behind the backup, there is nothing to do: it is the log that was backed up, or one that was restored before.
+on behind the backup, there is nothing to do: it is the log that was backed up, or one that was restored before.  Where
+it ends with the backup, it may be either, or a restore that died before its claims: only then is `turns` too short for
+what the events account for.  Claimed without need, sources that were dealt with would be read again: turns that were
+taken back since would come back.
 """
 
 from __future__ import annotations
@@ -42,6 +45,9 @@ class WritableLog(LogReader, Protocol):
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
         """Append records as they are, but for their offsets; return theirs once all are acknowledged."""
 
+    async def sources(self, partition: int) -> int:
+        """Return the offset after the last record of the memory's topic `turns`."""
+
 
 class Restored(NamedTuple):
     """How many records were appended, claims not counted, and how many were there already."""
@@ -64,12 +70,12 @@ async def restore(
             f"under a prefix, or in a data directory, with as many; {AS_TURNS}"
         )
     ends = [(await log.bounds(number))[1] for number in range(len(header.bounds))]
-    await _check(file, log, header, ends, observe)
+    heads = await _check(file, log, header, ends, observe)
     appended = 0
     for number, ours in _by_partition(file, observe):
         appended += await _append(log, number, (record for record in ours if record.offset >= ends[number]))
     for number, (_, end) in enumerate(header.bounds):
-        if end > 0 and ends[number] <= end:
+        if ends[number] < end or (ends[number] == end and await log.sources(number) <= heads[number].source):
             claim = Claim(writer="import", partitions=len(header.bounds), nonce=nonce(), anew=True)
             await _put(log, number, [Record(end, now, None, encode(claim))])
     return Restored(appended, sum(end for _, end in header.bounds) - appended)
@@ -122,22 +128,26 @@ def _observed(ours: Iterable[Record], observe: Observe) -> Iterator[Record]:
         observe()
 
 
-async def _check(file: IO[bytes], log: LogReader, header: Header, ends: Sequence[int], observe: Observe) -> None:
-    """Raise unless the backup is a log that a worker can live with, and `log` holds a beginning of it or all of it."""
-    counts = [0] * len(header.bounds)
+async def _check(file: IO[bytes], log: LogReader, header: Header, ends: Sequence[int], observe: Observe) -> list[Head]:
+    """Return where folds of the backup's partitions end.
+
+    Raises NotRestorable unless it is a log that a worker can live with, and `log` holds a beginning of it or all of it.
+    """
+    heads = [Head()] * len(header.bounds)
     for number, ours in _by_partition(file, observe):
         async with aclosing(_read(log, number, min(ends[number], header.bounds[number][1]))) as theirs:
-            counts[number] = await _check_partition(number, len(header.bounds), ours, theirs)
-    if any(first or count != end for count, (first, end) in zip(counts, header.bounds, strict=True)):
+            heads[number] = await _check_partition(number, len(header.bounds), ours, theirs)
+    if any(first or head.watermark + 1 != end for head, (first, end) in zip(heads, header.bounds, strict=True)):
         raise NotRestorable(f"the backup lacks the head of the log, or has gaps: it cannot be a log again; {AS_TURNS}")
+    return heads
 
 
-async def _check_partition(number: int, partitions: int, ours: Iterable[Record], theirs: AsyncIterator[Record]) -> int:
-    """Return the offset after the last record that the backup has of a partition."""
+async def _check_partition(number: int, partitions: int, ours: Iterable[Record], theirs: AsyncIterator[Record]) -> Head:
+    """Return where a fold of what the backup has of a partition ends; of one with a gap, where it begins."""
     head = Head()
     for expected, record in enumerate(ours):
         if record.offset != expected:
-            return -1  # a gap: no count is that
+            return Head()
         try:
             head, _ = head.after(record.offset, decode(record.value), record.value)
         except Halted as error:
@@ -153,7 +163,7 @@ async def _check_partition(number: int, partitions: int, ours: Iterable[Record],
         raise NotRestorable(
             f"partition {number} is of a topic with {head.partitions} partitions, not {partitions}; {AS_TURNS}"
         )
-    return head.watermark + 1
+    return head
 
 
 async def _read(log: LogReader, number: int, end: int) -> AsyncGenerator[Record, None]:

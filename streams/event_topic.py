@@ -20,6 +20,7 @@ from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
 
 from emgas.errors import TransportFailed
 from emgas.kafka import FAILURES
+from emgas.wire import TopicNames
 from replay.log import LogReader, Record
 from replay.restore import WritableLog
 from streams import carriers
@@ -50,7 +51,7 @@ async def writing(settings: Settings, partitions: int) -> AsyncIterator[Writable
         async with carriers.found(settings.model_copy(update={"partitions": partitions})):
             log = open_log(settings.home)
             try:
-                yield _EmbeddedTopic(log, settings.topics.events)
+                yield _EmbeddedTopic(log, settings.topics)
             finally:
                 log.close()
         return
@@ -62,15 +63,20 @@ async def writing(settings: Settings, partitions: int) -> AsyncIterator[Writable
         with _told_as_ours(settings.bootstrap):
             try:
                 await producer.start()
-                yield _KafkaTopic(settings.bootstrap, settings.topics.events, producer)
+                yield _KafkaTopic(settings.bootstrap, settings.topics, producer)
             finally:
                 await producer.stop()
 
 
 class _EmbeddedTopic(EmbeddedReader):
-    def __init__(self, log: EmbeddedLog, topic: str) -> None:
-        super().__init__(log, topic)
+    def __init__(self, log: EmbeddedLog, topics: TopicNames) -> None:
+        super().__init__(log, topics.events)
         self._writable = log
+        self._turns = EmbeddedReader(log, topics.turns)
+
+    async def sources(self, partition: int) -> int:
+        """Return the offset after the last record of `turns`."""
+        return (await self._turns.bounds(partition))[1]
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
         """Append in one transaction."""
@@ -80,9 +86,14 @@ class _EmbeddedTopic(EmbeddedReader):
 
 
 class _KafkaTopic(KafkaReader):
-    def __init__(self, bootstrap: str, topic: str, producer: Any) -> None:
-        super().__init__(bootstrap, topic)
+    def __init__(self, bootstrap: str, topics: TopicNames, producer: Any) -> None:
+        super().__init__(bootstrap, topics.events)
         self._producer = producer
+        self._turns = KafkaReader(bootstrap, topics.turns)
+
+    async def sources(self, partition: int) -> int:
+        """Return the offset after the last record of `turns`."""
+        return (await self._turns.bounds(partition))[1]
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
         """Append in order; return once all in-sync replicas have all."""

@@ -22,7 +22,7 @@ from streams import carriers, topic_plan
 from streams.embedded.log import NewRecord, open_log
 from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.settings import Settings
-from tests.support.cli import COMMAND, PATIENCE, Said, emgas, emgas_here, environment
+from tests.support.cli import COMMAND, PATIENCE, ROOT, Said, emgas, emgas_here, environment
 from tests.support.logs import LogWriter, long_log
 
 LINES = b"\n".join(
@@ -218,6 +218,21 @@ def test_a_wrong_call_is_told_what_to_do(
 ) -> None:
     filled = [argument.format(tmp=tmp_path, backup=backup) for argument in arguments]
     assert told in emgas_here(memory, *filled, code=code).err
+
+
+def test_a_backup_that_is_imported_where_it_came_from_brings_nothing_back_that_was_undone(tmp_path: Path) -> None:
+    data, out = tmp_path / "memory", str(tmp_path / "backup.ndjson")
+    emgas_here(data, "publish", str(ROOT / "streams" / "demo" / "conversation.jsonl"), partitions="2")
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text('{"id": "wrong", "graph": "demo", "speaker": "Mei", "text": "Snake oil.", "at": 1760000000000}')
+    emgas_here(data, "publish", str(wrong))
+    emgas_here(data, "forget", "demo", "--concept", "kettle")
+    emgas_here(data, "replay", "undo", "demo", "--last", "2")
+    before = emgas_here(data, "replay", "digest", "--json").json
+    emgas_here(data, "export", "--out", out)
+    assert emgas_here(data, "import", out, "--json").json["appended"] == 0
+    emgas_here(data, "query", "demo", "snake oil?")  # a worker lives, and reads what it has not read
+    assert emgas_here(data, "replay", "digest", "--json").json == before
 
 
 # killed in between

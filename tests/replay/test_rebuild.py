@@ -134,6 +134,12 @@ def test_a_directory_with_something_else_is_refused_and_left_alone(tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
+def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Ada")
+    with pytest.raises(NotThisRebuild, match="cannot be made"):
+        Plan("emgas", (10,)).agreed(tmp_path / "letter.txt" / "rebuilt")
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"format":2}', b'{"format":1,"ends":[1],"more":1}'])
 def test_a_plan_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "plan.json").write_bytes(content)

@@ -29,11 +29,15 @@ NOW = 1_800_000_000_000
 
 
 class Topic(ListReader):
-    """The topic `events` of a memory without a worker; `lives`: how many appends it takes before it dies."""
+    """The topic `events` of a memory without a worker; `lives`: how many appends it takes before it dies.
 
-    def __init__(self, *partitions: list[Record], lives: int = 10**9) -> None:
+    `turns` is where the memory's own topic `turns` ends, in each partition.
+    """
+
+    def __init__(self, *partitions: list[Record], lives: int = 10**9, turns: int = 0) -> None:
         self.records = [list(partition) for partition in partitions]
         self.lives = lives
+        self.turns = turns
         self.shift = 0
         super().__init__(self.records)
 
@@ -45,6 +49,9 @@ class Topic(ListReader):
         start = len(there) + self.shift
         there += [record._replace(offset=start + at) for at, record in enumerate(records)]
         return [start + at for at in range(len(records))]
+
+    async def sources(self, partition: int) -> int:
+        return self.turns
 
 
 def logged(log: LogWriter) -> list[Record]:
@@ -160,6 +167,13 @@ async def test_an_old_log_that_goes_on_behind_its_backup_is_left_alone(source: T
     before = [list(partition) for partition in grown.records]
     assert (await restored(raw, grown)).appended == 0
     assert grown.records == before
+
+
+async def test_the_memory_that_was_backed_up_is_left_alone(source: Topic) -> None:
+    itself = Topic(*source.records, turns=max(map(len, source.records)))
+    size = sum(map(len, source.records))
+    assert await restored(await backup(source), itself) == Restored(0, size)
+    assert itself.records == source.records, "claimed anew, it would read its own turns again"
 
 
 async def refused(raw: bytes, target: Topic, why: str, error: type[Exception] = NotRestorable) -> None:
