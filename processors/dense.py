@@ -6,7 +6,8 @@ Source of the form and of 0.6: RECALL.md, step 8.  Standardising makes models co
 ranges; what is less like the question than the average counts nothing.
 
 A model is never fetched: whoever wants this view hands in an Embedder (streams/embedders.py loads one from a path).
-Nothing of it is in the log: vectors are made from the texts when they are needed.
+A worker that has one records the vector of each turn in the log, with the model's name and version (state/events.py
+TurnEmbedded); a question is compared with vectors of exactly that model.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from state.view import Floats
+from state.embedding_table import Model
+from state.view import Floats, GraphView
 
 Vectors = NDArray[np.float32]
 WEIGHT = 0.6
@@ -36,6 +38,35 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) one vector for each text, of length 1; zeros for a text of which the model knows nothing."""
+
+
+def model_name(embedder: Embedder) -> str:
+    """Return what the log calls the model: its name and version."""
+    return f"{embedder.name} {embedder.version}"
+
+
+def vector_of(embedder: Embedder, text: str) -> Vectors | None:
+    """Return (d,) the vector of `text`; None where there is none: the model knows nothing of it, or gave no numbers."""
+    (vector,) = embedder.embed([text])
+    return vector if np.isfinite(vector).all() and vector.any() else None
+
+
+def likeness(view: GraphView, embedder: Embedder, question: str) -> Floats | None:
+    """Return (p,) the cosine of each passage with `question`, by the vectors that the log holds of this model.
+
+    A passage without one gets the mean of the others: nothing speaks for it or against it.  None if no passage has one,
+    or the question has none.
+    """
+    if not any(model.name == model_name(embedder) for model in view.embeddings):
+        return None
+    asked = vector_of(embedder, question)
+    found = None if asked is None else view.embeddings.get(Model(model_name(embedder), len(asked)))
+    if asked is None or found is None:
+        return None
+    cosine = cosines(found.vector, asked[None])
+    whole = np.full(len(view.passage_at), cosine.mean())
+    whole[found.passage] = cosine
+    return whole
 
 
 def unit(vectors: Vectors) -> Vectors:

@@ -7,6 +7,7 @@ upgrade of the algorithm is a branch that is compared and then used instead (doc
     TurnRecorded       the turn, with the event time that it was folded with
     GraphConfigured    the same settings, as a wish; or those that the branch is given instead
     Forgotten          the wish, by concept and turn ids
+    TurnEmbedded       nothing: the branch embeds by its own model, or not at all
     ConceptsRecalled   nothing: those questions were asked of the first memory
     windows, ticks     nothing: the branch decides for itself
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from state.events import ConsolidationWindowClosed, GraphEvent, TurnRecorded
+from state.events import ConsolidationWindowClosed, GraphEvent, TurnEmbedded, TurnRecorded
 from state.graph import Graph
 from state.packing import unpack
 
@@ -68,6 +68,7 @@ def _parts(graph: Graph, values: Mapping[str, Any], columns: Mapping[str, list[A
     yield _rows("turn", turns, {"concepts": _held(concepts, columns)})
     for window in graph.pairs:
         yield _pairs(window, concepts, columns[f"{window}_keys"], columns[f"{window}_counts"])
+    yield from _embedded(turns, values.get("embeddings", []), columns)
     archived = zip(columns.get("archived", []), columns.get("archived_fingerprint", []), strict=True)
     yield ((("forgotten turn", str(turn), "text"), text) for turn, text in archived)
     for name, label, members, born in values["topics"]["topics"]:
@@ -84,6 +85,13 @@ def _rows(table: str, names: Sequence[str], columns: Mapping[str, Sequence[Any]]
 def _names(passages: Mapping[str, Any], columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
     """Return the columns that point at names, as names."""
     return {name: [passages[f"{name}s"][number] for number in columns[name]] for name in ("session", "speaker")}
+
+
+def _embedded(turns: Sequence[str], models: Iterable[Any], columns: Mapping[str, list[Any]]) -> Iterator[Part]:
+    for number, (model, dimensions) in enumerate(models):
+        passages, flat = columns[f"embedding_{number}_passage"], columns[f"embedding_{number}_vector"]
+        vectors = (flat[start : start + dimensions] for start in range(0, len(flat), dimensions))
+        yield _rows("turn", [turns[passage] for passage in passages], {f"vector by {model}": list(vectors)})
 
 
 def _held(concepts: Sequence[str], columns: Mapping[str, list[Any]]) -> list[list[Any]]:
@@ -109,6 +117,8 @@ def _touched(event: GraphEvent) -> set[str]:
     """Return the names of the concepts, turns and topics in an event."""
     if isinstance(event, TurnRecorded):
         return {event.id, *(concept.id for concept in event.concepts)}
+    if isinstance(event, TurnEmbedded):
+        return {event.id}
     touched = {*getattr(event, "concepts", ()), *getattr(event, "turns", ())}
     if isinstance(event, ConsolidationWindowClosed):
         topics = {name for change in event.topics for name in (change.id, *change.concepts)}

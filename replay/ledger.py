@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from replay.log import LogReader
 from state.errors import LogRewritten
-from state.events import GraphEvent, decode
+from state.events import GraphEvent, TurnEmbedded, decode
 from state.head import Head, Verdict
 from state.retraction import surviving
 
@@ -49,8 +49,11 @@ async def ledger(log: LogReader, number: int, graph: str) -> list[Entry]:
 
 
 def as_far_back(entries: list[Entry], count: int) -> int | None:
-    """Return the ordinal from which on the last `count` events that count lie; None without any."""
-    counting = [entry.ordinal for entry in entries if entry.counts]
+    """Return the ordinal from which on the last `count` events that count lie; None without any.
+
+    The vector of a turn goes with the turn, and is not counted itself.
+    """
+    counting = [entry.ordinal for entry in entries if entry.counts and not isinstance(entry.event, TurnEmbedded)]
     return counting[-min(count, len(counting))] if counting and count else None
 
 

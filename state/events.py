@@ -7,6 +7,7 @@
     Data events   v kind epoch claim seq chain [src] + facts     accepted only if they name the latest claim
                                                                  and seq is the next one (state/head.py)
       TurnRecorded     a turn and what extraction found in it (graph event)
+      TurnEmbedded     the vector of a turn just recorded, by a named model (graph event; only where one is set)
       TurnDuplicated   a turn id that was known, same text: no effect but the source position (control event)
       TurnRejected     an input that could not be accepted; the bytes are in dead-letters (control event)
       ConceptsRecalled concepts that a reinforcing query woke (graph event)
@@ -21,7 +22,7 @@
 may have lain at one offset.  `chain` is the first 8 bytes (hex) of the rolling sha256 over every claim and accepted
 event before this one: a log that was rewritten under a state cannot go unnoticed.  `src` is the offset in `turns` that
 the event accounts for.
-Facts are recorded with the version that found them (`extractor`): a replay never extracts again.
+Facts are recorded with the version that found them (`extractor`, `model`): a replay never extracts or embeds again.
 
 Bounds stand here where the fold needs them: what `decode` lets through, the fold can apply and the store can keep.  An
 event that failed half-way through the fold would leave a state that is no fold of anything.
@@ -38,6 +39,7 @@ from msgspec import Meta, Struct
 from pydantic import ValidationError
 
 from emgas import limits
+from state import embedding_table
 from state.errors import UnreadableEvent
 from state.facts import Concept, Milliseconds, TimeSpan
 from state.presets import MemorySettings
@@ -113,6 +115,19 @@ class TurnRecorded(GraphData, frozen=True, kw_only=True):
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
         if len(set(map(_id_of, self.concepts))) < len(self.concepts):
             raise ValueError("concepts: one is there twice: sum up its counts")
+
+
+class TurnEmbedded(GraphData, frozen=True, kw_only=True):
+    """The vector of turn `id`, said at `at`, by `model`, "name version"; float16 (state/embedding_table.py)."""
+
+    id: str
+    at: Milliseconds
+    model: str
+    vector: Annotated[bytes, Meta(min_length=2, max_length=2 * limits.DIMENSIONS)]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for bytes that are no vector."""
+        embedding_table.check(self.vector)
 
 
 class TurnDuplicated(Data, frozen=True, kw_only=True):
@@ -208,7 +223,8 @@ class ConsolidationWindowClosed(GraphData, frozen=True, kw_only=True):
 
 
 WindowEvent = DecayWindowClosed | ConsolidationWindowClosed
-GraphEvent = TurnRecorded | ConceptsRecalled | GraphConfigured | Forgotten | Retracted | Ticked | WindowEvent
+TurnEvent = TurnRecorded | TurnEmbedded
+GraphEvent = TurnEvent | ConceptsRecalled | GraphConfigured | Forgotten | Retracted | Ticked | WindowEvent
 DataEvent = GraphEvent | TurnDuplicated | TurnRejected
 AnyEvent = Claim | DataEvent
 

@@ -17,6 +17,7 @@ from emgas.limits import EARLIEST_MS
 from state.concept_table import ConceptTable
 from state.cooccurrence import PairCounts
 from state.decay import NEVER
+from state.embedding_table import EmbeddingTable
 from state.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
@@ -26,6 +27,7 @@ from state.events import (
     GraphEvent,
     Retracted,
     Ticked,
+    TurnEmbedded,
     TurnRecorded,
 )
 from state.fading import Fading
@@ -66,6 +68,7 @@ class Graph:
         self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
         self.concepts = ConceptTable()
         self.passages = PassageTable()
+        self.embeddings = EmbeddingTable()
         self.pairs: dict[Window, PairCounts] = {"turn": PairCounts(), "exchange": PairCounts(), "recall": PairCounts()}
         self.topics = TopicTable()
         self._fading: Fading | None = None  # made when somebody asks for it: a replay never does
@@ -100,6 +103,11 @@ class Graph:
                 self._fading.watch_passage(len(self.passages) - 1, event.at + self.settings.episode_life)
         self._count_fresh(event)
         return True
+
+    def _fold_embedding(self, event: TurnEmbedded) -> bool:
+        """Keep the vector of a turn that is here: it may have been forgotten or taken back since."""
+        number = self.passages.numbers.get(event.id)
+        return number is not None and self.embeddings.add(number, event.model, event.vector)
 
     def _count_windows(self, turn: Sequence[int], previous: Sequence[int]) -> None:
         if self._dead_rows:
@@ -207,6 +215,7 @@ class Graph:
         self.passages, passages = self.passages.compacted(concepts)
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
+        self.embeddings.renumber(passages)
         self.topics.renumber(concepts.tolist())
         if self._fading:
             self._fading.renumber(concepts, passages)
@@ -246,7 +255,7 @@ class Graph:
         """Return what recall may see, taken now; the same object until the next event."""
         if self._view is None:
             self.compact()
-            tables = self.concepts, self.passages, self.pairs, self.topics
+            tables = self.concepts, self.passages, self.pairs, self.topics, self.embeddings
             self._view = view_of(self.name, self.clock, self.settings, self.recalled, *tables)
         return self._view
 
@@ -274,6 +283,7 @@ class Graph:
 
 _FOLDS: dict[type[GraphEvent], Callable[[Graph, Any], bool]] = {
     TurnRecorded: Graph._fold_turn,
+    TurnEmbedded: Graph._fold_embedding,
     ConceptsRecalled: Graph._fold_recall,
     GraphConfigured: Graph._fold_settings,
     Ticked: Graph._fold_tick,

@@ -2,6 +2,9 @@
 
 content      what the graph holds: equal for equal memories
 a snapshot   has besides where the graph stands in its own events, and which of them hold its turns
+
+A graph without vectors of its turns has the bytes that it had before there were any: with them, the layout has another
+number.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 
 from state.concept_table import ConceptTable
 from state.cooccurrence import PairCounts
+from state.embedding_table import EmbeddingTable
 from state.packing import pack, unpack
 from state.passage_table import PassageTable
 from state.presets import MemorySettings
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from state.graph import Graph
 
 LAYOUT = 4
+EMBEDDED = 5  # the same, and vectors
 _PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")
 _NO_CONTENT = ("events", "undoable_from", "configured")
 Content = tuple[dict[str, Any], dict[str, NDArray[Any]]]
@@ -41,6 +46,9 @@ def content(graph: Graph) -> Content:
         "passages": graph.passages.values(),
         "topics": graph.topics.values(),
     }
+    if embeddings := graph.embeddings.values():
+        values |= {"layout": EMBEDDED, "embeddings": embeddings}
+        arrays |= graph.embeddings.arrays()
     return values, arrays
 
 
@@ -54,8 +62,8 @@ def packed(graph: Graph) -> bytes:
 def checked(stored: bytes) -> Content:
     """Return what `packed` put into bytes.  Raises ValueError for those of another layout."""
     values, arrays = unpack(stored)
-    if values["layout"] != LAYOUT:
-        raise ValueError(f"graph layout {values['layout']}, this version reads {LAYOUT}")
+    if values["layout"] not in (LAYOUT, EMBEDDED):
+        raise ValueError(f"graph layout {values['layout']}, this version reads {LAYOUT} and {EMBEDDED}")
     return values, arrays
 
 
@@ -71,6 +79,7 @@ def restore(graph: Graph, values: dict[str, Any], arrays: dict[str, NDArray[Any]
     graph.settings = MemorySettings(**values["settings"])
     graph.concepts = ConceptTable.of(values["concepts"], arrays)
     graph.passages = PassageTable.of(values["passages"], arrays)
+    graph.embeddings = EmbeddingTable.of(values.get("embeddings", []), arrays)
     graph.topics = TopicTable.of(values["topics"])
     for window in graph.pairs:
         graph.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from state.concept_table import ConceptTable
 from state.cooccurrence import PairCounts
+from state.embedding_table import Embeddings, EmbeddingTable, Model
 from state.passage_table import ROLES, PassageTable
 from state.presets import MemorySettings
 from state.topic_table import Topic, TopicTable
@@ -102,6 +103,7 @@ class GraphView:
         passage_question  (p,) whether the turn asks something
         role              (p,) position of each role in ROLES; passage_role: the roles
         clock             the graph's stream time, ms: the largest event time seen
+        embeddings        vectors of passages by the model that made them; none unless a model is set
     """
 
     name: str
@@ -131,6 +133,7 @@ class GraphView:
     role: NDArray[np.int8]
     sessions: Sequence[str]
     speakers: Sequence[str]
+    embeddings: Mapping[Model, Embeddings]
 
     @property
     def passage_role(self) -> list[str | None]:
@@ -180,6 +183,7 @@ def view_of(
     passages: PassageTable,
     pairs: Mapping[Window, PairCounts],
     topics: TopicTable,
+    embeddings: EmbeddingTable,
 ) -> GraphView:
     """Return what recall may see of a compacted graph's tables; `recalled`: reinforcing queries so far."""
     posting_concept = np.array(passages.posting_concept, np.int64)
@@ -219,4 +223,5 @@ def view_of(
         role=np.array(passages.role, np.int8),
         sessions=list(passages.sessions),
         speakers=list(passages.speakers),
+        embeddings=embeddings.embeddings(),
     )

@@ -12,6 +12,7 @@ from emgas.messages import ActivatedConcept, Description, Position, Query, Recal
 from processors.activation import Spreading
 from processors.answer_types import MOST_DEPTH
 from processors.context import Context, Passage, assemble, most_lines
+from processors.dense import Embedder, likeness
 from processors.explanation import Explanation, explanations
 from processors.extractor import Extraction, Extractor
 from processors.filters import Filter
@@ -20,6 +21,7 @@ from state.events import TurnRecorded
 from state.graph import Graph
 from state.partition import Partition
 from state.topic_table import Topic
+from state.view import Floats
 
 NAMED_BY = 3  # concepts that a theme is named by
 METADATA_READ = 1000  # turns of which the metadata is read for one query, in the order of the ranking
@@ -40,17 +42,21 @@ class Recalled:
     reinforced: list[str] = field(default_factory=list)
 
 
-def recall_from(graph: Graph | None, text_of: TextOf, query: Query, extractor: Extractor) -> Recalled:
+def recall_from(
+    graph: Graph | None, text_of: TextOf, query: Query, extractor: Extractor, embedder: Embedder | None = None
+) -> Recalled:
     """Answer `query` from `graph`, which it reads only; `text_of` finds the event that recorded a passage of it."""
     if graph is None:
         return Recalled()
     question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of what is known
     options = _options(query, graph, extractor)
-    recollection = recall(graph.view(), question, query.text, options)
+    cosine = likeness(graph.view(), embedder, query.text) if embedder and query.mode == "default" else None
+    recollection = recall(graph.view(), question, query.text, options, cosine)
     texts = _Texts(text_of, graph, query.only.metadata)
     listed = recollection.depth if query.top_passages is None else query.top_passages
     passages = list(islice(texts.passing(recollection), listed))
-    whys = _whys(graph, question, query.text, passages, options) if query.explain else [None] * len(passages)
+    numbers = [ranked.number for ranked in passages]
+    whys = _whys(graph, question, query.text, numbers, options, cosine) if query.explain else [None] * len(numbers)
     context = _context(recollection, texts, query.budget)
     return Recalled(
         found=True,
@@ -177,10 +183,14 @@ def _context(recollection: Recollection, texts: _Texts, budget: int) -> Context:
 
 
 def _whys(
-    graph: Graph, question: Extraction, text: str, passages: Sequence[Ranked], options: RecallOptions
+    graph: Graph,
+    question: Extraction,
+    text: str,
+    passages: Sequence[int],
+    options: RecallOptions,
+    cosine: Floats | None,
 ) -> list[Why | None]:
-    numbers = [ranked.number for ranked in passages]
-    return [_why(told) for told in explanations(graph.view(), question, text, numbers, options)]
+    return [_why(told) for told in explanations(graph.view(), question, text, passages, options, cosine)]
 
 
 def _why(told: Explanation) -> Why:

@@ -26,6 +26,7 @@ from yarl import URL
 
 from emgas.errors import EmgasError
 from emgas.wire import Headers, as_mapping
+from processors.dense import Embedder
 from processors.extractor import Extractor
 from replay.log import LogReader
 from streams.changes import Changes
@@ -69,6 +70,7 @@ class MemoryApp(faust.App):
         writer: str,
         now: Callable[[], int],
         on_halt: Callable[[BaseException], None],
+        embedder: Embedder | None = None,
     ) -> None:
         super().__init__(settings.prefix, broker=carrier.broker, **_faust_settings(settings, carrier.partitions))
         self.halted: BaseException | None = None
@@ -76,7 +78,7 @@ class MemoryApp(faust.App):
         self._emgas = settings
         self._count = carrier.partitions
         self._readers = carrier.reader
-        self._extractor = extractor
+        self._extractor, self._embedder = extractor, embedder
         self._writer = writer
         self._now = now
         self._on_halt = on_halt
@@ -90,7 +92,17 @@ class MemoryApp(faust.App):
         past = Past(carrier.reader(settings.topics.events))
         snapshots = SnapshotTaker(settings, self.folds, carrier.reader(settings.topics.events), now)
         self._desk = QueryDesk(
-            self.owners, self.keepers, past, snapshots, self._outbox, extractor, settings, self._count, now, self.halt
+            self.owners,
+            self.keepers,
+            past,
+            snapshots,
+            self._outbox,
+            extractor,
+            settings,
+            self._count,
+            now,
+            self.halt,
+            embedder,
         )
         self._wire()
 
@@ -160,7 +172,8 @@ class MemoryApp(faust.App):
         owner = Owner(number, self._count, state, events, self._writer, settings.append_timeout)
         await owner.claim()
         keeper = self._keeper(owner)
-        intake = Intake(state, number, self._count, self._extractor, settings.skew_ms, settings.preset, self._now)
+        finding = self._extractor, settings.skew_ms, settings.preset, self._now, self._embedder
+        intake = Intake(state, number, self._count, *finding)
         source = self._readers(settings.topics.turns)
         turns = TurnLoop(
             owner,

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from emgas.errors import InvalidMessage, NotInstalled
+from emgas.errors import Halted, InvalidMessage, NotInstalled
+from emgas.limits import DIMENSIONS
 from processors.chinese import simplified
 from processors.concepts import YakeExtractor
 from processors.dense import Embedder, Vectors, unit
@@ -40,6 +41,20 @@ def load(path: Path) -> Embedder:
     raise InvalidMessage(
         f"{path} is no model: give a table of word vectors (.npz), or a directory with tokenizer.json and model.onnx"
     )
+
+
+def chosen(path: Path | None) -> Embedder | None:
+    """Return the model that EMGAS_EMBEDDER names, None without one.  Raises Halted when it cannot be used."""
+    if path is None:
+        return None
+    try:
+        embedder = load(path)
+    except (InvalidMessage, NotInstalled) as error:
+        raise Halted(f"EMGAS_EMBEDDER: {error}. Without the setting, turns are not embedded.") from error
+    width = embedder.embed(["warm up"]).shape[1]
+    if not 1 <= width <= DIMENSIONS:
+        raise Halted(f"EMGAS_EMBEDDER: {path} gives {width} numbers a text, at most {DIMENSIONS} can be recorded")
+    return embedder
 
 
 class WordVectors:

@@ -1,11 +1,12 @@
 """From a record of `turns` to the event that accounts for it: validate, recognise, extract, clamp.
 
-Every record gets exactly one event, in order, so that the source position never skips:
+Every record gets exactly one event that accounts for it, in order, so that the source position never skips:
 
     not acceptable                          TurnRejected, and the bytes go to dead-letters
     id known to the graph, same text        TurnDuplicated
     id known to the graph, other text       TurnRejected
-    else                                    TurnRecorded with what extraction found; a new graph's GraphConfigured first
+    else                                    TurnRecorded with what extraction found; before it a new graph's
+                                            GraphConfigured, behind it TurnEmbedded if there is a model
     a wish to configure, forget, undo       GraphConfigured, Forgotten, Retracted.  Wishes are not told apart by id: a
                                             repeated one has the same effect once more
 """
@@ -23,14 +24,17 @@ from emgas import limits
 from emgas.messages import INBOUND, Configure, Forget, Turn, Undo
 from emgas.validation import describe
 from emgas.wire import partition_of
+from processors.dense import Embedder, model_name, vector_of
 from processors.extractor import Extractor
 from processors.forgetting import wished
+from state.embedding_table import packed
 from state.events import (
     DataEvent,
     Forgotten,
     GraphConfigured,
     Retracted,
     TurnDuplicated,
+    TurnEmbedded,
     TurnRecorded,
     TurnRejected,
 )
@@ -88,11 +92,12 @@ class Intake:
         skew_ms: int,
         preset: str,
         now: Callable[[], int],
+        embedder: Embedder | None = None,
     ) -> None:
         self._state = state
         self._number = number
         self._partitions = partitions
-        self._extractor = extractor
+        self._extractor, self._embedder = extractor, embedder
         self._skew_ms = skew_ms
         self._now = now
         self._preset = preset
@@ -167,9 +172,18 @@ class Intake:
             times=list(found.times),
             extractor=self._extractor.version,
         )
-        drafts: list[Draft] = [*self._birth(turn.graph), draft]
-        settings = PRESETS[self._preset] if len(drafts) > 1 else None
+        birth = self._birth(turn.graph)
+        drafts: list[Draft] = [*birth, draft, *self._embedded(turn, at)]
+        settings = PRESETS[self._preset] if birth else None
         return Judged(arrival, drafts, "accepted", turn.id, graph=turn.graph, at=at, settings=settings)
+
+    def _embedded(self, turn: Turn, at: int) -> list[Draft]:
+        """Return the event of the turn's vector, if there is a model and it has one for the text."""
+        vector = None if self._embedder is None else vector_of(self._embedder, turn.text)
+        if self._embedder is None or vector is None:
+            return []
+        model = model_name(self._embedder)
+        return [partial(TurnEmbedded, graph=turn.graph, id=turn.id, at=at, model=model, vector=packed(vector))]
 
     def _birth(self, graph: str) -> list[Draft]:
         """Return a new graph's first event: how it lives, so that no replay has to ask any configuration.

@@ -38,6 +38,7 @@ from emgas.messages import (
     Timing,
 )
 from emgas.wire import DEADLINE, ReplyAddress, partition_of
+from processors.dense import Embedder
 from processors.extractor import Extractor
 from replay.manifest import SnapshotRefused
 from replay.moment import AsOf
@@ -82,13 +83,14 @@ class QueryDesk:
         partitions: int,
         now: Callable[[], int],
         halt: Callable[[BaseException], None],
+        embedder: Embedder | None = None,
     ) -> None:
         self._owners = owners
         self._keepers = keepers
         self._past = past
         self._snapshots = snapshots
         self._outbox = outbox
-        self._extractor = extractor
+        self._extractor, self._embedder = extractor, embedder
         self._settings = settings
         self._partitions = partitions
         self._now = now
@@ -206,7 +208,9 @@ class QueryDesk:
 
     def _recall(self, owner: Owner, query: Query, waited_ms: float) -> tuple[Reply, list[str]]:
         started = time.perf_counter()
-        recalled = recall_from(owner.state.graph(query.graph), owner.state.text_of, query, self._extractor)
+        recalled = recall_from(
+            owner.state.graph(query.graph), owner.state.text_of, query, self._extractor, self._embedder
+        )
         timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
         return _reply(query, recalled, _position(owner), timing), recalled.reinforced
 
@@ -222,7 +226,8 @@ class QueryDesk:
         except (TransportFailed, LogRewritten) as error:  # the present, which needs no reading, can still be asked
             raise Refused("internal", f"the past cannot be read: {error}") from None
         waited_ms, started = _ms_since(started), time.perf_counter()
-        recalled = Recalled() if past is None else recall_from(past.graph, past.text_of, query, self._extractor)
+        means = self._extractor, self._embedder
+        recalled = Recalled() if past is None else recall_from(past.graph, past.text_of, query, *means)
         return _reply(query, recalled, position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
 
     async def _rebuilt(self, owner: Owner, name: str, end: int, at: int) -> AsOf | None:

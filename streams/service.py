@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from streams import carriers, extractors
+from streams import carriers, embedders, extractors
 from streams.app import MemoryApp
 from streams.settings import Settings
 
@@ -35,10 +35,11 @@ def writer_name() -> str:
 async def running(settings: Settings, on_halt: Callable[[BaseException], None]) -> AsyncIterator[MemoryApp]:
     """Run a worker for as long as the block lasts.
 
-    Raises TransportFailed (no broker, topics missing), DataDirectoryInUse (embedded), Halted (no such extractor), and
-    what halts the worker while it starts: Faust's start would never come to its end then.
+    Raises TransportFailed (no broker, topics missing), DataDirectoryInUse (embedded), Halted (no such extractor or
+    model), and what halts the worker while it starts: Faust's start would never come to its end then.
     """
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
+    embedder = embedders.chosen(settings.embedder)
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)  # Faust makes only the last folder of its own
     async with carriers.found(settings) as carrier:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -47,7 +48,7 @@ async def running(settings: Settings, on_halt: Callable[[BaseException], None]) 
             halted.set_result(error)
             on_halt(error)
 
-        app = MemoryApp(settings, carrier, extractor, writer_name(), now_ms, halt)
+        app = MemoryApp(settings, carrier, extractor, writer_name(), now_ms, halt, embedder)
         starting = asyncio.ensure_future(app.start())
         try:
             await _started(starting, halted)

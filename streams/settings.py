@@ -44,6 +44,7 @@ class Settings(BaseSettings):
     language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
     words: Path | None = Field(None, description="file of Chinese words that the dictionary lacks, one a line, UTF-8")
     extractor: str = Field("processors.concepts.YakeExtractor", description="package.module.name of another one")
+    embedder: Path | None = Field(None, description="model of text embeddings: turns are recorded with their vectors")
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"

@@ -13,7 +13,8 @@ import typer
 
 from emgas.errors import EmgasError
 from processors.concepts import YakeExtractor
-from streams import carriers
+from processors.dense import model_name
+from streams import carriers, embedders
 from streams.cli import output
 from streams.cli.client import session
 from streams.settings import Settings
@@ -66,6 +67,7 @@ async def _examine(settings: Settings) -> Findings:
     findings = Findings("embedded" if settings.is_embedded else "kafka")
     _examine_disk(settings.home, findings)
     findings.add("extractor", True, YakeExtractor(settings.language, settings.own_words).version)
+    _examine_embedder(settings.embedder, findings)
     try:
         if not settings.is_embedded:
             await _examine_topics(settings, findings)
@@ -80,6 +82,15 @@ def _examine_disk(home: Path, findings: Findings) -> None:
     findings.add("data directory", os.access(there, os.W_OK), str(home))
     usage = shutil.disk_usage(there)
     findings.add("disk", usage.free > LEAST_FREE * usage.total, f"{usage.free / 2**30:.1f} GiB free")
+
+
+def _examine_embedder(path: Path | None, findings: Findings) -> None:
+    try:
+        embedder = embedders.chosen(path)
+    except EmgasError as error:
+        findings.add("embedder", False, str(error))
+    else:
+        findings.add("embedder", True, "none" if embedder is None else model_name(embedder))
 
 
 async def _examine_topics(settings: Settings, findings: Findings) -> None:

@@ -40,7 +40,7 @@ async def remember(data: DataSet, settings: Settings, advance: Advance) -> tuple
     Raises InvalidMessage when a turn is refused.
     """
     with tempfile.TemporaryDirectory(prefix="emgas-eval-") as directory:
-        apart = settings.model_copy(update={"broker": None, "data": Path(directory)})
+        apart = settings.model_copy(update={"broker": None, "data": Path(directory), "embedder": None})
         async with session(apart, PATIENCE) as connected:
             started = time.perf_counter()
             await _publish(connected, data, advance)

@@ -22,6 +22,7 @@ from state.events import (
     GraphEvent,
     Retracted,
     Ticked,
+    TurnEmbedded,
     TurnRecorded,
 )
 from streams.carriers import readable
@@ -142,6 +143,8 @@ def _words(event: GraphEvent) -> str:
     match event:
         case TurnRecorded():
             return f"{event.speaker}: {event.text}"
+        case TurnEmbedded():
+            return f"{event.id} as a vector by {event.model}"
         case ConceptsRecalled():
             return f"recalled {', '.join(event.concepts)}"
         case GraphConfigured():

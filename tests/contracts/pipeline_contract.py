@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from emgas.errors import Halted, InvalidMessage, NoAnswer, QueryFailed
@@ -29,6 +31,7 @@ from state.events import (
     GraphConfigured,
     Retracted,
     TurnDuplicated,
+    TurnEmbedded,
     TurnRecorded,
     TurnRejected,
     decode,
@@ -720,6 +723,53 @@ class PipelineContract:
         """Return what an event says, without its place in the log."""
         fields = msgspec.structs.asdict(decode(value))
         return {name: fact for name, fact in fields.items() if name not in {"epoch", "claim", "seq", "chain", "src"}}
+
+    # the dense view
+
+    async def test_a_question_that_shares_no_word_with_its_answer_is_found_by_recorded_vectors(
+        self, doomed: Pipeline, tmp_path: Path
+    ) -> None:
+        model = tmp_path / "tiny.npz"
+        words = {"kitten": (1, 0), "purrs": (1, 0), "feline": (1, 0), "budget": (0, 1), "approved": (0, 1)}
+        np.savez(model, words=np.array(list(words)), vectors=np.array(list(words.values())))
+        await self.embedding(doomed, model)
+        graph, said = "ada", ["The budget was approved.", "The kitten purrs.", "Volcanoes erupt.", "A budget again."]
+        await self.say(doomed, graph, [(f"t{n}", NOON + n, text) for n, text in enumerate(said)])
+        events = await doomed.events(doomed.place(graph))
+        vectors = [event for event in events if isinstance(event, TurnEmbedded)]
+        assert [event.id for event in vectors] == ["t0", "t1", "t3"], "of unknown words there is nothing to record"
+        assert {event.model.split()[0] for event in vectors} == {"tiny"}
+        found = await doomed.memory.query(graph, "feline", explain=True)
+        assert [passage.id for passage in found.passages] == ["t1"]
+        assert found.passages[0].why is not None
+        assert found.passages[0].score == pytest.approx(sum(found.passages[0].why.terms.values()))
+        assert found.passages[0].why.terms["dense"] > 0
+        for at, there in ((NOON, []), (NOON + 1, ["t1"])):
+            past = await doomed.memory.query(graph, "feline", as_of=at)
+            assert [passage.id for passage in past.passages] == there
+        before = doomed.digests()
+        assert all(each.match for each in await doomed.verified())
+
+        model.unlink()  # whoever replays needs no model
+        await doomed.stop()
+        shutil.rmtree(doomed.settings.home / "partitions")
+        doomed.settings = doomed.settings.model_copy(update={"embedder": None})
+        await doomed.start()
+        assert doomed.digests() == before
+        assert all(each.match for each in await doomed.verified())
+        assert not (await doomed.memory.query(graph, "feline")).passages
+
+    async def test_a_worker_whose_model_is_not_there_says_so_before_it_starts(
+        self, doomed: Pipeline, tmp_path: Path
+    ) -> None:
+        with pytest.raises(Halted, match=r"EMGAS_EMBEDDER: .*nowhere is no model: give a table of word vectors"):
+            await self.embedding(doomed, tmp_path / "nowhere")
+
+    async def embedding(self, pipeline: Pipeline, model: Path) -> None:
+        """Let the worker go on with a model of text embeddings."""
+        await pipeline.stop()
+        pipeline.settings = pipeline.settings.model_copy(update={"embedder": model})
+        await pipeline.start()
 
     # the fold
 

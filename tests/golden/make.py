@@ -6,7 +6,7 @@ moment.  It holds every kind of event, and all that a graph can go through:
     demo, demo-zh   the conversation of `emgas demo`, imported: English and Chinese, with times; topics; undo
     garden          forgetful, with settings of its own: weeks of talk that end decay, session and tumbling windows
     kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
-    a log between two lives: exported, restored elsewhere, where it goes on
+    a log between two lives: exported, restored elsewhere, where it goes on, with a model of text embeddings
 
 A version's folder that is there is left alone: once released, a log never changes.
 
@@ -144,14 +144,21 @@ class Story:
         return await self.pipeline.records(self.pipeline.topics.events, partition)
 
 
-def settings(data: Path) -> Settings:
-    return settings_for(data, "emgas", None, tick_seconds=3600.0)
+def settings(data: Path, embedder: Path | None = None) -> Settings:
+    return settings_for(data, "emgas", None, tick_seconds=3600.0, embedder=embedder)
+
+
+def model(data: Path) -> Path:
+    """Return the path of a tiny table of word vectors, made in `data`."""
+    path = data / "tiny.npz"
+    numpy.savez(path, words=numpy.array(["house", "yesterday"]), vectors=numpy.array([[1.0, 0.5], [0.25, -1.0]]))
+    return path
 
 
 async def told(data: Path, again: bool) -> list[list[Record]]:
     """Tell the story, or what comes after it, on the log in `data`; return that log."""
     async with sqlite_carrier(settings(data).home) as carrier:
-        story = Story(Pipeline(settings(data), carrier))
+        story = Story(Pipeline(settings(data, model(data) if again else None), carrier))
         async with story.pipeline as pipeline:
             await (story.go_on() if again else story.tell())
             return [await story.records(number) for number in range(pipeline.partitions)]

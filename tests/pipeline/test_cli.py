@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 import msgspec
+import numpy as np
 import pytest
 import typer
 
@@ -285,6 +286,17 @@ def test_the_doctor_tells_what_is_there(memory: Path) -> None:
     assert (told["ok"], told["transport"], told["graphs"], told["turns"]) == (True, "embedded", 2, TURNS)
     assert all(check["ok"] for check in told["checks"])
     assert "EMGAS on embedded" in emgas_here(memory, "doctor").out
+
+
+def test_the_doctor_names_the_model_of_text_embeddings(memory: Path, tmp_path: Path) -> None:
+    model = tmp_path / "tiny.npz"
+    np.savez(model, words=np.array(["cat"]), vectors=np.ones((1, 3)))
+    for path, ok, said in ((None, True, "none"), (model, True, "tiny "), (tmp_path / "no", False, "EMGAS_EMBEDDER: ")):
+        settings = {} if path is None else {"embedder": str(path)}
+        told = emgas_here(memory, "doctor", "--json", code=not ok, **settings).json
+        (check,) = (check for check in told["checks"] if check["name"] == "embedder")
+        assert (check["ok"], check["detail"].startswith(said)) == (ok, True)
+        assert told["ok"] == ok
 
 
 def test_the_topics_are_described_and_their_partition_count_stays(memory: Path) -> None:

@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
-from processors.dense import WEIGHT, cosines, fused, unit
+from processors.dense import WEIGHT, Vectors, cosines, fused, likeness, unit
+from state.view import GraphView
+from tests.support.events import turn_embedded, turn_recorded
+from tests.support.graphs import folded
+
+
+class Tiny:
+    """A model of two words."""
+
+    name = "tiny"
+
+    def __init__(self, version: str = "1", width: int = 2) -> None:
+        self.version = version
+        self._width = width
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        known = {"cat": 0, "dog": 1}
+        return np.array([[known.get(text) == place for place in range(self._width)] for text in texts], np.float32)
+
+
+def embedded() -> GraphView:
+    """Return a view of four turns, of which the third has no vector."""
+    vectors = {"t0": [1.0, 0.0], "t1": [0.6, 0.8], "t3": [0.0, 1.0]}
+    turns = [turn_recorded(id=f"t{number}") for number in range(4)]
+    return folded(*turns, *(turn_embedded(id=id, model="tiny 1", vector=vectors[id]) for id in vectors)).view()
 
 
 def test_vectors_get_length_one_and_nothing_stays_nothing() -> None:
@@ -33,3 +59,18 @@ def test_where_all_are_alike_only_the_scores_count() -> None:
     assert fused(np.array([2.0, 1.0]), np.array([0.5, 0.5])).tolist() == [1.0, 0.5]
     assert fused(np.zeros(2), np.zeros(2)).tolist() == [0, 0]
     assert fused(np.zeros(0), np.zeros(0)).tolist() == []
+
+
+def test_a_question_is_as_like_a_passage_as_their_vectors_and_the_mean_where_there_is_none() -> None:
+    assert likeness(embedded(), Tiny(), "cat") == pytest.approx([1, 0.6, 1.6 / 3, 0], abs=1e-3)
+    assert likeness(embedded(), Tiny(), "dog") == pytest.approx([0, 0.8, 1.8 / 3, 1], abs=1e-3)
+
+
+@pytest.mark.parametrize("model", [Tiny(version="2"), Tiny(width=3)])
+def test_vectors_of_another_model_are_not_compared(model: Tiny) -> None:
+    assert likeness(embedded(), model, "cat") is None
+
+
+def test_without_a_vector_on_either_side_there_is_no_likeness() -> None:
+    assert likeness(embedded(), Tiny(), "volcano") is None
+    assert likeness(folded(turn_recorded()).view(), Tiny(), "cat") is None

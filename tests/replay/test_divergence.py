@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from replay.compare import Difference, content, differences
+from replay.compare import Difference, concerns, content, differences
 from replay.divergence import Divergence, diverging
 from replay.log import Record
 from state import store as layout
@@ -16,6 +16,7 @@ from state.events import TurnRecorded, decode, encode
 from state.graph import Graph
 from state.partition import Partition
 from state.store import MemoryStore
+from tests.support.events import turn_embedded, turn_recorded
 from tests.support.list_log import ListReader
 from tests.support.logs import LogWriter, golden_log, long_log
 
@@ -141,3 +142,14 @@ def test_what_is_only_there_once_has_no_value_on_the_other_side() -> None:
     assert other is not None
     pair = Difference("pair in turn", "bread & coffee", "count", 1, None)
     assert pair in differences(other, golden())
+
+
+def test_a_vector_that_differs_is_named_by_turn_and_model() -> None:
+    ours, theirs = Graph("ada"), Graph("ada")
+    for graph, vector in ((ours, [1.0, 0.0]), (theirs, [0.5, 0.5])):
+        graph.fold(turn_recorded(id="t0"))
+        graph.fold(turn_recorded(id="t1"))
+        graph.fold(turn_embedded(id="t1", vector=vector))
+    assert differences(ours, theirs) == [Difference("turn", "t1", "vector by m 1", [1.0, 0.0], [0.5, 0.5])]
+    assert concerns(turn_embedded(id="t1"), differences(ours, theirs))
+    assert not concerns(turn_embedded(id="t0"), differences(ours, theirs))

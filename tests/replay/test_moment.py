@@ -26,7 +26,7 @@ from state.events import (
 )
 from state.graph import Graph
 from state.presets import HOUR, MINUTE
-from tests.support.events import DAY, NOON, concepts_recalled, graph_configured, ticked, turn_recorded
+from tests.support.events import DAY, NOON, concepts_recalled, graph_configured, ticked, turn_embedded, turn_recorded
 from tests.support.graphs import events_of, folded, refolded
 from tests.support.list_log import ListReader
 from tests.support.lives import configurations, happenings, long_life, ticks
@@ -194,6 +194,17 @@ def test_texts_are_those_of_the_passages_in_whatever_order_they_were_recorded() 
     assert graph is not None
     told = {name: past.text_of(graph, number).text for name, number in graph.passages.numbers.items()}
     assert told == {"t0": "first", "t1": "late"}
+
+
+def test_the_vector_of_a_late_turn_belongs_to_the_past_as_the_turn_does() -> None:
+    beyond, late = {"id": "t9", "at": NOON + 9 * DAY}, {"id": "t1", "at": NOON + 1}
+    first = turn_recorded(id="t0", at=NOON), turn_embedded(id="t0", at=NOON)
+    both = turn_recorded(**late), turn_embedded(**late, vector=[0.0, 1.0])
+    events: list[GraphEvent] = [*first, turn_recorded(**beyond), turn_embedded(**beyond), *both]
+    past = as_of(events, NOON + DAY)
+    assert past is not None
+    assert [found.vector.tolist() for found in past.view().embeddings.values()] == [[[1, 0], [0, 1]]]
+    assert digest(past) == digest(built([*first, *both], NOON + DAY))
 
 
 async def test_at_an_offset_a_graph_is_the_fold_of_what_lies_before_it() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
 from emgas.wire import partition_of
 from processors.concepts import YakeExtractor
+from processors.dense import Vectors
 from processors.extractor import Extraction
 from state.events import (
     DataEvent,
@@ -19,6 +22,7 @@ from state.events import (
     GraphConfigured,
     Retracted,
     TurnDuplicated,
+    TurnEmbedded,
     TurnRecorded,
     TurnRejected,
     decode,
@@ -51,9 +55,21 @@ class OneConcept:
         return Extraction((Concept("kettle", "Kettle", 0.5, 1),) if "kettles" in words else (), False, len(words))
 
 
-def intake(state: Partition | None = None, extractor: Any = None) -> Intake:
+class Given:
+    """A model that gives every text the same vector."""
+
+    name, version = "given", "7"
+
+    def __init__(self, *vector: float) -> None:
+        self._vector = vector
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.array([self._vector] * len(texts), np.float32)
+
+
+def intake(state: Partition | None = None, extractor: Any = None, embedder: Any = None) -> Intake:
     state = state or LogWriter(partitions=PARTITIONS).folded()
-    return Intake(state, HERE, PARTITIONS, extractor or OneConcept(), SKEW, "mofox", lambda: NOW)
+    return Intake(state, HERE, PARTITIONS, extractor or OneConcept(), SKEW, "mofox", lambda: NOW, embedder)
 
 
 def a_turn(**changes: Any) -> bytes:
@@ -224,6 +240,28 @@ def test_a_graph_of_another_partition_is_rejected_with_the_fix() -> None:
     reason = reason_of(judge(intake(), arrival(a_turn(graph=stray), key=stray.encode())))
     assert f"belongs to partition {partition_of(stray, PARTITIONS)}, the record came to {HERE}" in reason
     assert "partitioner=murmur2_random" in reason
+
+
+# vectors
+
+
+def test_with_a_model_the_vector_of_a_turn_comes_right_behind_it() -> None:
+    judging = intake(embedder=Given(0.6, -0.8))
+    events = events_of(judge(judging, arrival(a_turn(at=NOW + 10 * SKEW))))
+    assert [type(event) for event in events] == [GraphConfigured, TurnRecorded, TurnEmbedded]
+    turn, embedded = events[1:]
+    assert isinstance(turn, TurnRecorded)
+    assert isinstance(embedded, TurnEmbedded)
+    assert (embedded.graph, embedded.id, embedded.at, embedded.model) == ("ada", "t1", turn.at, "given 7")
+    assert np.frombuffer(embedded.vector, "<f2") == pytest.approx([0.6, -0.8], abs=1e-3)
+    again = judge(judging, arrival(a_turn(), offset=1))
+    assert [type(event) for event in events_of(again)] == [TurnDuplicated]
+
+
+@pytest.mark.parametrize("vector", [(0.0, 0.0), (float("nan"), 1.0), (float("inf"), 0.0)])
+def test_a_text_of_which_the_model_says_nothing_is_recorded_without_a_vector(vector: tuple[float, ...]) -> None:
+    events = events_of(judge(intake(embedder=Given(*vector)), arrival(a_turn())))
+    assert [type(event) for event in events] == [GraphConfigured, TurnRecorded]
 
 
 # how a graph lives

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from state.embedding_table import packed
 from state.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
@@ -17,6 +18,7 @@ from state.events import (
     Ticked,
     TopicChange,
     TurnDuplicated,
+    TurnEmbedded,
     TurnRecorded,
     TurnRejected,
 )
@@ -62,6 +64,15 @@ def turn_recorded(**changes: Any) -> TurnRecorded:
         **changes,
     }
     return TurnRecorded(**{**fields, "concepts": concepts(changes.get("concepts", "coffee tea"))})
+
+
+def turn_embedded(**changes: Any) -> TurnEmbedded:
+    """Return the vector of a turn; `vector` may be a list of numbers."""
+    vector = changes.pop("vector", [1.0, 0.0])
+    stored = vector if isinstance(vector, bytes) else packed(vector)
+    return TurnEmbedded(
+        **{**UNLINKED, "graph": "ada", "id": "t0", "at": NOON, "model": "m 1", "vector": stored, **changes}
+    )
 
 
 def turn_duplicated(**changes: Any) -> TurnDuplicated:

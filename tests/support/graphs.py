@@ -34,8 +34,12 @@ def assert_same_view(one: Graph, other: Graph) -> None:
     """Assert that all that recall may see is equal, labels and neighbours included."""
     left, right = one.view(), other.view()
     for name in left.__dataclass_fields__:
-        if name != "windows":
+        if name not in ("windows", "embeddings"):
             assert np.array_equal(getattr(left, name), getattr(right, name)), name
+    assert left.embeddings.keys() == right.embeddings.keys()
+    for model, (passages, vectors) in left.embeddings.items():
+        assert passages.tolist() == right.embeddings[model].passage.tolist()
+        assert vectors.tobytes() == right.embeddings[model].vector.tobytes()
     everything = np.arange(len(left.ids))
     for window in left.windows:
         here, there = left.windows[window], right.windows[window]

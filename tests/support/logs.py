@@ -2,6 +2,7 @@
 
     log = LogWriter()                      claims at once (claimed=False: not)
     log.turn(concepts="coffee tea")        fields as in turn_recorded; id and source follow by themselves
+    log.embed(vector=[0.6, 0.8])           of the last turn, by a model called m 1
     log.recall(concepts="coffee"), log.duplicate(), log.reject(), log.claim("other worker")
     log.undo(first=3, last=5)              takes back its graph's events 3, 4, 5
     log.configure(preset="forgetful"), log.forget(concepts="tea"), log.tick(at=…), log.decay(…), log.consolidation(…)
@@ -37,6 +38,7 @@ from tests.support.events import (
     ticked,
     topic_change,
     turn_duplicated,
+    turn_embedded,
     turn_recorded,
     turn_rejected,
 )
@@ -82,6 +84,10 @@ class LogWriter:
     def turn(self, **changes: Any) -> TurnRecorded:
         """Append and return the next turn; without `id`, one that is new."""
         return self._data(turn_recorded, {"id": f"t{self.source + 1}", **changes, "src": self.source + 1})
+
+    def embed(self, **changes: Any) -> DataEvent:
+        """Append and return a TurnEmbedded: without `id`, of the last turn, if it came without one."""
+        return self._data(turn_embedded, {"id": f"t{self.source}", **changes})
 
     def recall(self, **changes: Any) -> DataEvent:
         """Append and return a ConceptsRecalled."""

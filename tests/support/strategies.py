@@ -65,11 +65,20 @@ _consolidation = st.fixed_dictionaries(
         "merged": st.lists(st.tuples(st.just("a"), st.sampled_from(["b", "c", "t1", "t3"])), max_size=2),
     }
 )
+_vector = st.fixed_dictionaries(
+    {
+        "graph": _graph,
+        "vector": st.lists(st.sampled_from([0.0, -0.0, 0.5, -1.0, 65504.0]), min_size=1, max_size=2),
+        "model": st.sampled_from(["m 1", "m 2"]),
+    },
+    optional={"id": st.sampled_from(["a", "b", "c"])},
+)
 _life: st.SearchStrategy[Step] = st.one_of(
     st.tuples(st.just("configure"), _settings),
     st.tuples(st.just("forget"), st.fixed_dictionaries({"graph": _graph, "concepts": _words, "turns": _turns})),
     st.tuples(st.just("tick"), st.fixed_dictionaries({"graph": _graph, "at": _times})),
     st.tuples(st.just("decay"), _decay),
+    st.tuples(st.just("embed"), _vector),
     st.tuples(st.just("consolidation"), _consolidation),
 )
 _step: st.SearchStrategy[Step] = st.one_of(
