@@ -127,8 +127,11 @@ def _words(text: str) -> frozenset[str]:
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
     """Return whether two texts share at least SAME of the words of both, but differ in no number."""
-    together = len(words | others)
-    if not together or len(words & others) < SAME * together:
+    fewer, more = sorted((len(words), len(others)))
+    if fewer < SAME * more or not more:
+        return False  # even if all of the fewer are shared; most pairs end here, before any word is looked at
+    shared = len(words & others)
+    if shared < SAME * (fewer + more - shared):
         return False
     return not any(map(str.isdigit, "".join(words ^ others)))
 
