@@ -4,8 +4,8 @@ The edges "kind → member" of the graph.  One entry: the words that ask for a k
 Some members of one kind ask for another (a doctor is health, health is a condition); an edge is followed once.
 
 Written by hand from general knowledge, in English and Chinese at once, so that a question in one language finds turns
-in the other.  No word is taken from a data set, but which kinds there are was chosen by somebody who had read what recall
-missed on LoCoMo's dev conversations.  Words stand as the ids of their concepts: lower case, dictionary form.
+in the other.  No word is taken from a data set, but whoever chose the kinds had read what recall missed on LoCoMo's dev
+conversations.  Words stand as the ids of their concepts: lower case, dictionary form.
 """
 
 from __future__ import annotations
