@@ -11,6 +11,10 @@ and what it must not: write items, set offsets, send to the changelog: those rai
 
 Faust 0.15.3 swallows exceptions of its recovery (endless warnings, never ready) and of recovery callbacks (dropped),
 and skips a truncated head of the log.  So every entry here hands its failure to `app.halt`, which stops the process.
+
+Nor does it always deliver the next record: what its queue still holds of a partition that was taken away and comes back
+goes on beyond what was dropped in between.  Folded, such a hole would make every event after it a gap, silently.  So
+what does not continue the fold is left out, and whoever claims the partition reads it from the log (streams/owner.py).
 """
 
 from __future__ import annotations
@@ -47,10 +51,11 @@ class Partitions:
         self._settings = settings
         self._reader = reader
         self._stores: dict[int, RocksStore] = {}
+        self._behind: set[int] = set()  # partitions of which the next record was not delivered
         self.open: dict[int, Partition] = {}
 
     def fold(self, records: Iterable[tuple[int, int, bytes]]) -> None:
-        """Fold (partition, offset, value) records, skipping what is folded already, and flush.
+        """Fold those of the (partition, offset, value) records that come next in their logs, and flush.
 
         Faust reads the last folded record once more, and flushes what it had buffered of a partition that was taken
         away: whoever has that one now reads it from the log.
@@ -58,14 +63,21 @@ class Partitions:
         touched = set()
         for number, offset, value in records:
             state = self.open.get(number)
-            if state is not None and offset > state.head.watermark:
+            if state is not None and self._is_next(number, state.head.watermark, offset):
                 state.fold(offset, value)
                 touched.add(number)
         for number in touched:
             self.open[number].flush()
 
+    def _is_next(self, number: int, watermark: int, offset: int) -> bool:
+        if offset > watermark + 1 and number not in self._behind:
+            log.warning("recovery left records out", partition=number, folded_to=watermark, delivered=offset)
+            self._behind.add(number)
+        return offset == watermark + 1
+
     async def hold(self, numbers: set[int]) -> None:
         """Open exactly these partitions, each checked against the log; close all others."""
+        self._behind.clear()
         for number in set(self.open) - numbers:
             self.open.pop(number).close()
         for number in numbers - set(self.open):

@@ -99,9 +99,19 @@ class Owner:
         """Fold what others appended before `end`."""
         start = self.state.head.watermark + 1
         if start < end:
+            await self._check_shown(end)
             async for batch in self._log.read(self.number, start, end):
                 for record in batch:
                     self.state.fold(record.offset, record.value)
+
+    async def _check_shown(self, end: int) -> None:
+        """Raise AppendFailed if the log does not show yet all that it holds before `end`.
+
+        A new leader may tell an old end (KIP-207): what is read up to there has a hole before what was acknowledged.
+        """
+        _, shown = await self._log.bounds(self.number)
+        if shown < end:
+            raise AppendFailed(f"the log of partition {self.number} shows {shown} of {end} records: its leader is new")
 
     async def _tell(self) -> None:
         async with self._folded:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from emgas.errors import DataDirectoryInUse, TransportFailed
+from replay.rebuild import refold
 from state.errors import LogRewritten, UnreadableEvent
 from state.rocks_store import RocksStore
+from state.store import MemoryStore
 from streams.event_table import Partitions
+from streams.owner import Owner
 from streams.settings import Settings
 from tests.support.logs import LogWriter
 from tests.support.memory_log import MemoryLog
@@ -54,6 +58,32 @@ async def test_a_record_that_is_read_once_more_is_passed_over(tmp_path: Path) ->
     for start in (0, 3, 1):
         held.fold(records(log, start))
     assert held.open[0].digest() == writer.folded().digest()
+    held.close()
+
+
+async def test_what_lies_beyond_a_hole_in_what_recovery_hands_over_is_not_folded(tmp_path: Path) -> None:
+    log, writer = a_log(turns=6)
+    held = partitions(tmp_path, log)
+    await held.hold({0})
+    held.fold(records(log)[:2])
+    with capture_logs() as said:
+        held.fold(records(log, start=4))
+        held.fold(records(log, start=5))
+    assert held.open[0].head.watermark == 1
+    assert [(line["event"], line["delivered"]) for line in said] == [("recovery left records out", 4)]
+    held.fold(records(log, start=1))
+    assert held.open[0].digest() == writer.folded().digest(), "the hole was filled"
+    held.close()
+
+
+async def test_the_owner_of_a_partition_reads_from_the_log_what_recovery_left_out(tmp_path: Path) -> None:
+    log, writer = a_log(turns=6)
+    held = partitions(tmp_path, log)
+    await held.hold({0})
+    held.fold([record for record in records(log) if record[1] != 3])
+    await Owner(0, PARTITIONS, held.open[0], log, "me", 1.0).claim()
+    assert held.open[0].head.seq == writer.seq
+    assert held.open[0].digest() == (await refold(log, 0, len(log.values()), MemoryStore())).digest()
     held.close()
 
 

@@ -73,6 +73,18 @@ async def test_a_claim_takes_over_what_was_written_before() -> None:
     assert ids(owner.state) == ["t0", "t1", "t2"]
 
 
+async def test_a_log_that_does_not_show_yet_what_it_holds_is_not_taken_for_the_whole() -> None:
+    class OfANewLeader(MemoryLog):
+        async def bounds(self, partition: int) -> tuple[int, int]:
+            return 0, 1
+
+    log = OfANewLeader()
+    for value in (another_claim(), another_claim()):
+        log.put(value)
+    with pytest.raises(AppendFailed, match="shows 1 of 2 records"):
+        await claimed(log)
+
+
 async def test_two_claims_are_never_the_same_bytes() -> None:
     log = MemoryLog()
     await claimed(log)
