@@ -1,17 +1,19 @@
-"""Models of text embeddings from a local path; nothing is ever fetched.  Each is an Embedder (processors/dense.py).
+"""Models of text embeddings, local or installed; nothing is ever fetched.  Each is an Embedder (processors/dense.py).
 
     FILE.npz    a table of word vectors: `words` (v,) texts, `vectors` (v, d).  A text is the mean of its words: each as
                 it is written, else casefolded, else in simplified characters, else its dictionary form
     DIRECTORY   a sentence encoder as published for ONNX: tokenizer.json and model.onnx (or onnx/model.onnx), with
                 input_ids and attention_mask in, vectors of tokens (n, t, d) or of texts (n, d) out.  A text is the mean
                 of its tokens.  Needs the packages onnxruntime and tokenizers, which EMGAS does not depend on
+    package.module.name  of an installed package: called without arguments, it returns an Embedder
 
-The version is a hash of the files' bytes: a model that was trained further has another.
+The version of a file is a hash of its bytes: a model that was trained further has another.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -29,18 +31,38 @@ from processors.language import clean
 
 AT_ONCE = 32  # texts encoded together
 MOST_TOKENS = 256  # of a text that an encoder reads; longer ones are cut
+_IMPORTABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
 def load(path: Path) -> Embedder:
-    """Return the model at `path`.  Raises InvalidMessage when there is none, NotInstalled when a package is missing."""
+    """Return the model that `path` names.
+
+    Raises InvalidMessage when there is none, NotInstalled when a package is missing.
+    """
     if path.is_file() and path.suffix == ".npz":
         return WordVectors(path)
     model = next((path / name for name in ("model.onnx", "onnx/model.onnx") if (path / name).is_file()), None)
     if model is not None and (path / "tokenizer.json").is_file():
         return Encoder(path, model)
+    if not path.exists() and _IMPORTABLE.fullmatch(str(path)):
+        return _installed(str(path))
     raise InvalidMessage(
-        f"{path} is no model: give a table of word vectors (.npz), or a directory with tokenizer.json and model.onnx"
+        f"{path} is no model: give a table of word vectors (.npz), a directory with tokenizer.json and model.onnx, or "
+        "package.module.name of an installed embedder"
     )
+
+
+def _installed(path: str) -> Embedder:
+    module, _, name = path.rpartition(".")
+    try:
+        made: Embedder = getattr(import_module(module), name)()
+        _ = made.name, made.version, made.embed
+    except (ImportError, AttributeError, TypeError) as error:
+        raise InvalidMessage(
+            f"{path} gives no embedder ({error}): name an importable package.module.name that is called without "
+            "arguments and returns what processors/dense.py describes"
+        ) from error
+    return made
 
 
 def chosen(path: Path | None) -> Embedder | None:

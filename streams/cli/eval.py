@@ -52,7 +52,8 @@ def evaluate(
     ] = None,
     merged: Annotated[bool, typer.Option("--merged", help="All conversations of a file in one graph.")] = False,
     dense: Annotated[
-        Path | None, typer.Option(help="A model of text embeddings: adds default+dense, dense and bm25+dense.")
+        Path | None,
+        typer.Option(help="A model of text embeddings (as EMGAS_EMBEDDER): adds default+dense, dense, bm25+dense."),
     ] = None,
     ablation: Annotated[bool, typer.Option("--ablation", help="Also without each edge type of the flow.")] = False,
     fit: Annotated[

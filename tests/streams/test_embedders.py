@@ -76,6 +76,26 @@ def test_a_table_that_is_none_is_told(tmp_path: Path, arrays: dict[str, Any], to
         load(tmp_path / "bad.npz")
 
 
+class Constant:
+    """An embedder as a package of somebody else may have it."""
+
+    name, version = "constant", "1"
+
+    def embed(self, texts: list[str]) -> Any:
+        return np.tile(np.float32([0.6, 0.8]), (len(texts), 1))
+
+
+def test_a_model_may_come_from_an_installed_package() -> None:
+    model = load(Path(f"{__name__}.{Constant.__name__}"))
+    assert (model.name, model.version, model.embed(["a", "b"]).shape) == ("constant", "1", (2, 2))
+
+
+@pytest.mark.parametrize("name", ["nowhere.to.be.found", "json.nothing", "json.loads", "pathlib.Path"])
+def test_a_name_that_gives_no_model_is_told(name: str) -> None:
+    with pytest.raises(InvalidMessage, match=f"{name} gives no embedder"):
+        load(Path(name))
+
+
 def test_a_file_that_is_no_archive_and_a_path_without_a_model_are_told(tmp_path: Path) -> None:
     (tmp_path / "noise.npz").write_bytes(b"noise")
     with pytest.raises(InvalidMessage, match="needs the arrays"):
