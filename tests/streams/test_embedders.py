@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 from emgas.errors import InvalidMessage, NotInstalled
@@ -123,9 +124,6 @@ def test_an_encoder_without_its_packages_says_what_to_install(tmp_path: Path, mo
 @pytest.fixture
 def encoder(tmp_path: Path) -> Path:
     """Return an encoder that looks token vectors up: what the bigger ones do, without the layers between."""
-    onnx = pytest.importorskip("onnx", reason="makes the tiny model; pip install onnx onnxruntime tokenizers")
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("tokenizers")
     make, kinds = onnx.helper, onnx.TensorProto
     weights = onnx.numpy_helper.from_array(np.array([[9, 9], [1, 0], [0, 1]], np.float32), "table")
     ids, mask = (make.make_tensor_value_info(name, kinds.INT64, ["n", "t"]) for name in ("input_ids", "attention_mask"))
