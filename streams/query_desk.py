@@ -2,7 +2,7 @@
 
     not readable, or a key of another partition  Failure `invalid` / `wrong-partition`; unreadable ones are dead letters
     deadline passed before it was looked at      no answer: nobody waits for it any more
-    too many at once                             Failure `overloaded`
+    too many at once, long ones before it        Failure `overloaded`
     `after` not folded shortly before it         Failure `not-yet`
     `as_of` not rebuilt shortly before it        Failure `not-yet`; what was read of the log is kept (streams/past.py)
     else                                         Reply; a graph that nobody wrote to gives an empty one
@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 import structlog
 from pydantic import ValidationError
@@ -45,7 +46,8 @@ from replay.moment import AsOf
 from replay.snapshots import SnapshotsUnreachable
 from state.errors import LogRewritten
 from state.events import ConceptsRecalled
-from streams.answer import Recalled, description, recall_from
+from state.graph import Graph
+from streams.answer import Asking, Recalled, TextOf, description
 from streams.intake import Arrival, Rejected, check_size, explained
 from streams.outbox import Outbox, error_headers
 from streams.owner import Owner
@@ -66,6 +68,14 @@ class Refused(Exception):
     def __init__(self, code: FailureCode, message: str) -> None:
         super().__init__(message)
         self.failure = Failure(code=code, message=message)
+
+
+class _Seen(NamedTuple):
+    """A graph at one moment, how to find the event that recorded a passage of it, and when that is."""
+
+    graph: Graph | None
+    text_of: TextOf
+    position: Position
 
 
 class QueryDesk:
@@ -96,6 +106,7 @@ class QueryDesk:
         self._now = now
         self._halt = halt
         self._tasks: set[asyncio.Task[None]] = set()
+        self._long = asyncio.Lock()  # for one long question at a time: several threads would starve the loop
 
     async def take(self, number: int, arrival: Arrival) -> None:
         """Start answering a record of `queries` from partition `number`."""
@@ -148,7 +159,7 @@ class QueryDesk:
         if request.as_of is not None:
             await self._outbox.answer(to, "reply", await self._recall_past(owner, request, request.as_of, deadline))
             return
-        reply, reinforced = self._recall(owner, request, waited_ms)
+        reply, reinforced = await self._recall(owner, request, waited_ms, deadline)
         await self._outbox.answer(to, "reply", reply)
         if reinforced:
             await self._reinforce(self._keepers[number], request.graph, arrival.timestamp, reinforced)
@@ -206,13 +217,30 @@ class QueryDesk:
     def _in_time(self, deadline: int) -> asyncio.Timeout:
         return asyncio.timeout(PART_TO_WAIT * (deadline - self._now()) / 1000)
 
-    def _recall(self, owner: Owner, query: Query, waited_ms: float) -> tuple[Reply, list[str]]:
+    async def _recall(self, owner: Owner, query: Query, waited_ms: float, deadline: int) -> tuple[Reply, list[str]]:
         started = time.perf_counter()
-        recalled = recall_from(
-            owner.state.graph(query.graph), owner.state.text_of, query, self._extractor, self._embedder
-        )
+
+        def state() -> _Seen:
+            return _Seen(owner.state.graph(query.graph), owner.state.text_of, _position(owner))
+
+        recalled, position = await self._answered(query, state, deadline)
         timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
-        return _reply(query, recalled, _position(owner), timing), recalled.reinforced
+        return _reply(query, recalled, position, timing), recalled.reinforced
+
+    async def _answered(self, query: Query, state: Callable[[], _Seen], deadline: int) -> tuple[Recalled, Position]:
+        """Answer from what `state` returns, asked again whenever others were let in: by a long question only."""
+        asking = Asking(query, self._extractor, self._embedder)
+        if not asking.is_long:
+            return _at_once(asking, state())
+        async with self._long:
+            if deadline <= self._now():
+                raise Refused("overloaded", "too many long questions at once: ask again later, or for less")
+            seen = state()
+            await asking.read_ahead(seen.graph, seen.text_of)
+            seen = state()
+            recalled, lines = asking.find(seen.graph, seen.text_of)
+            context = await asking.packed(lines)
+            return (recalled.with_context(context), seen.position) if context else _at_once(asking, state())
 
     async def _recall_past(self, owner: Owner, query: Query, at: int, deadline: int) -> Reply:
         """Answer from the graph as it was at `at` (ms), of all that is folded by now."""
@@ -226,13 +254,18 @@ class QueryDesk:
         except (TransportFailed, LogRewritten) as error:  # the present, which needs no reading, can still be asked
             raise Refused("internal", f"the past cannot be read: {error}") from None
         waited_ms, started = _ms_since(started), time.perf_counter()
-        means = self._extractor, self._embedder
-        recalled = Recalled() if past is None else recall_from(past.graph, past.text_of, query, *means)
+        if past is None:
+            return _reply(query, Recalled(), position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
+        recalled, _ = await self._answered(query, lambda: _Seen(past.graph, past.text_of, position), deadline)
         return _reply(query, recalled, position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
 
     async def _rebuilt(self, owner: Owner, name: str, end: int, at: int) -> AsOf | None:
         live = owner.state.graph(name)
         return None if live is None else await self._past.graph(owner.number, name, live.events, end, at)
+
+
+def _at_once(asking: Asking, seen: _Seen) -> tuple[Recalled, Position]:
+    return asking.answer(seen.graph, seen.text_of), seen.position
 
 
 def _ms_since(started: float) -> float:
