@@ -15,7 +15,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -106,6 +107,7 @@ class QueryDesk:
         self._now = now
         self._halt = halt
         self._tasks: set[asyncio.Task[None]] = set()
+        self._appending: set[asyncio.Task[None]] = set()
         self._long = asyncio.Lock()  # for one long question at a time: several threads would starve the loop
 
     async def take(self, number: int, arrival: Arrival) -> None:
@@ -120,8 +122,12 @@ class QueryDesk:
         task.add_done_callback(self._tasks.discard)
 
     async def drop(self) -> None:
-        """Stop answering; who asked will ask again elsewhere."""
-        for task in list(self._tasks):
+        """Stop answering; who asked will ask again elsewhere.
+
+        What is being appended is finished: the state would lack an event that the log has, and what is appended next
+        would not follow it.
+        """
+        for task in self._tasks - self._appending:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._past.forget()
@@ -168,9 +174,21 @@ class QueryDesk:
         """Record what a question woke.  Asking is an event too: time goes on with it, and windows may end before it."""
         at = min(asked_at, self._now() + self._settings.skew_ms)
         async with keeper.lock:
-            await keeper.close_due(graph, at)
-            await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
-            keeper.look_at(graph)
+            with self._undisturbed():
+                await keeper.close_due(graph, at)
+                await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
+                keeper.look_at(graph)
+
+    @contextmanager
+    def _undisturbed(self) -> Iterator[None]:
+        """Let `drop` wait for the task for as long as the block lasts."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - there is one wherever something is awaited
+        self._appending.add(task)
+        try:
+            yield
+        finally:
+            self._appending.discard(task)
 
     async def _checkpoint(self, number: int) -> Checkpointed:
         if not self._snapshots.is_wanted:
