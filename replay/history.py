@@ -9,6 +9,9 @@
 `times` of a turn, a recall or a tick is its own; of a configuration or a wish to forget, which have none, the clock
 that the graph had; of the end of a window, when it was closed: its end and the grace that was in force.
 
+A history may begin behind a `Base`, the fold of the graph's first events, where those cannot be had without reading the
+whole log (replay/kept.py): places are then given from there on.
+
 This is the one place that says which events of a log are a graph's: what a fold of the partition accepts
 (state/head.py), what carries the graph's name, and what was not taken back (state/retraction.py).  Whatever rebuilds a
 graph asks here.  What was taken back never was, at any time: only who reads no further than before the undo sees it.
@@ -19,7 +22,8 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from emgas.limits import EARLIEST_MS
 from replay.log import LogReader
@@ -31,17 +35,33 @@ from state.retraction import still_counting
 
 UNTIMED, TIMED, WINDOW = range(3)
 AT_ONCE = 64  # records read without letting others in: some milliseconds
+UNKNOWN = -1  # offset of an event that was not read from the log
+
+
+class Base(NamedTuple):
+    """The fold of a graph's first events, of which nothing will be taken back, and in which something was said.
+
+    events   how many they are                             packed  that graph
+    clock    its stream time, ms; grace: in force then, ms texts   ordinal → record value, of the turns that it holds
+    """
+
+    events: int
+    packed: bytes
+    clock: int
+    grace: int
+    texts: Mapping[int, bytes]
 
 
 class History:
     """See the module's docstring.  It only grows: places stay as they are, until something is taken back.
 
-    every       (offset, value) of all events of the graph, by ordinal
+    every       (offset, value) of all events of the graph, by ordinal; from the base's end on, if there is a base
     takebacks   how often something was taken back: with each, places are given anew, in new lists
     """
 
-    def __init__(self, graph: str, reading: _Reading | None = None) -> None:
+    def __init__(self, graph: str, reading: _Reading | None = None, base: Base | None = None) -> None:
         self.graph = graph
+        self.base = base
         self._reading = reading or _Reading()
         self.every: list[tuple[int, bytes]] = []
         self.takebacks = 0
@@ -56,12 +76,33 @@ class History:
         self.ordinals = array("q")
         self.times = array("q")
         self.kinds = array("b")
-        self._clock = EARLIEST_MS
-        self._grace = PRESETS["default"].grace
+        self._clock = self.base.clock if self.base else EARLIEST_MS
+        self._grace = self.base.grace if self.base else PRESETS["default"].grace
+
+    @classmethod
+    def of_rows(cls, graph: str, head: Head, base: Base | None, values: Iterable[bytes]) -> History:
+        """Return what a store knows that stands at `head`: its events behind `base`.  The log goes on behind `head`."""
+        found = cls(graph, _Reading(head), base)
+        for value in values:
+            event = decode(value)
+            assert isinstance(event, GraphEvent)  # noqa: S101 - only these are stored by graph
+            found._add(event, value, UNKNOWN)
+        found._settle()
+        return found
 
     def __len__(self) -> int:
         """Return how many events there are."""
         return len(self.values)
+
+    @property
+    def first(self) -> int:
+        """Return the ordinal of the first event that is not in the base."""
+        return self.base.events if self.base else 0
+
+    @property
+    def read(self) -> int:
+        """Return how many events of the graph are known, those in the base and those that do not count among them."""
+        return self.first + len(self.every)
 
     @property
     def watermark(self) -> int:
@@ -87,18 +128,18 @@ class History:
         try:
             async for event, value in self._reading.on(log, number, end):
                 if event.graph == self.graph:
-                    self._add(event, value)
+                    self._add(event, value, self.watermark)
         finally:
             self._settle()
 
-    def _add(self, event: GraphEvent, value: bytes) -> None:
-        ordinal = len(self.every)
-        self.every.append((self.watermark, value))
+    def _add(self, event: GraphEvent, value: bytes, offset: int = UNKNOWN) -> None:
+        number = len(self.every)
+        self.every.append((offset, value))
         self.size += len(value)
         if isinstance(event, Retracted):
-            self._retractions[ordinal] = event
+            self._retractions[number] = event
         else:
-            self._place(ordinal, event)
+            self._place(number, event)
 
     def _settle(self) -> None:
         """Give places anew if something was taken back since they were given."""
@@ -106,14 +147,14 @@ class History:
             return
         self._settled, self.takebacks = len(self._retractions), self.takebacks + 1
         self._start()
-        counts = still_counting(len(self.every), self._retractions)
-        for ordinal, (_, value) in enumerate(self.every):
-            if counts[ordinal] and ordinal not in self._retractions:
+        counts = still_counting(len(self.every), self._retractions, self.first)
+        for number, (_, value) in enumerate(self.every):
+            if counts[number] and number not in self._retractions:
                 event = decode(value)
                 assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
-                self._place(ordinal, event)
+                self._place(number, event)
 
-    def _place(self, ordinal: int, event: GraphEvent) -> None:
+    def _place(self, number: int, event: GraphEvent) -> None:
         """Give an event that counts the next place."""
         at = time_of(event)
         if isinstance(event, GraphConfigured):
@@ -128,10 +169,10 @@ class History:
             self._clock = max(self._clock, at)
             self.kinds.append(TIMED)
             self.times.append(at)
-        offset, value = self.every[ordinal]
+        offset, value = self.every[number]
         self.values.append(value)
         self.offsets.append(offset)
-        self.ordinals.append(ordinal)
+        self.ordinals.append(self.first + number)
 
 
 def time_of(event: GraphEvent) -> int | None:
@@ -155,7 +196,7 @@ async def histories(log: LogReader, number: int, end: int | None = None) -> dict
     async for event, value in reading.on(log, number, end):
         if event.graph not in found:
             found[event.graph] = History(event.graph, reading)
-        found[event.graph]._add(event, value)
+        found[event.graph]._add(event, value, reading.head.watermark)
     for each in found.values():
         each._settle()
     return found
@@ -190,8 +231,8 @@ async def _counting(log: LogReader, number: int, end: int) -> dict[str, list[boo
 class _Reading:
     """How far a partition is read: `head` is that of a fold which accepted what it should."""
 
-    def __init__(self) -> None:
-        self.head = Head()
+    def __init__(self, head: Head | None = None) -> None:
+        self.head = head or Head()
         self._since_yield = 0
 
     async def on(self, log: LogReader, number: int, end: int | None) -> AsyncIterator[tuple[GraphEvent, bytes]]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from processors.closing import close
-from processors.windows import next_due
+from processors.windows import Ahead, next_due
 from replay.history import TIMED, WINDOW, History, history
 from replay.log import LogReader
 from state.events import GraphEvent, Ticked, TurnRecorded, decode
@@ -63,7 +63,7 @@ def graph_as_of(history: History, at: int | None) -> Graph | None:
 
 
 class Counted(NamedTuple):
-    """The places in a history that count at a time: the first `prefix` ones, then `late` ones."""
+    """The places in a history that count at a time: its base, the first `prefix` ones, then `late` ones."""
 
     prefix: int
     late: tuple[int, ...]
@@ -77,46 +77,60 @@ def counted(history: History, at: int) -> Counted:
     late = tuple((np.flatnonzero(in_time[prefix:] & (kinds[prefix:] == TIMED)) + prefix).tolist())
     while late and prefix and kinds[prefix - 1] == WINDOW:
         prefix -= 1  # it was closed without what came late: decided again, once that is in the graph
-    if not late and not (kinds[:prefix] == TIMED).any():
+    if not late and not history.base and not (kinds[:prefix] == TIMED).any():
         return Counted(0, ())
     return Counted(prefix, late)
 
 
+def reaches(history: History, at: int) -> bool:
+    """Return whether the graph as of `at` (ms) can be told: all that a history's base holds must count, and stand."""
+    if not history.base:
+        return True
+    if at < history.base.clock:
+        return False
+    prefix, late = counted(history, at)
+    return prefix > 0 or not late  # else a window at the end of the base might have to be decided again
+
+
 class AsOf:
-    """The fold of what counts by `at` (ms), to be done in steps.
+    """The fold of what counts by `at` (ms), to be done in steps.  The history must reach there (see `reaches`).
 
     graph    the fold so far
-    folded   how many of the history's first events are in it; `is_prefix`: and nothing else is
-    start    a packed graph to start from: how many events it is the fold of, no more than count, and its bytes
+    folded   how many of the history's first places are in it; `is_prefix`: and nothing else is, but its base
+    said     whether anything had been said by then
+    start    a packed graph to start from: how many places it is the fold of, no more than count, and its bytes
     """
 
     def __init__(self, history: History, at: int, start: tuple[int, bytes] | None = None) -> None:
         self.at = at
         self.counted = counted(history, at)
-        self.folded = start[0] if start else 0
-        self.graph = Graph.unpack(start[1]) if start else Graph(history.graph)
+        self.said = any(self.counted) or history.base is not None
+        self.folded, packed = start or (0, history.base.packed if history.base else None)
+        self.graph = Graph.unpack(packed) if packed else Graph(history.graph)
+        self._first = history.first
+        self._texts = history.base.texts if history.base else {}
         self._values, self._times = history.values, history.times  # which stay as they are, whatever is taken back
         self._late: dict[int, int] = {}  # ordinal among the events of `graph` → place in the history
 
     @property
     def is_prefix(self) -> bool:
-        """Return whether `graph` is the fold of the history's first `folded` events and of nothing else."""
-        return self.graph.events == self.folded
+        """Return whether `graph` is the fold of the history's base and first `folded` places, and of nothing else."""
+        return self.graph.events == self._first + self.folded
 
     def steps(self) -> Iterator[None]:
         """Fold; yield after every event, so that others can be let in."""
         prefix, late = self.counted
         for place in range(self.folded, prefix):
-            self.graph.fold(self._event(place))
+            self.graph.fold(_event(self._values[place]))
             self.folded = place + 1
             yield
         for place in late:
-            event = self._event(place)
+            event = _event(self._values[place])
             yield from self._close_due(self._times[place])
             self._late[self.graph.events] = place
             self.graph.fold(event)
             yield
-        if prefix or late:
+        if self.said:
             yield from self._close_due(self.at)
             self.graph.fold(Ticked(graph=self.graph.name, at=self.at, **_UNLINKED))
 
@@ -124,10 +138,12 @@ class AsOf:
         """Return the graph after all steps that are left; None if nothing had been said by then."""
         for _ in self.steps():
             pass
-        return self.graph if any(self.counted) else None
+        return self.graph if self.said else None
 
     def _close_due(self, at: int) -> Iterator[None]:
         """Close the windows that end before the time `at` (ms) comes."""
+        if not Ahead.of(self.graph).may_close(at):
+            return  # at once: to find out when the first concept fades, `next_due` looks at all of them
         now = max(self.graph.clock, at)
         while due := next_due(self.graph, now):
             facts = close(self.graph, due)
@@ -135,14 +151,16 @@ class AsOf:
                 self.graph.fold(facts.event(**_UNLINKED))
             yield
 
-    def _event(self, place: int) -> GraphEvent:
-        event = decode(self._values[place])
-        assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
-        return event
-
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
         """Return the event that recorded a passage of the graph."""
         ordinal = graph.passages.event[passage]
-        event = self._event(self._late.get(ordinal, ordinal))
+        place = self._late.get(ordinal, ordinal - self._first)
+        event = _event(self._texts[ordinal] if place < 0 else self._values[place])
         assert isinstance(event, TurnRecorded)  # noqa: S101 - passages point at nothing else
         return event
+
+
+def _event(value: bytes) -> GraphEvent:
+    event = decode(value)
+    assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
+    return event

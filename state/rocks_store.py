@@ -8,6 +8,8 @@ rewind the store to an earlier batch, whole, and what came after is folded again
 in bulk goes without that log: until it is closed, the death of the process may rewind it in the same way.
 Traps handled here: scans end silently at a damaged block (status is checked), a batch serves once, a live iterator
 keeps the lock after `close` (scans are drained before they are handed out), errors are bare `Exception`s.
+
+A store names its layout: written with the first head, in the same batch, and looked at before anything else is read.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from rocksdict import (
 )
 
 from emgas.errors import DataDirectoryInUse
-from state.errors import StoreCorrupt
-from state.store import Batch
+from state.errors import StoreCorrupt, WrongLayout
+from state.store import HEAD, LAYOUT, LAYOUT_KEY, UNNAMED, Batch, number
 
 _WRITE_BUFFER_BYTES = 16 << 20  # per partition; a worker may own many
 _BULK_BUFFER_BYTES = 64 << 20  # a rebuild has few of them open, and is spared compactions
@@ -42,7 +44,9 @@ _DAMAGED = re.compile(r"Corruption: |IO error: No such file or directory: While 
 
 
 class RocksStore:
-    """An open database in the directory `path` (made if missing).  Raises DataDirectoryInUse, StoreCorrupt.
+    """An open database in the directory `path` (made if missing).
+
+    Raises DataDirectoryInUse, StoreCorrupt; WrongLayout for one whose keys another version laid out otherwise.
 
     `read_only`: of a database that exists; else StoreCorrupt is raised.
     `bulk`: it is being filled by a rebuild, which would begin where the store stands if it died.
@@ -61,6 +65,22 @@ class RocksStore:
             if bulk:
                 self._database.set_write_options(_without_log())
         self._open = True
+        try:
+            self._names_layout = self._check_layout()
+        except BaseException:  # nobody has this store to close it
+            self.close()
+            raise
+
+    def _check_layout(self) -> bool:
+        """Return whether the store names its layout.  Raises WrongLayout when that is not ours."""
+        named = self.get(LAYOUT_KEY)
+        found = UNNAMED if named is None else int.from_bytes(named, "big")
+        if found != LAYOUT and (named is not None or self.get(HEAD) is not None):
+            raise WrongLayout(
+                f"the store {self._path} has layout {found}, this version of EMGAS reads {LAYOUT}: run the one that "
+                "wrote it, or remove that directory and start again: it is folded anew from the log."
+            )
+        return named is not None
 
     def get(self, key: bytes) -> bytes | None:
         with self._explained():
@@ -90,8 +110,11 @@ class RocksStore:
                 rows.delete(key)
             else:
                 rows.put(key, value)
+        if HEAD in batch and not self._names_layout:
+            rows.put(LAYOUT_KEY, number(LAYOUT))
         with self._explained():
             self._database.write(rows)
+        self._names_layout |= HEAD in batch
 
     def count(self) -> int:
         found = 0

@@ -1,6 +1,7 @@
 """Where a partition's fold is kept: the seam, its layout, and the in-memory backend (RocksDB: state/rocks_store.py).
 
     h                         head of the fold: JSON (state/head.py)
+    l                         LAYOUT of the keys drawn here: u64; comes with the first head (state/rocks_store.py)
     c <graph>                 how many events the graph has: u64, big-endian (as are all integers here)
     s <graph>                 snapshot: u64 number of events it holds │ packed graph (state/graph.py)
     m <graph>, b <graph>      older snapshots, from which the graph is folded again when events are taken back
@@ -22,8 +23,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
-LAYOUT: Final = 2  # of the keys drawn above; a snapshot of a store names it
+LAYOUT: Final = 2  # of the keys drawn above; a store and a snapshot of one name it
+UNNAMED: Final = 2  # the layout of stores that name none: it was not recorded before
 HEAD = b"h"
+LAYOUT_KEY = b"l"
 _U64 = struct.Struct(">Q")
 Batch = dict[bytes, bytes | None]  # None: the key is deleted
 

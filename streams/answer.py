@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -14,15 +16,18 @@ from processors.answer_types import MOST_DEPTH
 from processors.context import Context, Passage, assemble, most_lines
 from processors.dense import Embedder, likeness
 from processors.explanation import Explanation, explanations
-from processors.extractor import Extraction, Extractor
+from processors.extractor import Extractor
 from processors.filters import Filter
 from processors.recall import SPREADING, Ranked, RecallOptions, Recollection, Woken, recall, reinforced
+from state.errors import StoreCorrupt
 from state.events import TurnRecorded
 from state.graph import Graph
 from state.partition import Partition
 from state.topic_table import Topic
-from state.view import Floats
 
+LONG_BUDGET = 2000  # tokens: what is packed into more takes longer than the rest of an answer
+SHORT_LINE = 8  # tokens: lines are mostly longer
+READ_AT_ONCE = 100  # turns read without letting others in: a millisecond or two
 NAMED_BY = 3  # concepts that a theme is named by
 METADATA_READ = 1000  # turns of which the metadata is read for one query, in the order of the ranking
 REINFORCE_ABOVE = 0.1  # energy, as a share of a seed's 1.0, that a listed concept needs to be strengthened
@@ -41,32 +46,116 @@ class Recalled:
     tokens: int = 0
     reinforced: list[str] = field(default_factory=list)
 
+    def with_context(self, context: Context) -> Recalled:
+        """Return the same with a context."""
+        return replace(self, context=context.text, tokens=context.tokens)
+
 
 def recall_from(
     graph: Graph | None, text_of: TextOf, query: Query, extractor: Extractor, embedder: Embedder | None = None
 ) -> Recalled:
     """Answer `query` from `graph`, which it reads only; `text_of` finds the event that recorded a passage of it."""
-    if graph is None:
-        return Recalled()
-    question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of what is known
-    options = _options(query, graph, extractor)
-    cosine = likeness(graph.view(), embedder, query.text) if embedder and query.mode == "default" else None
-    recollection = recall(graph.view(), question, query.text, options, cosine)
-    texts = _Texts(text_of, graph, query.only.metadata)
-    listed = recollection.depth if query.top_passages is None else query.top_passages
-    passages = list(islice(texts.passing(recollection), listed))
-    numbers = [ranked.number for ranked in passages]
-    whys = _whys(graph, question, query.text, numbers, options, cosine) if query.explain else [None] * len(numbers)
-    context = _context(recollection, texts, query.budget)
-    return Recalled(
-        found=True,
-        seeds=[_concept(woken) for woken in recollection.seeds],
-        concepts=[_concept(woken) for woken in recollection.concepts],
-        passages=[texts.passage(ranked, why) for ranked, why in zip(passages, whys, strict=True)],
-        context=context.text,
-        tokens=context.tokens,
-        reinforced=reinforced(recollection, REINFORCE_ABOVE) if query.reinforce else [],
-    )
+    return Asking(query, extractor, embedder).answer(graph, text_of)
+
+
+class Asking:
+    """One question while it is answered: what it brings back, and the turns that were read for it.
+
+    Most are answered in one go.  A long one reads and packs many turns: `read_ahead` reads while it lets others in,
+    `find` then has them at hand, whatever has become of the graph meanwhile, and `packed` packs in a thread.
+    """
+
+    def __init__(self, query: Query, extractor: Extractor, embedder: Embedder | None = None) -> None:
+        self.query = query
+        self.is_long = bool(query.only.metadata) or query.budget > LONG_BUDGET
+        self._extractor, self._embedder = extractor, embedder
+        self._read: dict[int, TurnRecorded] = {}  # by ordinal of the event: that stays, passage numbers do not
+        self._recalling: _Recalling | None = None
+
+    def answer(self, graph: Graph | None, text_of: TextOf) -> Recalled:
+        """Answer in one go."""
+        recalled, lines = self.find(graph, text_of)
+        return recalled.with_context(assemble(lines, self.query.budget))
+
+    async def read_ahead(self, graph: Graph | None, text_of: TextOf) -> None:
+        """Read what `find` will need if the question is a long one, a few turns at a time."""
+        if graph is None or not self.is_long:
+            return
+        ranked = self._recalled(graph).recollection.passages
+        then = Graph(graph.name)  # as it is now: a compaction gives the graph other tables, and leaves this one alone
+        then.passages = graph.passages
+        texts, wanted = _Texts(text_of, then, self.query.only.metadata, self._read), self._wanted()
+        with suppress(StoreCorrupt):  # forgotten meanwhile, and its text with it: if it is damage, `find` comes upon it
+            for count, each in enumerate(ranked, 1):
+                texts.turn(each.number)
+                wanted -= texts.passes(each.number)
+                if not wanted:
+                    break
+                if count % READ_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+
+    def _wanted(self) -> int:
+        """Return how many passages `find` may list or pack, roughly; no fewer where it has to search for them."""
+        lines = most_lines(self.query.budget) if self.query.only.metadata else self.query.budget // SHORT_LINE
+        return max(lines, self.query.top_passages or MOST_DEPTH)
+
+    def find(self, graph: Graph | None, text_of: TextOf) -> tuple[Recalled, Iterator[Passage]]:
+        """Return the answer, but for its context, and what the context is to be packed of, best first."""
+        if graph is None:
+            return Recalled(), iter(())
+        query, found = self.query, self._recalled(graph)
+        texts = _Texts(text_of, graph, query.only.metadata, self._read)
+        listed = found.recollection.depth if query.top_passages is None else query.top_passages
+        passages = list(islice(texts.passing(found.recollection), listed))
+        whys = found.whys([ranked.number for ranked in passages]) if query.explain else [None] * len(passages)
+        return Recalled(
+            found=True,
+            seeds=[_concept(woken) for woken in found.recollection.seeds],
+            concepts=[_concept(woken) for woken in found.recollection.concepts],
+            passages=[texts.passage(ranked, why) for ranked, why in zip(passages, whys, strict=True)],
+            reinforced=reinforced(found.recollection, REINFORCE_ABOVE) if query.reinforce else [],
+        ), texts.lines(found.recollection, most_lines(query.budget))
+
+    async def packed(self, lines: Iterator[Passage]) -> Context | None:
+        """Return the context of what `find` returned; None if it takes more lines than expected: then find them again.
+
+        Meanwhile the graph may become another.
+        """
+        if self.query.budget <= LONG_BUDGET:
+            return assemble(lines, self.query.budget)
+        wanted = self._wanted()
+        at_hand = list(islice(lines, wanted))
+        left = iter(at_hand)
+        context = await asyncio.to_thread(assemble, left, self.query.budget)
+        return None if len(at_hand) == wanted and next(left, None) is None else context
+
+    def _recalled(self, graph: Graph) -> _Recalling:
+        """Return what the question brings back from a graph as it is now."""
+        if self._recalling is None or not self._recalling.is_of(graph):
+            self._recalling = _Recalling(graph, self.query, self._extractor, self._embedder)
+        return self._recalling
+
+
+class _Recalling:
+    """What a question brings back from a graph at one moment, and why."""
+
+    def __init__(self, graph: Graph, query: Query, extractor: Extractor, embedder: Embedder | None) -> None:
+        self._graph, self._events, self._text = graph, graph.events, query.text
+        self._question = extractor.of_query(
+            query.text, graph.clock
+        )  # "last week" is seen from the end of what is known
+        self._options = _options(query, graph, extractor)
+        self._cosine = likeness(graph.view(), embedder, query.text) if embedder and query.mode == "default" else None
+        self.recollection = recall(graph.view(), self._question, query.text, self._options, self._cosine)
+
+    def is_of(self, graph: Graph) -> bool:
+        """Return whether it is of this graph as it is now."""
+        return graph is self._graph and graph.events == self._events
+
+    def whys(self, passages: Sequence[int]) -> list[Why]:
+        """Return why each of these passages was recalled."""
+        means = self._question, self._text, passages, self._options, self._cosine
+        return [_why(told) for told in explanations(self._graph.view(), *means)]
 
 
 def _options(query: Query, graph: Graph, extractor: Extractor) -> RecallOptions:
@@ -131,25 +220,39 @@ def _theme(topic: Topic, labels: Sequence[str]) -> Theme:
 class _Texts:
     """Reads each recalled turn once, whether it is listed, packed into the context, or both.
 
-    metadata   what a turn must have to come back
+    metadata   what a turn must have to come back          read   what was read, by ordinal of the event
     """
 
-    def __init__(self, text_of: TextOf, graph: Graph, metadata: Mapping[str, MetadataValue]) -> None:
+    def __init__(
+        self, text_of: TextOf, graph: Graph, metadata: Mapping[str, MetadataValue], read: dict[int, TurnRecorded]
+    ) -> None:
         self._text_of = text_of
         self._graph = graph
         self._metadata = metadata
-        self._read: dict[int, TurnRecorded] = {}
+        self._read = read
 
     def turn(self, number: int) -> TurnRecorded:
-        if number not in self._read:
-            self._read[number] = self._text_of(self._graph, number)
-        return self._read[number]
+        ordinal = self._graph.passages.event[number]
+        turn = self._read.get(ordinal)
+        if turn is None:
+            turn = self._read[ordinal] = self._text_of(self._graph, number)
+        return turn
+
+    def passes(self, number: int) -> bool:
+        """Return whether a turn has the metadata."""
+        if not self._metadata:
+            return True
+        return _holds(self.turn(number).metadata, self._metadata)
 
     def passing(self, recollection: Recollection) -> Iterator[Ranked]:
         """Yield the passages that have the metadata, best first; reads no more of them than are taken."""
-        for ranked in recollection.passages:
-            if not self._metadata or _holds(self.turn(ranked.number).metadata, self._metadata):
-                yield ranked
+        return (ranked for ranked in recollection.passages if self.passes(ranked.number))
+
+    def lines(self, recollection: Recollection, most: int) -> Iterator[Passage]:
+        """Yield what a context may be packed of, best first, and `most` at most."""
+        for ranked in islice(self.passing(recollection), most):
+            turn = self.turn(ranked.number)
+            yield Passage(ranked.number, turn.at, turn.speaker, turn.text, tuple(turn.times))
 
     def passage(self, ranked: Ranked, why: Why | None) -> RecalledPassage:
         turn = self.turn(ranked.number)
@@ -171,26 +274,6 @@ def _holds(metadata: Mapping[str, MetadataValue], wanted: Mapping[str, MetadataV
         name in metadata and metadata[name] == value and isinstance(metadata[name], bool) == isinstance(value, bool)
         for name, value in wanted.items()
     )
-
-
-def _context(recollection: Recollection, texts: _Texts, budget: int) -> Context:
-    def passages() -> Iterator[Passage]:
-        for ranked in islice(texts.passing(recollection), most_lines(budget)):
-            turn = texts.turn(ranked.number)
-            yield Passage(ranked.number, turn.at, turn.speaker, turn.text, tuple(turn.times))
-
-    return assemble(passages(), budget)
-
-
-def _whys(
-    graph: Graph,
-    question: Extraction,
-    text: str,
-    passages: Sequence[int],
-    options: RecallOptions,
-    cosine: Floats | None,
-) -> list[Why | None]:
-    return [_why(told) for told in explanations(graph.view(), question, text, passages, options, cosine)]
 
 
 def _why(told: Explanation) -> Why:

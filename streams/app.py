@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -29,6 +29,8 @@ from emgas.wire import Headers, as_mapping
 from processors.dense import Embedder
 from processors.extractor import Extractor
 from replay.log import LogReader
+from state.rocks_store import RocksStore
+from state.store import Store
 from streams.changes import Changes
 from streams.event_table import EventTable, Partitions
 from streams.intake import Arrival, Intake
@@ -89,7 +91,7 @@ class MemoryApp(faust.App):
         self.folds = Partitions(settings, carrier.reader(settings.topics.events))
         self._outbox = Outbox(settings.topics.dead_letters, carrier.destinations, self._send)
         self.keepers: dict[int, WindowKeeper] = {}
-        past = Past(carrier.reader(settings.topics.events))
+        past = Past(carrier.reader(settings.topics.events), self._store_beside)
         snapshots = SnapshotTaker(settings, self.folds, carrier.reader(settings.topics.events), now)
         self._desk = QueryDesk(
             self.owners,
@@ -118,6 +120,10 @@ class MemoryApp(faust.App):
         self.agent(self.topic(topics.queries, **raw), name="queries")(self._take_queries)
         self.on_partitions_revoked.connect(self._release)
 
+    def _store_beside(self, number: int) -> AbstractContextManager[Store]:
+        """Open the store of a partition that we own once more, to be read only: as it is at this moment."""
+        return closing(RocksStore(self._emgas.store_of(number), read_only=True))
+
     def source_position(self, tp: TP) -> int | None:
         """Return the next offset of `turns` to read, as the state has it; None for other topics."""
         if tp.topic != self._emgas.topics.turns or tp.partition not in self.folds.open:
@@ -141,6 +147,7 @@ class MemoryApp(faust.App):
             await self._give_up()
 
     async def _give_up(self) -> None:
+        self.owners.clear()  # first: a question that comes now would outlive the store that it asks
         await self._desk.drop()
         if self.halted is None:
             for number, turns in self._loops.items():
@@ -151,7 +158,7 @@ class MemoryApp(faust.App):
             task.cancel()
         for turns in self._loops.values():
             turns.drop()
-        for held in (self._loops, self._work, self.owners, self.keepers):
+        for held in (self._loops, self._work, self.keepers):
             held.clear()
 
     async def _release(self, *_: Any, **__: Any) -> None:

@@ -2,7 +2,7 @@
 
     not readable, or a key of another partition  Failure `invalid` / `wrong-partition`; unreadable ones are dead letters
     deadline passed before it was looked at      no answer: nobody waits for it any more
-    too many at once                             Failure `overloaded`
+    too many at once, long ones before it        Failure `overloaded`
     `after` not folded shortly before it         Failure `not-yet`
     `as_of` not rebuilt shortly before it        Failure `not-yet`; what was read of the log is kept (streams/past.py)
     else                                         Reply; a graph that nobody wrote to gives an empty one
@@ -15,8 +15,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
+from typing import NamedTuple
 
 import structlog
 from pydantic import ValidationError
@@ -45,7 +47,8 @@ from replay.moment import AsOf
 from replay.snapshots import SnapshotsUnreachable
 from state.errors import LogRewritten
 from state.events import ConceptsRecalled
-from streams.answer import Recalled, description, recall_from
+from state.graph import Graph
+from streams.answer import Asking, Recalled, TextOf, description
 from streams.intake import Arrival, Rejected, check_size, explained
 from streams.outbox import Outbox, error_headers
 from streams.owner import Owner
@@ -66,6 +69,14 @@ class Refused(Exception):
     def __init__(self, code: FailureCode, message: str) -> None:
         super().__init__(message)
         self.failure = Failure(code=code, message=message)
+
+
+class _Seen(NamedTuple):
+    """A graph at one moment, how to find the event that recorded a passage of it, and when that is."""
+
+    graph: Graph | None
+    text_of: TextOf
+    position: Position
 
 
 class QueryDesk:
@@ -96,6 +107,8 @@ class QueryDesk:
         self._now = now
         self._halt = halt
         self._tasks: set[asyncio.Task[None]] = set()
+        self._appending: set[asyncio.Task[None]] = set()
+        self._long = asyncio.Lock()  # for one long question at a time: several threads would starve the loop
 
     async def take(self, number: int, arrival: Arrival) -> None:
         """Start answering a record of `queries` from partition `number`."""
@@ -109,8 +122,12 @@ class QueryDesk:
         task.add_done_callback(self._tasks.discard)
 
     async def drop(self) -> None:
-        """Stop answering; who asked will ask again elsewhere."""
-        for task in list(self._tasks):
+        """Stop answering; who asked will ask again elsewhere.
+
+        What is being appended is finished: the state would lack an event that the log has, and what is appended next
+        would not follow it.
+        """
+        for task in self._tasks - self._appending:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._past.forget()
@@ -148,7 +165,7 @@ class QueryDesk:
         if request.as_of is not None:
             await self._outbox.answer(to, "reply", await self._recall_past(owner, request, request.as_of, deadline))
             return
-        reply, reinforced = self._recall(owner, request, waited_ms)
+        reply, reinforced = await self._recall(owner, request, waited_ms, deadline)
         await self._outbox.answer(to, "reply", reply)
         if reinforced:
             await self._reinforce(self._keepers[number], request.graph, arrival.timestamp, reinforced)
@@ -157,9 +174,21 @@ class QueryDesk:
         """Record what a question woke.  Asking is an event too: time goes on with it, and windows may end before it."""
         at = min(asked_at, self._now() + self._settings.skew_ms)
         async with keeper.lock:
-            await keeper.close_due(graph, at)
-            await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
-            keeper.look_at(graph)
+            with self._undisturbed():
+                await keeper.close_due(graph, at)
+                await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
+                keeper.look_at(graph)
+
+    @contextmanager
+    def _undisturbed(self) -> Iterator[None]:
+        """Let `drop` wait for the task for as long as the block lasts."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - there is one wherever something is awaited
+        self._appending.add(task)
+        try:
+            yield
+        finally:
+            self._appending.discard(task)
 
     async def _checkpoint(self, number: int) -> Checkpointed:
         if not self._snapshots.is_wanted:
@@ -206,13 +235,30 @@ class QueryDesk:
     def _in_time(self, deadline: int) -> asyncio.Timeout:
         return asyncio.timeout(PART_TO_WAIT * (deadline - self._now()) / 1000)
 
-    def _recall(self, owner: Owner, query: Query, waited_ms: float) -> tuple[Reply, list[str]]:
+    async def _recall(self, owner: Owner, query: Query, waited_ms: float, deadline: int) -> tuple[Reply, list[str]]:
         started = time.perf_counter()
-        recalled = recall_from(
-            owner.state.graph(query.graph), owner.state.text_of, query, self._extractor, self._embedder
-        )
+
+        def state() -> _Seen:
+            return _Seen(owner.state.graph(query.graph), owner.state.text_of, _position(owner))
+
+        recalled, position = await self._answered(query, state, deadline)
         timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
-        return _reply(query, recalled, _position(owner), timing), recalled.reinforced
+        return _reply(query, recalled, position, timing), recalled.reinforced
+
+    async def _answered(self, query: Query, state: Callable[[], _Seen], deadline: int) -> tuple[Recalled, Position]:
+        """Answer from what `state` returns, asked again whenever others were let in: by a long question only."""
+        asking = Asking(query, self._extractor, self._embedder)
+        if not asking.is_long:
+            return _at_once(asking, state())
+        async with self._long:
+            if deadline <= self._now():
+                raise Refused("overloaded", "too many long questions at once: ask again later, or for less")
+            seen = state()
+            await asking.read_ahead(seen.graph, seen.text_of)
+            seen = state()
+            recalled, lines = asking.find(seen.graph, seen.text_of)
+            context = await asking.packed(lines)
+            return (recalled.with_context(context), seen.position) if context else _at_once(asking, state())
 
     async def _recall_past(self, owner: Owner, query: Query, at: int, deadline: int) -> Reply:
         """Answer from the graph as it was at `at` (ms), of all that is folded by now."""
@@ -226,13 +272,18 @@ class QueryDesk:
         except (TransportFailed, LogRewritten) as error:  # the present, which needs no reading, can still be asked
             raise Refused("internal", f"the past cannot be read: {error}") from None
         waited_ms, started = _ms_since(started), time.perf_counter()
-        means = self._extractor, self._embedder
-        recalled = Recalled() if past is None else recall_from(past.graph, past.text_of, query, *means)
+        if past is None:
+            return _reply(query, Recalled(), position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
+        recalled, _ = await self._answered(query, lambda: _Seen(past.graph, past.text_of, position), deadline)
         return _reply(query, recalled, position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
 
     async def _rebuilt(self, owner: Owner, name: str, end: int, at: int) -> AsOf | None:
         live = owner.state.graph(name)
         return None if live is None else await self._past.graph(owner.number, name, live.events, end, at)
+
+
+def _at_once(asking: Asking, seen: _Seen) -> tuple[Recalled, Position]:
+    return asking.answer(seen.graph, seen.text_of), seen.position
 
 
 def _ms_since(started: float) -> float:

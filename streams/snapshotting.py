@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -37,6 +39,7 @@ class SnapshotTaker:
         self._reader = reader
         self._now = now
         self._one_at_a_time = asyncio.Lock()
+        self._is_first = True
 
     @property
     def is_wanted(self) -> bool:
@@ -50,18 +53,28 @@ class SnapshotTaker:
         """
         assert self._settings.snapshots is not None  # noqa: S101 - asked before
         snapshots = Snapshots(self._settings.snapshots, self._settings.prefix)
-        checkpoint = self._settings.home / "checkpoints" / str(number)
         async with self._one_at_a_time:
-            shutil.rmtree(checkpoint, ignore_errors=True)  # of a worker that was killed
-            try:
+            with self._place() as checkpoint:
                 self._folds.checkpoint(number, checkpoint)
                 manifest = await described(self._reader, number, self._settings.prefix, checkpoint, self._now())
                 await asyncio.to_thread(snapshots.write, manifest, checkpoint)
-            finally:
-                shutil.rmtree(checkpoint, ignore_errors=True)
             await asyncio.to_thread(snapshots.retain, number, self._settings.snapshots_kept, self._now())
         log.info("snapshot taken", partition=number, snapshot=manifest.name, bytes=manifest.bytes)
         return manifest
+
+    @contextmanager
+    def _place(self) -> Iterator[Path]:
+        """Give the path of a new directory, and remove it at the end.
+
+        No path is given twice: the thread of a snapshot that was given up may still read from its own.
+        """
+        place = self._settings.home / "checkpoints"
+        if self._is_first:
+            shutil.rmtree(place, ignore_errors=True)  # of a worker that was killed
+            self._is_first = False
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as directory:
+            yield Path(directory) / "store"
 
 
 async def restore_missing(settings: Settings, number: int, reader: LogReader) -> None:

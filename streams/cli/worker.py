@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -38,6 +39,8 @@ async def _work(settings: Settings) -> None:
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signal_number, stop.set)
     async with running(settings, _exit):
+        gc.collect()
+        gc.freeze()  # what was imported stays: to look through all of it now and then stops the worker for 60 ms
         log.info("worker started", broker=settings.bootstrap, data=str(settings.home))
         await stop.wait()
         log.info("worker stops")

@@ -13,8 +13,10 @@ import pytest_asyncio
 from state.errors import UnreadableEvent
 from state.rocks_store import RocksStore
 from streams import carriers
+from streams.service import now_ms
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
 from tests.support.carriers import sqlite_carrier
+from tests.support.outbox import arrival
 from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, settings_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -67,6 +69,24 @@ async def test_a_rebalance_frees_an_agent_that_waits_for_room_in_a_queue_and_los
         await pipeline.app.ready.wait()
         await eventually(lambda: pipeline.ids("ada") == [f"t{number}" for number in range(5)])
         assert all(each.match for each in await pipeline.verified())
+
+
+async def test_a_question_that_comes_while_partitions_are_given_up_waits_for_nothing(tmp_path: Path) -> None:
+    async with embedded(tmp_path) as pipeline:
+        partition, app, consumer = pipeline.place("ada"), pipeline.app, pipeline.app.consumer
+        working = app._loops[partition]._working
+        async with app.owners[partition]._turn_to_append:  # one turn is half done, and has to be finished first
+            await pipeline.produce(pipeline.topics.turns, b"ada", as_json(a_turn("ada", "t0")), partition)
+            await eventually(working.locked)
+            app.ready.clear()
+            await consumer.subscribe({tp.topic for tp in consumer.assignment()})  # the embedded log's rebalance
+            await eventually(lambda: app.owners == {})
+            assert working.locked()
+            question = b'{"kind": "query", "graph": "ada", "text": "the kettle", "after": 9}'
+            await app._desk.take(partition, arrival(question, timestamp=now_ms()))
+            await eventually(lambda: not app._desk._tasks)
+        await app.ready.wait()
+        await eventually(lambda: pipeline.ids("ada") == ["t0"])
 
 
 async def test_another_worker_in_this_process_may_follow_at_once(tmp_path: Path) -> None:

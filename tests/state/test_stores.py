@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from emgas.errors import DataDirectoryInUse, EmgasError
-from state.errors import StoreCorrupt
+from state import rocks_store
+from state.errors import StoreCorrupt, WrongLayout
 from state.rocks_store import RocksStore
-from state.store import Batch, MemoryStore, Store, number, of_number
+from state.store import HEAD, LAYOUT, LAYOUT_KEY, Batch, MemoryStore, Store, number, of_number
 from tests.contracts.store_contract import KeptStoreContract, StoreContract
 
 
@@ -56,6 +57,45 @@ def test_reading_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("bulk", [False, True])
+def test_a_store_names_its_layout_from_its_first_head_on(tmp_path: Path, bulk: bool) -> None:
+    store = RocksStore(tmp_path / "store", bulk=bulk)
+    store.write({b"a": b"1"})
+    assert store.get(LAYOUT_KEY) is None
+    store.write({HEAD: b"{}"})
+    assert store.get(LAYOUT_KEY) == number(LAYOUT)
+    store.close()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_store_of_another_layout_is_refused_and_let_go_of(tmp_path: Path, read_only: bool) -> None:
+    store = RocksStore(tmp_path / "store")
+    store.write({HEAD: b"{}"})
+    store.write({LAYOUT_KEY: number(LAYOUT + 1)})
+    store.close()
+    with pytest.raises(WrongLayout, match=f"layout {LAYOUT + 1}.*remove that directory"):
+        RocksStore(tmp_path / "store", read_only=read_only)
+    rocks_store.check_free(tmp_path / "store")
+
+
+def test_a_store_that_names_no_layout_has_the_one_from_before_they_were_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = RocksStore(tmp_path / "store")
+    store.write({HEAD: b"{}"})
+    store.write({LAYOUT_KEY: None})
+    store.close()
+    store = RocksStore(tmp_path / "store")
+    store.write({HEAD: b"{}"})
+    assert store.get(LAYOUT_KEY) == number(LAYOUT), "it is named now"
+    store.write({LAYOUT_KEY: None})
+    store.close()
+    monkeypatch.setattr(rocks_store, "LAYOUT", LAYOUT + 1)
+    with pytest.raises(WrongLayout):
+        RocksStore(tmp_path / "store")
+    RocksStore(tmp_path / "new").close()
+
+
 class TestRocksStoreFilledInBulk(StoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
@@ -67,7 +107,9 @@ class TestRocksStoreFilledInBulk(StoreContract):
 class BothStores(RuleBasedStateMachine):
     """RocksDB and the dict give the same answers, whatever is written, and also after closing and opening."""
 
-    keys = st.binary(max_size=3) | st.sampled_from([b"k", b"k\xff", b"k\xff\xff"])
+    keys = st.binary(max_size=3).filter(lambda key: key not in (HEAD, LAYOUT_KEY)) | st.sampled_from(
+        [b"k", b"k\xff", b"k\xff\xff"]
+    )
 
     def __init__(self) -> None:
         super().__init__()

@@ -30,6 +30,7 @@ from tests.support.keepers import CHANGES, keeper_of
 from tests.support.logs import fold
 from tests.support.memory_log import MemoryLog
 from tests.support.outbox import DEAD_LETTERS, REPLIES, SentRecords, arrival
+from tests.support.pipeline import eventually
 
 PARTITIONS = 4
 HERE = partition_of("ada", PARTITIONS)
@@ -252,6 +253,23 @@ async def test_who_waits_at_a_desk_that_closes_gets_nothing() -> None:
     await counter.ask(a_query(after=1))
     await counter.desk.drop()
     assert await counter.answers() == []
+    assert counter.halted == []
+
+
+async def test_what_a_question_is_appending_is_finished_when_partitions_are_taken_away() -> None:
+    counter = Counter()
+    await counter.remember("t0")
+    counter.log.slow = asyncio.Event()
+    await counter.ask(a_query(reinforce=True))
+    await counter.ask(a_query(after=9))
+    await eventually(lambda: len(counter.log.records[HERE]) == 3)
+    dropping = asyncio.create_task(counter.desk.drop())
+    await eventually(lambda: len(counter.desk._tasks) == 1)
+    counter.log.slow.set()
+    await dropping
+    assert isinstance(decode(counter.log.values(HERE)[-1][1]), ConceptsRecalled)
+    assert counter.state.head.watermark == 2, "the state has all that the log has"
+    await counter.remember("t1")
     assert counter.halted == []
 
 

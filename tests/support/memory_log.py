@@ -5,6 +5,7 @@ log.put(value)                        append as any program might
 log.before = lambda: log.put(value)   what happens between the owner's decision and its append
 log.between = [value, …]              what others write between the records of one batch
 log.broken = ConnectionError("…")     every append fails; log.silent: is never acknowledged
+log.slow = asyncio.Event()            … only once this is set
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class MemoryLog(ListReader):
         self.between: list[bytes] = []
         self.broken: Exception | None = None
         self.silent = False
+        self.slow: asyncio.Event | None = None
 
     def put(self, value: bytes, key: bytes | None = None, partition: int = 0) -> int:
         offset = len(self.records[partition])
@@ -46,4 +48,6 @@ class MemoryLog(ListReader):
                 self.put(self.between.pop(0), partition=partition)
         if self.silent:
             await asyncio.Event().wait()
+        if self.slow:
+            await self.slow.wait()
         return offsets

@@ -1,0 +1,90 @@
+"""Taking snapshots beside the work: one that is given up half-way spoils none that comes after it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from replay.log import Record
+from replay.manifest import Manifest
+from replay.snapshots import Snapshots
+from state.partition import Partition
+from state.rocks_store import RocksStore
+from streams.settings import Settings
+from streams.snapshotting import SnapshotTaker
+from tests.support.events import NOON
+from tests.support.list_log import ListReader
+from tests.support.logs import LogWriter, fold
+
+
+class Folds:
+    """One partition, and where checkpoints of it were wanted."""
+
+    def __init__(self, path: Path, log: LogWriter) -> None:
+        self.store = RocksStore(path)
+        self.places: list[Path] = []
+        fold(log.records, Partition(self.store)).flush()
+
+    def checkpoint(self, number: int, path: Path) -> None:
+        self.places.append(path)
+        self.store.checkpoint(path)
+
+
+@pytest.fixture
+async def taking(tmp_path: Path) -> AsyncIterator[tuple[SnapshotTaker, Folds, Snapshots]]:
+    log = LogWriter(partitions=1)
+    log.turn(at=NOON)
+    settings = Settings(data=tmp_path, broker=None, snapshots=str(tmp_path / "snapshots"))
+    reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
+    folds = Folds(tmp_path / "store", log)
+    yield (
+        SnapshotTaker(settings, folds, reader, lambda: NOON),
+        folds,
+        Snapshots(str(tmp_path / "snapshots"), settings.prefix),
+    )
+    folds.store.close()
+
+
+async def test_a_snapshot_that_is_given_up_half_way_leaves_the_next_one_alone(
+    taking: tuple[SnapshotTaker, Folds, Snapshots], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taker, folds, snapshots = taking
+    write, begun, go_on, ended = Snapshots.write, asyncio.Event(), threading.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(self: Snapshots, manifest: Manifest, checkpoint: Path) -> None:
+        loop.call_soon_threadsafe(begun.set)
+        go_on.wait(60)
+        try:
+            write(self, manifest, checkpoint)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(Snapshots, "write", slow)
+    given_up = asyncio.create_task(taker.take(0))
+    await begun.wait()
+    given_up.cancel()
+    monkeypatch.setattr(Snapshots, "write", write)
+    taken = await taker.take(0)
+    go_on.set()
+    assert await asyncio.to_thread(ended.wait, 60)
+    assert snapshots.names(0) == [taken.name]
+    snapshots.fetch(snapshots.manifest(0, taken.name), folds.places[0].parent.parent / "fetched")
+    assert len(set(folds.places)) == 2
+    assert not any(place.exists() for place in folds.places)
+
+
+async def test_what_a_killed_worker_left_is_removed(taking: tuple[SnapshotTaker, Folds, Snapshots]) -> None:
+    taker, folds, _ = taking
+    await taker.take(0)
+    left = folds.places[0].parent.parent / "left"
+    left.mkdir()
+    await taker.take(0)
+    assert left.exists(), "only the first one looks"
+    again = SnapshotTaker(taker._settings, folds, taker._reader, taker._now)
+    await again.take(0)
+    assert not left.exists()
