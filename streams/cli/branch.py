@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from emgas import Turn
 from emgas.client import MemoryClient
@@ -104,7 +104,7 @@ async def _branch(source: Settings, target: Settings, life: Life | None) -> Coun
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     async with carriers.readable(source) as readable, session(target, TIMEOUT) as there:
         log = readable.reader(source.topics.events)
-        with Progress(*columns, console=output.err, transient=True) as progress:
+        with output.progress(*columns) as progress:
             bar = progress.add_task("branching")
             for number in range(readable.partitions):
                 queue = messages(accepted(log, number), life, cursor.done(number))

@@ -50,8 +50,11 @@ def import_(
 def _holds_backup(path: Path) -> bool:
     if not path.is_file():
         return False
-    with path.open("rb") as stream:
-        return is_backup(stream.read(HEAD_BYTES))
+    try:
+        with path.open("rb") as stream:
+            return is_backup(stream.read(HEAD_BYTES))
+    except OSError as error:
+        output.fail_path("read", path, error)
 
 
 def _restore(file: Path, json: bool) -> None:

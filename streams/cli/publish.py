@@ -14,13 +14,14 @@ from typing import Annotated, BinaryIO
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from emgas import MemoryClient, Turn, limits
 from emgas.connection import Connection
 from emgas.errors import EmgasError
 from emgas.formats import FORMATS, BadLine, Item, Options, read, read_folder
 from emgas.messages import Outcome
+from processors.context import utc
 from state.presets import PRESETS
 from streams.cli import output
 from streams.cli.client import Session, session
@@ -30,6 +31,7 @@ DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where 
 Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
 Preset = Annotated[str | None, typer.Option(help=f"How graphs live that are new: {', '.join(PRESETS)}.")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")]
+SECONDS_OF_TODAY = range(10**9, 10**10)  # ms: January to April of 1970; s: since 2001
 RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
 
 
@@ -77,13 +79,15 @@ def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], send
         output.print_json(counts)
     else:
         _show(counts)
+    if 0 < counts["published"] == counts["rejected"]:
+        output.fail(f"nothing of {file} could be accepted: `emgas dead-letters list` has it, with the reasons")
 
 
 async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending) -> dict[str, float]:
     started = time.perf_counter()
     counts: Counter[str] = Counter()
     with _opened(file) as stream:
-        items = reading(stream)
+        items = _read_on(file, reading(stream))
         async with session(output.settings(), timeout=30.0) as connected:
             await _send(connected, items, stream, counts, sending)
     result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
@@ -94,7 +98,7 @@ async def _send(
     connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], sending: Sending
 ) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=output.err, transient=True) as progress:
+    with output.progress(*columns) as progress:
         known = isinstance(stream, BufferedReader) and stream is not sys.stdin.buffer
         size = Path(stream.name).stat().st_size if known else None
         bar = progress.add_task("publishing", total=size)
@@ -109,15 +113,32 @@ async def _send(
                 progress.update(bar, completed=stream.tell(), description=f"{counts['published']} turns")
 
 
+def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items.  Raises EmgasError when the file cannot be read any further."""
+    try:
+        yield from items
+    except OSError as error:
+        raise EmgasError(f"cannot read on in {file}: {error.strerror or error}; publish it again to go on") from error
+
+
 async def _good(connection: Connection, items: Iterator[Item], counts: Counter[str]) -> AsyncIterator[Turn]:
     """Yield the turns; bury the lines that cannot be one, so that nothing of the file is lost."""
+    told = False
     for item in items:
         if isinstance(item, BadLine):
             counts["published"] += 1
             counts["rejected"] += 1
             await _bury(connection, item)
         else:
+            if not told and item.at is not None and item.at in SECONDS_OF_TODAY:
+                told = True
+                _tell_doubtful(item.id, item.at)
             yield item
+
+
+def _tell_doubtful(turn: str, at: int) -> None:
+    told = f"turn {turn} is dated {utc(at)}: `at` is in milliseconds, was it meant in seconds?"
+    output.err.print(f"[yellow]doubtful[/] {escape(told)}", highlight=False, soft_wrap=True)
 
 
 async def _configured(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str) -> AsyncIterator[Turn]:
@@ -133,7 +154,7 @@ async def _configured(memory: MemoryClient, turns: AsyncIterator[Turn], preset: 
 
 
 async def _bury(connection: Connection, line: BadLine) -> None:
-    reason = f"line {line.number}: {line.reason}"
+    reason = line.told
     output.err.print(f"[yellow]rejected[/] {escape(reason)}", highlight=False, soft_wrap=True)
     headers = error_headers(connection.topics.turns, -1, -1, reason)
     if len(line.raw) > limits.TRANSPORT_BYTES:
@@ -155,7 +176,11 @@ def _opened(file: str) -> Iterator[BinaryIO]:
     if Path(file).is_dir():
         yield BytesIO()
         return
-    with open(file, "rb") as stream:
+    try:
+        stream = open(file, "rb")  # noqa: SIM115 - closed below: only opening it may fail like this
+    except OSError as error:
+        output.fail_path("read", file, error)
+    with stream:
         yield stream
 
 

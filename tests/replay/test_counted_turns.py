@@ -1,4 +1,4 @@
-"""Which turns count is told the same by the ids alone as by the graph that is folded, and as by the plain definition."""
+"""Which turns count is told the same by the ids as by the graph that is folded, and as by the plain definition."""
 
 from __future__ import annotations
 
