@@ -103,7 +103,8 @@ async def create(settings: Settings) -> None:
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:
-    """Return how the topics are.  Raises TransportFailed when one is missing."""
+    """Return how the topics are.  Raises TransportFailed when one is missing, NoMemory as `check_there`."""
+    check_there(settings)
     names = [wanted.name for wanted in plan(settings.topics, settings.partitions)]
     if settings.is_embedded:
         with _log(settings) as log:

@@ -60,7 +60,7 @@ def _read(file: Path) -> Iterator[Question]:
     try:
         lines = file.read_bytes().splitlines()
     except OSError as error:
-        raise InvalidMessage(f"{file}: {error.strerror}") from error
+        output.fail_path("read", file, error)
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import Counter
@@ -61,7 +62,7 @@ def publish_file(
     file: str, graph: str | None, format: str | None, options: Options, sending: Sending, json: bool
 ) -> None:
     """Publish a file or a folder (- for stdin), and say what became of its turns."""
-    if Path(file).is_dir():
+    if os.path.isdir(file):  # as pathlib's, but of a name that cannot be looked at it is False, and opening tells why
         publish_items(file, lambda _: read_folder(Path(file), graph, format, options), sending, json)
     else:
         publish_items(file, lambda stream: read(stream, file, graph, format, options), sending, json)
@@ -69,8 +70,6 @@ def publish_file(
 
 def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, json: bool) -> None:
     """Publish what `reading` makes of `file`, and say what became of it."""
-    if file != "-" and not Path(file).exists():
-        output.fail(f"there is no file {file}", output.USAGE)
     if sending.preset is not None and sending.preset not in PRESETS:
         output.fail(f"there is no preset {sending.preset}: take one of {', '.join(PRESETS)}", output.USAGE)
     with output.explained():
@@ -78,7 +77,7 @@ def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], send
     if json:
         output.print_json(counts)
     else:
-        _show(counts)
+        _show(counts, sending.wait)
     if 0 < counts["published"] == counts["rejected"]:
         output.fail(f"nothing of {file} could be accepted: `emgas dead-letters list` has it, with the reasons")
 
@@ -87,7 +86,10 @@ async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sen
     started = time.perf_counter()
     counts: Counter[str] = Counter()
     with _opened(file) as stream:
-        items = _read_on(file, reading(stream))
+        try:
+            items = _read_on(file, reading(stream))
+        except OSError as error:
+            output.fail_path("read", file, error)
         async with session(output.settings(), timeout=30.0) as connected:
             await _send(connected, items, stream, counts, sending)
     result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
@@ -173,19 +175,22 @@ def _opened(file: str) -> Iterator[BinaryIO]:
     if file == "-":
         yield sys.stdin.buffer
         return
-    if Path(file).is_dir():
+    if os.path.isdir(file):
         yield BytesIO()
         return
     try:
         stream = open(file, "rb")  # noqa: SIM115 - closed below: only opening it may fail like this
+    except FileNotFoundError:
+        output.fail(f"there is no file {file}", output.USAGE)
     except OSError as error:
         output.fail_path("read", file, error)
     with stream:
         yield stream
 
 
-def _show(counts: dict[str, float]) -> None:
+def _show(counts: dict[str, float], waited: bool) -> None:
     told = ", ".join(f"{int(counts[name])} {name}" for name in ("accepted", "duplicates", "rejected"))
+    told = told if waited else f"logged, not waited for; {int(counts['rejected'])} rejected"
     rate = counts["published"] / counts["seconds"] if counts["seconds"] else 0
     output.out.print(f"{int(counts['published'])} turns in {counts['seconds']:.1f} s ({rate:.0f}/s): {told}")
     if counts["rejected"]:

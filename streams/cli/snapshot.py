@@ -15,7 +15,7 @@ from replay.manifest import Manifest, SnapshotRefused
 from replay.snapshots import NoSuchPlace, Snapshots, SnapshotsUnreachable
 from replay.snapshots import restore as fetch
 from state.rocks_store import check_free
-from streams.carriers import readable
+from streams.carriers import check_there, readable
 from streams.cli import output
 from streams.cli.client import session
 from streams.settings import Settings
@@ -34,6 +34,8 @@ def create(to: To = None, json: output.Json = False) -> None:
         output.fail("--to: workers on Kafka write where their own EMGAS_SNAPSHOTS says", output.USAGE)
     if settings.is_embedded:
         settings = _settings(to, "--to")
+        with output.explained():
+            check_there(settings)
         _check_writable(settings)
     taken = output.run(_create(settings))
     rows = [

@@ -160,8 +160,8 @@ def _explain(found: Found) -> None:
     """Say on stderr what is wrong with a partition, and what was left out."""
     number = found.verification.partition
     if found.match is not None and found.behind:
-        told = f"partition {number}: compared up to offset {found.verification.watermark}; "
-        output.warn(told + f"the {found.behind} records after it are not folded yet")
+        told = f"partition {number}: compared up to offset {found.verification.watermark}"
+        output.warn(f"{told}; what follows up to {found.end - 1} is not folded yet")
     if found.problem:
         _say(f"partition {number}", found.problem)
     for each in found.divergences[:SHOWN]:

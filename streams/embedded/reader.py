@@ -56,6 +56,13 @@ class EmbeddedReader:
             await asyncio.sleep(0)  # a long replay beside a live worker must not starve it
 
 
+def _nothing_at(path: Path) -> str:
+    return (
+        f"there is no memory at {path.parent}: no worker has ever run in this data directory. `emgas publish` begins "
+        "one; if there should be one, set EMGAS_DATA (and EMGAS_PREFIX) to where it is"
+    )
+
+
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
@@ -69,15 +76,15 @@ class ReadOnlyLog:
     def __init__(self, directory: Path) -> None:
         path = directory.expanduser().resolve() / layout.FILE
         if not _is_there(path):
-            raise NoMemory(
-                f"there is no memory at {path.parent}: no worker has ever run in this data directory. "
-                "`emgas publish` begins one; if there should be one, set EMGAS_DATA (and EMGAS_PREFIX) to where it is"
-            )
+            raise NoMemory(_nothing_at(path))
         try:
             self._db = layout.connect(path, read_only=True)
-            layout.check_layout(self._db, path)
+            born = layout.check_layout(self._db, path)
         except sqlite3.Error as error:
             raise TransportFailed(f"cannot read {path}: {error}") from error
+        if not born:
+            self.close()
+            raise NoMemory(_nothing_at(path))
 
     def close(self) -> None:
         """Let go of the file."""

@@ -186,7 +186,7 @@ def test_what_a_worker_has_not_folded_yet_is_told(copy: Path, tmp_path: Path) ->
     said = emgas_here(copy, "replay", "verify", "--json")
     assert [each["watermark"] for each in said.json["partitions"]] == [end - 1 for end in ends]
     assert all(each["log_end"] > end for each, end in zip(said.json["partitions"], ends, strict=True))
-    assert f"partition 0: compared up to offset {ends[0] - 1}; the " in said.err
+    assert f"partition 0: compared up to offset {ends[0] - 1}; what follows up to " in said.err
 
 
 async def test_replay_reads_beside_a_live_worker(tmp_path: Path) -> None:
