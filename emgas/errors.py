@@ -4,6 +4,7 @@ EmgasError
 ├── InvalidMessage      the caller's message breaks the contract (nothing was sent)
 ├── NoAnswer            nothing came back in time (publishing is safe to repeat: turn ids are idempotent)
 ├── TransportFailed     the broker or the embedded log refused or is out of reach
+│   └── NoMemory        there is no embedded log in the data directory: nothing was ever written there
 ├── QueryFailed         the owner answered with a typed failure (`.failure`)
 ├── DataDirectoryInUse  another process owns the embedded data directory
 ├── NotInstalled        a connection of this kind needs the service, which is not installed here
@@ -29,6 +30,10 @@ class NoAnswer(EmgasError):
 
 class TransportFailed(EmgasError):
     """The broker or the embedded log refused a record or cannot be reached."""
+
+
+class NoMemory(TransportFailed):
+    """Nothing was ever written to the data directory.  Operator action: write something, or name another directory."""
 
 
 class QueryFailed(EmgasError):

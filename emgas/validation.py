@@ -27,6 +27,8 @@ _SENTENCES = {
     "model_type": "must be a JSON object",
     "union_tag_not_found": "has no `kind`: add one",
 }
+_TIMES = {"at", "as_of", "since", "until"}
+_TIME = "must be whole milliseconds since 1970 (UTC), in the years 1 to 9999: 2023-05-08T13:56 is 1683554160000"
 _METADATA = f"must be a string of at most {limits.METADATA_CHARACTERS} characters, a finite number, true, false or null"
 
 
@@ -89,6 +91,8 @@ def _sentence(kind: str, message: str, context: Mapping[str, Any], location: tup
         return f"is not valid JSON in UTF-8 ({context['error']}): send one JSON object"
     if kind == "union_tag_invalid":
         return f"has an unknown `kind`: it must be one of {context['expected_tags']}"
+    if location and location[-1] in _TIMES and location[0] != "metadata" and kind not in _SENTENCES:
+        return _TIME
     if kind in _SENTENCES:
         return _SENTENCES[kind]
     if location[:1] == ("metadata",) and len(location) > 1:

@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
+from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
 
 from emgas.errors import TransportFailed
 from replay.log import LogReader
@@ -48,6 +49,10 @@ class SnapshotsUnreachable(TransportFailed):
     """Where snapshots are kept cannot be reached.  Operator action: look at EMGAS_SNAPSHOTS, and at what it names."""
 
 
+class NoSuchPlace(SnapshotsUnreachable):
+    """What is named is no directory and no URL that works here.  Operator action: correct it or install its package."""
+
+
 class Snapshots:
     """The snapshots of the topics `prefix` below `root`.  Every method raises SnapshotsUnreachable, and blocks."""
 
@@ -55,12 +60,27 @@ class Snapshots:
         self.root = root
         self.prefix = prefix
         try:
-            with _reaching(root):
-                files, base = url_to_fs(root)
-        except ValueError as error:
-            raise SnapshotsUnreachable(f"{root} is no directory and no URL that fsspec knows: {error}") from error
+            files, base = url_to_fs(root)
+        except (ValueError, TypeError, ImportError) as error:
+            raise NoSuchPlace(
+                f"{root} is no directory and no URL that can be used here: {error}. A path needs no scheme; of URLs, "
+                "s3:// needs the package s3fs, gs:// gcsfs, abfs:// adlfs, sftp:// paramiko (pip install s3fs)"
+            ) from error
+        except OSError as error:
+            raise SnapshotsUnreachable(f"cannot use the snapshots at {root}: {error}") from error
         self._files: Any = files  # an fsspec file system: fsspec has no types
         self._base = f"{base.rstrip('/')}/{prefix}"
+
+    @property
+    def outlast(self) -> bool:
+        """Return whether snapshots are still there when this process has ended."""
+        return not isinstance(self._files, MemoryFileSystem)
+
+    def check_writable(self) -> None:
+        """Make the directory that snapshots are written into, where it is a local one."""
+        if isinstance(self._files, LocalFileSystem):
+            with _reaching(self.root):
+                self._files.makedirs(self._base, exist_ok=True)
 
     def write(self, manifest: Manifest, checkpoint: Path) -> None:
         """Copy a checkpoint to where it is kept, its manifest last."""
@@ -248,5 +268,6 @@ def _reaching(root: str) -> Iterator[None]:
     """Turn what a file system raises into ours; a ValueError within is none of its."""
     try:
         yield
-    except (OSError, ImportError) as error:
-        raise SnapshotsUnreachable(f"cannot use the snapshots at {root}: {error}") from error
+    except (OSError, ImportError, NotImplementedError) as error:
+        what = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise SnapshotsUnreachable(f"cannot use the snapshots at {root}: {what or 'not possible there'}") from error

@@ -59,7 +59,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class Verification:
-    """One partition: the live digest beside the digest of an offline fold up to the same watermark."""
+    """One partition: the live digest beside the digest of an offline fold up to the same watermark, -1 for nothing."""
 
     partition: int
     watermark: int
@@ -69,8 +69,13 @@ class Verification:
     audit: Audit
 
     @property
+    def compared(self) -> bool:
+        """Return whether there was anything to compare: a live partition that has folded something."""
+        return self.watermark >= 0
+
+    @property
     def match(self) -> bool:
-        """Return whether the state is the fold, and every turn counted once."""
+        """Return whether the state is the fold, and every turn counted once; of nothing, it always is."""
         return self.digest_live == self.digest_replayed and self.audit.each_once
 
 

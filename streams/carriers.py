@@ -48,7 +48,7 @@ async def readable(settings: Settings) -> AsyncIterator[Readable]:
     """Give the topics that `settings` name, to be read only: beside a live worker, without joining its group.
 
     The embedded log is read beside whatever process owns it; none is made where there is none.
-    Raises TransportFailed.
+    Raises TransportFailed; NoMemory, where there is no embedded log.
     """
     if not settings.is_embedded:
         reader = _kafka_reader(settings)
@@ -56,6 +56,13 @@ async def readable(settings: Settings) -> AsyncIterator[Readable]:
         return
     with closing(ReadOnlyLog(settings.home)) as log:
         yield Readable(log.partitions(settings.topics.events), lambda topic: EmbeddedReader(log, topic))
+
+
+def check_there(settings: Settings) -> None:
+    """Raise NoMemory where the log is embedded and nobody ever wrote to the data directory."""
+    if settings.is_embedded:
+        with closing(ReadOnlyLog(settings.home)) as log:
+            log.partitions(settings.topics.events)
 
 
 def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
@@ -96,7 +103,8 @@ async def create(settings: Settings) -> None:
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:
-    """Return how the topics are.  Raises TransportFailed when one is missing."""
+    """Return how the topics are.  Raises TransportFailed when one is missing, NoMemory as `check_there`."""
+    check_there(settings)
     names = [wanted.name for wanted in plan(settings.topics, settings.partitions)]
     if settings.is_embedded:
         with _log(settings) as log:

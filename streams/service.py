@@ -14,8 +14,10 @@ import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+from emgas.errors import TransportFailed
 from streams import carriers, embedders, extractors
 from streams.app import MemoryApp
 from streams.settings import Settings
@@ -40,7 +42,7 @@ async def running(settings: Settings, on_halt: Callable[[BaseException], None]) 
     """
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder)
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)  # Faust makes only the last folder of its own
+    _make(settings.home)
     async with carriers.found(settings) as carrier:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
 
@@ -57,6 +59,14 @@ async def running(settings: Settings, on_halt: Callable[[BaseException], None]) 
             starting.cancel()
             await app.release()
             await _stopped(app)
+
+
+def _make(home: Path) -> None:
+    """Make the data directory with all above it; Faust makes only the last folder of its own."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise TransportFailed(f"cannot use the data directory {home}: {error.strerror}; set EMGAS_DATA") from error
 
 
 async def _stopped(app: MemoryApp) -> None:

@@ -83,6 +83,11 @@ class Settings(BaseSettings):
             raise ValueError(f"choose one of {', '.join(PRESETS)}")
         return value
 
+    @field_validator("snapshots")
+    @classmethod
+    def _somewhere(cls, value: str | None) -> str | None:
+        return value or None
+
     @field_validator("broker")
     @classmethod
     def _known_scheme(cls, value: str | None) -> str | None:

@@ -42,6 +42,7 @@ OF_MANY_FILES: dict[str, Callable[[Files, str | None, Options], Iterator[Item]]]
 }
 _FILES = {"chatgpt": chatgpt.FILE, "telegram": telegram.FILE, "whatsapp": whatsapp.FILE, "slack": slack.DAY}
 ZIP = b"PK\x03\x04"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 # Inside a string, the quote of a key would have a backslash before it.
 _MESSAGES = re.compile(rb'(?<!\\)"messages"\s*:\s*\[')
 _CONVERSATIONS = re.compile(rb'(?<!\\)"conversations"\s*:\s*\[')
@@ -50,6 +51,9 @@ _TELEGRAM = re.compile(
     rb'(?<!\\)"(type"\s*:\s*"(saved_messages|(personal|bot)_chat|(private|public)_(group|supergroup|channel))"'
     rb'|chats"\s*:\s*\{)'
 )
+_SLACK = re.compile(rb'(?<!\\)"ts"\s*:\s*"[0-9]+\.[0-9]+"')
+_TURNS = re.compile(rb'(?<!\\)"(speaker|graph)"\s*:')
+_LOCOMO = re.compile(rb'(?<!\\)"(sample_id|conversation)"\s*:')
 _BACKUP = re.compile(rb'\{"specversion":"1\.0"[^{]*"type":"io\.emgas\.backup\.')
 
 
@@ -63,9 +67,14 @@ def read(
     """
     options = replace(options or Options(), name=name)
     _check(format)
-    if format in (None, *OF_MANY_FILES) and (stream.seekable() or format is None) and head_of(stream).startswith(ZIP):
+    head = head_of(stream) if stream.seekable() or format is None else b""
+    if head.startswith(UTF_16):
+        raise InvalidMessage(f"{name}: is in UTF-16: save it in UTF-8")
+    if head.startswith(ZIP) and format not in (None, *OF_MANY_FILES):
+        raise InvalidMessage(f"{name}: is a ZIP, in which no {format} is looked for: unpack it")
+    if head.startswith(ZIP):
         return _read_files(Zipped(stream), graph, format, options)
-    return FORMATS[format or detect(head_of(stream), name)](stream, graph, options)
+    return FORMATS[format or detect(head, name)](stream, graph, options)
 
 
 def read_folder(
@@ -87,6 +96,8 @@ def detect(head: bytes, name: str = "") -> str:
         return "jsonl"
     if whatsapp.HEADER.match(start.partition(b"\n")[0].decode(errors="replace")):
         return "whatsapp"
+    if not start:
+        raise InvalidMessage(f"{name or 'file'}: is empty")
     raise InvalidMessage(
         f"{name or 'file'}: is in none of the formats {', '.join(FORMATS)}: convert it, or name its format"
     )
@@ -97,7 +108,13 @@ def _detect_array(start: bytes) -> str:
         return "whatsapp"
     if _MAPPING.search(start):
         return "chatgpt"
-    return "sharegpt" if _CONVERSATIONS.search(start) else "locomo"
+    if _CONVERSATIONS.search(start):
+        return "sharegpt"
+    if _LOCOMO.search(start):
+        return "locomo"
+    if _TURNS.search(start):
+        raise InvalidMessage("file: is a JSON array of turns: write one turn per line, without brackets and commas")
+    return "slack" if _SLACK.search(start) else "locomo"
 
 
 def _detect_object(start: bytes) -> str:

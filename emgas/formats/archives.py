@@ -100,7 +100,7 @@ def read_each(files: Files, wanted: re.Pattern[str], read: Read, graph: str | No
             try:
                 stream = BytesIO(files.read(name))
             except InvalidMessage as error:
-                yield BadLine(1, b"", f"{name}: {error}")
+                yield BadLine(1, b"", f"{name}: {error}", "")
                 continue
             for item in read(stream, graph, replace(options, name=options.name or name)):
                 yield replace(item, reason=f"{name}: {item.reason}") if isinstance(item, BadLine) else item

@@ -27,6 +27,7 @@ from emgas.messages import Turn
 from emgas.validation import build
 
 FILE = re.compile(r"(^|/)conversations(-[0-9]+)?\.json$")
+UNIT = "conversation"
 TITLE_CHARACTERS = 200
 SHOWN = ("user", "assistant")
 OTHER_PARTS = {
@@ -44,7 +45,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     if isinstance(conversations, BadLine):
         yield conversations
     elif not isinstance(conversations, list):
-        yield BadLine(1, raw_of(conversations), "file: must be a JSON array of conversations")
+        yield BadLine(1, raw_of(conversations), "file: must be a JSON array of conversations", "")
     else:
         for number, conversation in enumerate(conversations, start=1):
             yield from _conversation(number, conversation, graph)
@@ -60,7 +61,7 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
         name = _name(conversation)
         nodes = _branch(conversation)
     except InvalidMessage as error:
-        yield BadLine(number, raw_of(conversation), str(error))
+        yield BadLine(number, raw_of(conversation), str(error), UNIT)
         return
     title = conversation.get("title")
     metadata = {"origin": "import:chatgpt"}
@@ -71,7 +72,7 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
         try:
             turn = _turn(node, conversation.get("create_time"), common)
         except InvalidMessage as error:
-            yield BadLine(number, raw_of(node), f"message: {error}")
+            yield BadLine(number, raw_of(node), f"message: {error}", UNIT)
         else:
             if turn is not None:
                 yield turn

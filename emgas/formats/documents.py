@@ -23,7 +23,7 @@ def load(stream: IO[bytes]) -> Any:
     try:
         return orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
-        return BadLine(1, raw[:LINE_BYTES], f"file: is not valid JSON in UTF-8 ({error})")
+        return BadLine(1, raw[:LINE_BYTES], f"file: is not valid JSON in UTF-8 ({error})", "")
 
 
 def raw_of(value: Any) -> bytes:

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from emgas import limits
 from emgas.errors import InvalidMessage
 from emgas.messages import Turn
-from emgas.validation import encode
+from emgas.validation import build, encode
 
 LINE_BYTES = 32 * 1024 * 1024  # of one line; what is longer is reported, and never held whole
 
@@ -23,13 +23,20 @@ LINE_BYTES = 32 * 1024 * 1024  # of one line; what is longer is reported, and ne
 class BadLine:
     """Something that cannot become a turn.  Reading goes on after it.
 
-    `number` counts from 1: the line in the file, or the conversation in a format that is one JSON array.  `raw` is what
-    was there: the line (of an over-long one, its beginning), or in an array the part that is at fault.
+    `number` counts from 1 what `unit` says: lines of the file, or conversations in a format that is one JSON array; an
+    empty unit is the file as a whole, or a part that the reason names.  `raw` is what was there: the line (of an
+    over-long one, its beginning), or in an array the part that is at fault.
     """
 
     number: int
     raw: bytes
     reason: str
+    unit: str = "line"
+
+    @property
+    def told(self) -> str:
+        """Return where it is and what is wrong with it, for people."""
+        return f"{self.unit} {self.number}: {self.reason}" if self.unit else self.reason
 
 
 Item = Turn | BadLine
@@ -99,11 +106,7 @@ def within_record(turn: Turn, size: int) -> Turn:
 
 def check_graph(graph: str) -> str:
     """Return `graph`.  Raises InvalidMessage at once, where every single line of a file would be bad for it."""
-    try:
-        Turn(id="-", graph=graph, speaker="-", text="")
-    except ValueError as error:
-        raise InvalidMessage(f"graph: must match {limits.GRAPH_ID}") from error
-    return graph
+    return build(Turn, {"id": "-", "graph": graph, "speaker": "-", "text": ""}).graph
 
 
 def stable_id(graph: str, session: str, position: int, text: str) -> str:

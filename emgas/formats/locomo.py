@@ -28,6 +28,7 @@ from emgas.validation import build
 
 DOCUMENT_BYTES = 256 * 1024 * 1024
 TURN_MS = 20_000  # the format times sessions, not turns: about how long reading one message and typing the next takes
+UNIT = "conversation"
 DATE = "%I:%M %p on %d %B, %Y"
 
 
@@ -41,10 +42,10 @@ def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
     try:
         samples = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
-        yield BadLine(1, raw[:LINE_BYTES], f"file: is not valid JSON in UTF-8 ({error})")
+        yield BadLine(1, raw[:LINE_BYTES], f"file: is not valid JSON in UTF-8 ({error})", "")
         return
     if not isinstance(samples, list):
-        yield BadLine(1, raw[:LINE_BYTES], "file: must be a JSON array of conversations")
+        yield BadLine(1, raw[:LINE_BYTES], "file: must be a JSON array of conversations", "")
         return
     for number, sample in enumerate(samples, start=1):
         yield from _sample(number, sample, graph)
@@ -55,7 +56,7 @@ def _sample(number: int, sample: Any, graph: str | None) -> Iterator[Item]:
     name = sample.get("sample_id") if isinstance(sample, dict) else None
     conversation = sample.get("conversation") if isinstance(sample, dict) else None
     if not isinstance(name, str | int) or not isinstance(conversation, dict):
-        yield BadLine(number, _raw(sample), "conversation: must be an object with sample_id and conversation")
+        yield BadLine(number, _raw(sample), "conversation: must be an object with sample_id and conversation", UNIT)
         return
     for key in sorted(filter(_is_session, conversation), key=lambda key: int(key.removeprefix("session_"))):
         common = {
@@ -80,10 +81,10 @@ def _session(number: int, sample: str, turns: Any, date: Any, common: dict[str, 
         start = datetime.strptime(date, DATE).replace(tzinfo=UTC)
     except (TypeError, ValueError):
         reason = f"{common['session']}_date_time: must be like 1:56 pm on 8 May, 2023"
-        yield BadLine(number, _raw(turns), reason)
+        yield BadLine(number, _raw(turns), reason, UNIT)
         return
     if not isinstance(turns, list):
-        yield BadLine(number, _raw(turns), f"{common['session']}: must be a list of turns")
+        yield BadLine(number, _raw(turns), f"{common['session']}: must be a list of turns", UNIT)
         return
     for position, turn in enumerate(turns):
         at = int(start.timestamp() * 1000) + position * TURN_MS
@@ -94,7 +95,7 @@ def _item(number: int, sample: str, turn: Any, common: dict[str, Any]) -> Item:
     try:
         return _turn(sample, turn, common)
     except InvalidMessage as error:
-        return BadLine(number, _raw(turn), str(error))
+        return BadLine(number, _raw(turn), str(error), UNIT)
 
 
 def _turn(sample: str, turn: Any, common: dict[str, Any]) -> Turn:

@@ -10,6 +10,7 @@ at       none: the log's timestamp counts       metadata  {"origin": "import:sha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO, Any
 
 import orjson
@@ -41,16 +42,18 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     """Yield a turn per message."""
     if graph is not None:
         check_graph(graph)
-    for number, conversation in _conversations(stream):
+    is_array = head_of(stream).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+    for number, conversation in _conversations(stream, is_array):
         if isinstance(conversation, BadLine):
             yield conversation
-        else:
-            yield from _conversation(number, conversation, graph)
+            continue
+        for item in _conversation(number, conversation, graph):
+            yield replace(item, unit="conversation") if is_array and isinstance(item, BadLine) else item
 
 
-def _conversations(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
+def _conversations(stream: IO[bytes], is_array: bool) -> Iterator[tuple[int, Any]]:
     """Yield each conversation with its position, or a BadLine in its place."""
-    if head_of(stream).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
+    if is_array:
         found = load(stream)
         yield from [(1, found)] if isinstance(found, BadLine) else enumerate(found, start=1)
         return

@@ -64,10 +64,12 @@ def _load(files: Files, name: str) -> list[Any] | BadLine:
     try:
         raw = files.read(name)
         loaded = orjson.loads(raw)
-    except (InvalidMessage, orjson.JSONDecodeError) as error:
-        return BadLine(1, raw[:LINE_BYTES], f"{name}: {error}")
+    except InvalidMessage as error:
+        return BadLine(1, raw[:LINE_BYTES], f"{name}: {error}", "")
+    except orjson.JSONDecodeError as error:
+        return BadLine(1, raw[:LINE_BYTES], f"{name}: is not valid JSON in UTF-8 ({error})", "")
     if not isinstance(loaded, list):
-        return BadLine(1, raw[:LINE_BYTES], f"{name}: must be a JSON array")
+        return BadLine(1, raw[:LINE_BYTES], f"{name}: must be a JSON array", "")
     return loaded
 
 
@@ -95,7 +97,7 @@ def _day(
         try:
             turn = _turn(message, channel, day, people, common)
         except InvalidMessage as error:
-            yield BadLine(number, raw_of(message), f"{file}, message {number}: {error}")
+            yield BadLine(number, raw_of(message), f"{file}, message {number}: {error}", "")
         else:
             if turn is not None:
                 yield turn

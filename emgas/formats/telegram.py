@@ -50,7 +50,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     chats = found.get("chats", found) if isinstance(found, dict) else None
     chats = chats.get("list", [chats]) if isinstance(chats, dict) else None
     if not isinstance(chats, list):
-        yield BadLine(1, raw_of(found), "file: must be an object with messages, or with chats")
+        yield BadLine(1, raw_of(found), "file: must be an object with messages, or with chats", "")
         return
     for number, chat in enumerate(chats, start=1):
         yield from _chat(number, chat, graph, options)
@@ -65,21 +65,26 @@ def _chat(number: int, chat: Any, graph: str | None, options: Options) -> Iterat
     messages = chat.get("messages") if isinstance(chat, dict) else None
     identity = chat.get("id") if isinstance(chat, dict) else None
     if not isinstance(messages, list) or type(identity) not in (int, str):
-        yield BadLine(number, raw_of(chat), "chat: must be an object with id and messages")
+        yield BadLine(number, raw_of(chat), "chat: must be an object with id and messages", "chat")
         return
     name = chat.get("name") or ("Saved Messages" if chat.get("type") == "saved_messages" else str(identity))
     if not isinstance(name, str):
-        yield BadLine(number, raw_of(chat), "name: must be a string")
+        yield BadLine(number, raw_of(chat), "name: must be a string", "chat")
         return
     common = {"graph": graph or graph_named("telegram", name)}
     for message in messages:
         try:
             turn = _turn(message, str(identity), name, options, common)
         except InvalidMessage as error:
-            yield BadLine(number, raw_of(message), f"message: {error}")
+            yield BadLine(number, raw_of(message), f"{_named(message)}: {error}", "chat")
         else:
             if turn is not None:
                 yield turn
+
+
+def _named(message: Any) -> str:
+    number = message.get("id") if isinstance(message, dict) else None
+    return f"message {number}" if type(number) is int else "message"
 
 
 def _turn(message: Any, chat: str, name: str, options: Options, common: dict[str, Any]) -> Turn | None:

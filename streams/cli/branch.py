@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from emgas import Turn
 from emgas.client import MemoryClient
@@ -22,7 +23,7 @@ from replay.history import accepted
 from state.presets import PRESETS
 from streams import carriers
 from streams.cli import durations, output
-from streams.cli.client import session
+from streams.cli.client import Session, session
 from streams.cli.configure import DURATIONS
 from streams.cli.cursor import Cursor
 from streams.settings import Settings
@@ -98,13 +99,12 @@ def _setting(text: str) -> tuple[str, float]:
 
 
 async def _branch(source: Settings, target: Settings, life: Life | None) -> Counter[str]:
-    await carriers.create(target)
-    cursor = Cursor(target.home / "branch.json", f"{source.broker or source.home.resolve()} {source.prefix}")
     counts: Counter[str] = Counter()
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    async with carriers.readable(source) as readable, session(target, TIMEOUT) as there:
+    cursor = Cursor(target.home / "branch.json", f"{source.broker or source.home.resolve()} {source.prefix}")
+    async with carriers.readable(source) as readable, _made(target) as there:
         log = readable.reader(source.topics.events)
-        with Progress(*columns, console=output.err, transient=True) as progress:
+        with output.progress(*columns) as progress:
             bar = progress.add_task("branching")
             for number in range(readable.partitions):
                 queue = messages(accepted(log, number), life, cursor.done(number))
@@ -113,6 +113,18 @@ async def _branch(source: Settings, target: Settings, life: Life | None) -> Coun
                     progress.update(bar, description=f"partition {number}: {counts['turns']} turns")
                 cursor.save()
     return counts
+
+
+@asynccontextmanager
+async def _made(target: Settings) -> AsyncIterator[Session]:
+    """Connect to the branch; make it where it is not there yet, which is only once there is something to branch."""
+    try:
+        target.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        output.fail_path("write", target.home, error)
+    await carriers.create(target)
+    async with session(target, TIMEOUT) as there:
+        yield there
 
 
 async def _sent(memory: MemoryClient, queue: AsyncIterator[Due], counts: Counter[str]) -> AsyncIterator[int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from emgas.addresses import connect
 from emgas.client import MemoryClient
 from emgas.connection import Connection
+from streams.carriers import check_there
 from streams.embedded.connection import EmbeddedConnection
 from streams.settings import Settings
 
@@ -22,8 +23,13 @@ class Session:
 
 
 @asynccontextmanager
-async def session(settings: Settings, timeout: float = 10.0) -> AsyncIterator[Session]:
-    """Connect for as long as the block lasts; embedded, that starts a worker in this process."""
+async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = True) -> AsyncIterator[Session]:
+    """Connect for as long as the block lasts; embedded, that starts a worker in this process.
+
+    begins  whether an embedded memory may begin with it; who only asks makes none, and gets NoMemory
+    """
+    if not begins:
+        check_there(settings)
     connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
         yield Session(memory, connection)

@@ -60,7 +60,7 @@ def _read(file: Path) -> Iterator[Question]:
     try:
         lines = file.read_bytes().splitlines()
     except OSError as error:
-        raise InvalidMessage(f"{file}: {error.strerror}") from error
+        output.fail_path("read", file, error)
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
@@ -70,7 +70,7 @@ def _read(file: Path) -> Iterator[Question]:
 
 
 async def _compare(source: Settings, target: Settings, asked: list[Question], top: int) -> dict[str, Any]:
-    async with session(source, TIMEOUT) as here, session(target, TIMEOUT) as there:
+    async with session(source, TIMEOUT, begins=False) as here, session(target, TIMEOUT, begins=False) as there:
         answered = [await _answered(here.memory, there.memory, question, top) for question in asked]
         held = {"here": await _held(here.memory), "there": await _held(there.memory)}
     known = [each for each in answered if each["recall"]]

@@ -66,7 +66,8 @@ def configure(
 
 
 async def _configure(graph: str, preset: str | None, given: dict[str, Any], timeout: float) -> Description:
-    async with session(output.settings(), timeout) as connected:
+    begins = preset is not None or bool(given)
+    async with session(output.settings(), timeout, begins=begins) as connected:
         memory = connected.memory
         described = await memory.describe(graph)
         if preset is None and not given:

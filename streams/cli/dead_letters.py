@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from streams.carriers import found
+from streams.carriers import readable
 from streams.cli import output
 from streams.dead_letters import DeadLetter, read_all
 
@@ -17,8 +17,8 @@ app = typer.Typer(no_args_is_help=True, help="What could not be accepted, and wh
 
 async def _read() -> list[DeadLetter]:
     settings = output.settings()
-    async with found(settings) as carrier:
-        return await read_all(carrier.reader(settings.topics.dead_letters))
+    async with readable(settings) as topics:  # beside a process that has the log, too
+        return await read_all(topics.reader(settings.topics.dead_letters))
 
 
 @app.command("list")

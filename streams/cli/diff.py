@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -44,7 +44,9 @@ def diff(
         output.fail(f"--to {utc(until)} lies before --from {utc(since)}: exchange them", output.USAGE)
     before, after = output.run(_graphs(graph, since, until))
     if after is None:
-        _fail_missing(graph, until)
+        output.fail_unknown(graph, until)
+    if until is None and since > after.clock:
+        output.fail(f"--from {utc(since)} lies after all that was said: the last was {utc(after.clock)}", output.USAGE)
     changed = compare(before or Graph(graph), after)
     if json:
         output.print_json({"from": since, "to": changed.clocks[1], **_described(changed)})
@@ -58,12 +60,6 @@ async def _graphs(graph: str, since: int, until: int | None) -> tuple[Graph | No
         number = partition_of(graph, log.partitions)
         found = await history(log.reader(settings.topics.events), number, graph)
     return graph_as_of(found, since), graph_as_of(found, until)
-
-
-def _fail_missing(graph: str, until: int | None) -> NoReturn:
-    if until is None:
-        output.fail_unknown(graph)
-    output.fail(f"nobody had written to graph {graph} by {utc(until)}", output.NOT_FOUND)
 
 
 def _described(changed: Difference) -> dict[str, Any]:

@@ -7,13 +7,13 @@ import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from emgas.formats.lines import check_graph
 from emgas.wire import partition_of
 from replay.backup import write
 from replay.backup_lines import Header
@@ -29,7 +29,10 @@ FORMATS = ("cloudevents", *WRITERS)
 
 def export(
     out: Annotated[Path, typer.Option(help="The file to write; an export that was killed goes on in it.")],
-    graph: Annotated[str | None, typer.Option(help="Only this graph.  Its events alone cannot be restored.")] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(help="Only this graph.  Its events alone cannot be restored.", callback=output.graph_id),
+    ] = None,
     format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}; but for the first, of one graph.")] = (
         "cloudevents"
     ),
@@ -59,9 +62,6 @@ def _check(graph: str | None, format: str, passages: bool, as_of: int | None) ->
         output.fail(f"--passages and --as-of go with {', '.join(WRITERS)}: a backup holds all events", output.USAGE)
     if format != "cloudevents" and graph is None:
         output.fail(f"name the graph to write as {format}: --graph", output.USAGE)
-    if graph is not None:
-        with output.explained():
-            check_graph(graph)
 
 
 async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
@@ -94,10 +94,12 @@ async def _known(log: LogReader, graph: str, partitions: int) -> None:
 @contextmanager
 def _opened(out: Path) -> Iterator[BinaryIO]:
     """Open a file to be read and written, as it is; make it if it is not there."""
+    if str(out) == "-" or (out.exists() and not (out.is_file() or out.is_dir())):
+        output.fail(f"cannot write a backup to {out}: it is read again while it is written; name a file", output.USAGE)
     try:
         descriptor = os.open(out, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)  # what people said: nobody else's
     except OSError as error:
-        output.fail(f"cannot write {out}: {error.strerror}", output.USAGE)
+        output.fail_path("write", out, error)
     with os.fdopen(descriptor, "r+b", buffering=1024 * 1024) as file:
         try:
             yield file
@@ -109,7 +111,7 @@ def _opened(out: Path) -> Iterator[BinaryIO]:
 def progress(total: int) -> Iterator[Callable[[], None]]:
     """Show how many of `total` events are done; gives what counts one."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=output.err, transient=True) as progress:
+    with output.progress(*columns) as progress:
         bar = progress.add_task("events", total=total)
         yield lambda: progress.advance(bar)
 
@@ -119,14 +121,14 @@ async def _graph_file(out: Path, graph: str, format: str, passages: bool, as_of:
         number = partition_of(graph, await log.partitions())
         found = await graph_at(log, number, graph, Moment(at=as_of))
     if found is None:
-        output.fail_unknown(graph)
-    made = to_networkx(found, passages=passages)
+        output.fail_unknown(graph, as_of)
+    made, drawn = to_networkx(found, passages=passages), BytesIO()
+    WRITERS[format](made, drawn)  # before a file that may be there is opened
     try:
-        with out.open("wb") as file:
-            WRITERS[format](made, file)
+        out.write_bytes(drawn.getvalue())
     except OSError as error:
-        output.fail(f"cannot write {out}: {error.strerror}", output.USAGE)
-    return {"file": str(out), "nodes": len(made), "edges": made.number_of_edges(), "bytes": out.stat().st_size}
+        output.fail_path("write", out, error)
+    return {"file": str(out), "nodes": len(made), "edges": made.number_of_edges(), "bytes": len(drawn.getvalue())}
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ def forget(
 
 async def _forget(graph: str, named: Named, timeout: float) -> dict[str, Any] | None:
     """Return what became of the wish, None for an unknown graph."""
-    async with connected_session(output.settings(), timeout) as connected:
+    async with connected_session(output.settings(), timeout, begins=False) as connected:
         memory = connected.memory
         before = await memory.describe(graph)
         if not before.found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,10 +49,13 @@ def import_(
 
 
 def _holds_backup(path: Path) -> bool:
-    if not path.is_file():
+    if not os.path.isfile(path):
         return False
-    with path.open("rb") as stream:
-        return is_backup(stream.read(HEAD_BYTES))
+    try:
+        with path.open("rb") as stream:
+            return is_backup(stream.read(HEAD_BYTES))
+    except OSError as error:
+        output.fail_path("read", path, error)
 
 
 def _restore(file: Path, json: bool) -> None:

@@ -15,9 +15,12 @@ import typer
 from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import Progress, ProgressColumn
 from rich.table import Table
 
-from emgas.errors import EmgasError, InvalidMessage
+from emgas.errors import EmgasError, InvalidMessage, NoMemory, QueryFailed
+from emgas.formats.lines import check_graph
+from processors.context import utc
 from streams.settings import Settings
 
 FAILURE, USAGE, NOT_FOUND, MISMATCH = 1, 2, 3, 4
@@ -26,7 +29,14 @@ out = Console()
 err = Console(stderr=True)
 T = TypeVar("T")
 
-Graph = Annotated[str, typer.Argument(help="Whose memory.", show_default=False)]
+
+def graph_id(name: str | None) -> str | None:
+    """Return the id of a graph, or exit where there can be none of that name."""
+    with explained():
+        return name if name is None else check_graph(name)
+
+
+Graph = Annotated[str, typer.Argument(help="Whose memory.", show_default=False, callback=graph_id)]
 Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for an answer.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
 
@@ -55,9 +65,20 @@ def warn(message: str) -> None:
     err.print(f"[bold yellow]passed over:[/] {escape(message)}", highlight=False, soft_wrap=True)
 
 
-def fail_unknown(graph: str) -> NoReturn:
-    """Say that there is no such graph, and exit."""
-    fail(f"nobody has written to graph {graph} yet", NOT_FOUND)
+def fail_unknown(graph: str, as_of: int | None = None) -> NoReturn:
+    """Say that there is no such graph, or that there was none by a time (ms), and exit."""
+    told = f"has written to graph {graph} yet" if as_of is None else f"had written to graph {graph} by {utc(as_of)}"
+    fail(f"nobody {told}", NOT_FOUND)
+
+
+def fail_path(what: str, path: object, error: OSError) -> NoReturn:
+    """Say that a file or directory that the caller named cannot be read or written, and exit: the call was wrong."""
+    fail(f"cannot {what} {path}: {error.strerror or error}", USAGE)
+
+
+def progress(*columns: ProgressColumn | str) -> Progress:
+    """Return a progress bar, for people only: where stderr is no terminal, it does not even leave an empty line."""
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
 
 
 @contextlib.contextmanager
@@ -67,6 +88,10 @@ def explained() -> Iterator[None]:
         yield
     except InvalidMessage as error:  # made of what was given on the command line: of a file's lines, each is told
         fail(str(error), USAGE)
+    except NoMemory as error:
+        fail(str(error), NOT_FOUND)
+    except QueryFailed as error:
+        fail(error.failure.message)
     except EmgasError as error:
         fail(str(error))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import Counter
@@ -14,13 +15,14 @@ from typing import Annotated, BinaryIO
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from emgas import MemoryClient, Turn, limits
 from emgas.connection import Connection
 from emgas.errors import EmgasError
 from emgas.formats import FORMATS, BadLine, Item, Options, read, read_folder
 from emgas.messages import Outcome
+from processors.context import utc
 from state.presets import PRESETS
 from streams.cli import output
 from streams.cli.client import Session, session
@@ -30,6 +32,7 @@ DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where 
 Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
 Preset = Annotated[str | None, typer.Option(help=f"How graphs live that are new: {', '.join(PRESETS)}.")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")]
+SECONDS_OF_TODAY = range(10**9, 10**10)  # ms: January to April of 1970; s: since 2001
 RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
 
 
@@ -59,7 +62,7 @@ def publish_file(
     file: str, graph: str | None, format: str | None, options: Options, sending: Sending, json: bool
 ) -> None:
     """Publish a file or a folder (- for stdin), and say what became of its turns."""
-    if Path(file).is_dir():
+    if os.path.isdir(file):  # as pathlib's, but of a name that cannot be looked at it is False, and opening tells why
         publish_items(file, lambda _: read_folder(Path(file), graph, format, options), sending, json)
     else:
         publish_items(file, lambda stream: read(stream, file, graph, format, options), sending, json)
@@ -67,8 +70,6 @@ def publish_file(
 
 def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, json: bool) -> None:
     """Publish what `reading` makes of `file`, and say what became of it."""
-    if file != "-" and not Path(file).exists():
-        output.fail(f"there is no file {file}", output.USAGE)
     if sending.preset is not None and sending.preset not in PRESETS:
         output.fail(f"there is no preset {sending.preset}: take one of {', '.join(PRESETS)}", output.USAGE)
     with output.explained():
@@ -76,14 +77,19 @@ def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], send
     if json:
         output.print_json(counts)
     else:
-        _show(counts)
+        _show(counts, sending.wait)
+    if 0 < counts["published"] == counts["rejected"]:
+        output.fail(f"nothing of {file} could be accepted: `emgas dead-letters list` has it, with the reasons")
 
 
 async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending) -> dict[str, float]:
     started = time.perf_counter()
     counts: Counter[str] = Counter()
     with _opened(file) as stream:
-        items = reading(stream)
+        try:
+            items = _read_on(file, reading(stream))
+        except OSError as error:
+            output.fail_path("read", file, error)
         async with session(output.settings(), timeout=30.0) as connected:
             await _send(connected, items, stream, counts, sending)
     result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
@@ -94,7 +100,7 @@ async def _send(
     connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], sending: Sending
 ) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=output.err, transient=True) as progress:
+    with output.progress(*columns) as progress:
         known = isinstance(stream, BufferedReader) and stream is not sys.stdin.buffer
         size = Path(stream.name).stat().st_size if known else None
         bar = progress.add_task("publishing", total=size)
@@ -109,15 +115,32 @@ async def _send(
                 progress.update(bar, completed=stream.tell(), description=f"{counts['published']} turns")
 
 
+def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items.  Raises EmgasError when the file cannot be read any further."""
+    try:
+        yield from items
+    except OSError as error:
+        raise EmgasError(f"cannot read on in {file}: {error.strerror or error}; publish it again to go on") from error
+
+
 async def _good(connection: Connection, items: Iterator[Item], counts: Counter[str]) -> AsyncIterator[Turn]:
     """Yield the turns; bury the lines that cannot be one, so that nothing of the file is lost."""
+    told = False
     for item in items:
         if isinstance(item, BadLine):
             counts["published"] += 1
             counts["rejected"] += 1
             await _bury(connection, item)
         else:
+            if not told and item.at is not None and item.at in SECONDS_OF_TODAY:
+                told = True
+                _tell_doubtful(item.id, item.at)
             yield item
+
+
+def _tell_doubtful(turn: str, at: int) -> None:
+    told = f"turn {turn} is dated {utc(at)}: `at` is in milliseconds, was it meant in seconds?"
+    output.err.print(f"[yellow]doubtful[/] {escape(told)}", highlight=False, soft_wrap=True)
 
 
 async def _configured(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str) -> AsyncIterator[Turn]:
@@ -133,7 +156,7 @@ async def _configured(memory: MemoryClient, turns: AsyncIterator[Turn], preset: 
 
 
 async def _bury(connection: Connection, line: BadLine) -> None:
-    reason = f"line {line.number}: {line.reason}"
+    reason = line.told
     output.err.print(f"[yellow]rejected[/] {escape(reason)}", highlight=False, soft_wrap=True)
     headers = error_headers(connection.topics.turns, -1, -1, reason)
     if len(line.raw) > limits.TRANSPORT_BYTES:
@@ -152,15 +175,22 @@ def _opened(file: str) -> Iterator[BinaryIO]:
     if file == "-":
         yield sys.stdin.buffer
         return
-    if Path(file).is_dir():
+    if os.path.isdir(file):
         yield BytesIO()
         return
-    with open(file, "rb") as stream:
+    try:
+        stream = open(file, "rb")  # noqa: SIM115 - closed below: only opening it may fail like this
+    except FileNotFoundError:
+        output.fail(f"there is no file {file}", output.USAGE)
+    except OSError as error:
+        output.fail_path("read", file, error)
+    with stream:
         yield stream
 
 
-def _show(counts: dict[str, float]) -> None:
+def _show(counts: dict[str, float], waited: bool) -> None:
     told = ", ".join(f"{int(counts[name])} {name}" for name in ("accepted", "duplicates", "rejected"))
+    told = told if waited else f"logged, not waited for; {int(counts['rejected'])} rejected"
     rate = counts["published"] / counts["seconds"] if counts["seconds"] else 0
     output.out.print(f"{int(counts['published'])} turns in {counts['seconds']:.1f} s ({rate:.0f}/s): {told}")
     if counts["rejected"]:

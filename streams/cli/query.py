@@ -9,7 +9,8 @@ import orjson
 import typer
 from rich.markup import escape
 
-from emgas.messages import Mode, Reply
+from emgas.asking import asking
+from emgas.messages import Mode, Query, Reply
 from processors.context import utc
 from streams.cli import output
 from streams.cli.client import session
@@ -20,7 +21,7 @@ Names = list[str]
 
 
 def query(
-    graph: Annotated[str, typer.Argument(help="Whose memory.")],
+    graph: output.Graph,
     text: Annotated[str, typer.Argument(help="The question.")],
     mode: Annotated[str, typer.Option(help="default, or literal: the original algorithm.")] = "default",
     top: Annotated[
@@ -58,18 +59,20 @@ def query(
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
-    reply = output.run(_ask(graph, text, timeout, after=after, as_of=as_of, only=only, **options))
+    with output.explained():  # a wrong call is told whether or not there is a memory
+        asked = asking(None, only, {**options, "graph": graph, "text": text, "after": after, "as_of": as_of})
+    reply = output.run(_ask(asked, timeout))
     if json:
         output.print_json(reply.model_dump())
-    else:
-        show(reply, as_of)
+    elif reply.found:
+        show(reply)
     if not reply.found:
-        raise typer.Exit(output.NOT_FOUND)
+        output.fail_unknown(graph, as_of)
 
 
-async def _ask(graph: str, text: str, seconds: float, **options: Any) -> Reply:
-    async with session(output.settings(), seconds) as connected:
-        return await connected.memory.query(graph, text, **options)
+async def _ask(asked: Query, seconds: float) -> Reply:
+    async with session(output.settings(), seconds, begins=False) as connected:
+        return await connected.memory.ask(asked)
 
 
 def _metadata(given: Sequence[str]) -> dict[str, Any]:
@@ -88,13 +91,8 @@ def _value(text: str) -> Any:
     return text if isinstance(value, dict | list) else value
 
 
-def show(reply: Reply, as_of: int | None = None) -> None:
-    """Print a reply for people; `as_of`: the time (ms) that was asked about."""
-    if not reply.found:
-        graph = reply.graph
-        told = f"has written to graph {graph} yet" if as_of is None else f"had written to graph {graph} by {utc(as_of)}"
-        output.out.print(f"nobody {told}", highlight=False)
-        return
+def show(reply: Reply) -> None:
+    """Print a reply for people."""
     concepts = output.table("concepts", "concept", "energy#", "woken along")
     for concept in reply.concepts:
         concepts.add_row(escape(concept.label), f"{concept.energy:.3f}", escape(" → ".join(concept.path)))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from emgas.wire import partition_of
@@ -20,6 +20,7 @@ from replay.rebuild import Rebuilt
 from replay.snapshots import Snapshots, graph_of
 from streams.carriers import readable
 from streams.cli import output
+from streams.cli.snapshot import opened
 from streams.cli.times import METAVAR
 from streams.cli.times import time as moment
 from streams.rebuilding import combined, rebuild_all
@@ -27,7 +28,9 @@ from streams.settings import Settings
 
 
 def rebuild(
-    graph: Annotated[str | None, typer.Option(help="Only this graph; its digest is told.")] = None,
+    graph: Annotated[
+        str | None, typer.Option(help="Only this graph; its digest is told.", callback=output.graph_id)
+    ] = None,
     as_of: Annotated[
         int | None, typer.Option(parser=moment, metavar=METAVAR, help="As the graphs were: 2023-05-08T14:00 (UTC).")
     ] = None,
@@ -44,13 +47,13 @@ def rebuild(
     """Fold the log again, from its beginning into fresh stores, and print the digest."""
     if as_of is not None and offset is not None:
         output.fail("--as-of and --offset: give one of them", output.USAGE)
+    if snapshots is not None and (graph is None or as_of is not None or into is not None):
+        output.fail("--snapshots goes with --graph, and without --as-of and --into", output.USAGE)
     settings = output.settings()
     plan = output.run(_planned(settings, graph, as_of, offset))
     started = time.perf_counter()
-    if snapshots is not None:
-        if graph is None or as_of is not None or into is not None:
-            output.fail("--snapshots goes with --graph, and without --as-of and --into", output.USAGE)
-        events, digest = output.run(_from_snapshot(settings, plan, graph, snapshots))
+    if snapshots is not None and graph is not None:
+        events, digest = output.run(_from_snapshot(settings, plan, graph, opened(snapshots, settings.prefix)))
     else:
         with _directory(into) as directory:
             plan = _agreed(plan, directory)
@@ -61,7 +64,7 @@ def rebuild(
         output.print_json(told)
         return
     rate = f"{told['events']} events in {told['seconds']:.1f} s ({told['events_per_second']:.0f}/s)"
-    output.out.print(f"{rate}, digest {told['digest']}", highlight=False)
+    output.out.print(f"{rate}, digest {told['digest']}", highlight=False, soft_wrap=True)
 
 
 async def _planned(settings: Settings, graph: str | None, at: int | None, offset: int | None) -> Plan:
@@ -107,22 +110,24 @@ def _digest(plan: Plan, rebuilt: list[Rebuilt]) -> str:
     if plan.graph is None:
         return combined([each.digest for each in rebuilt])
     found = [each.graphs[plan.graph] for each in rebuilt if plan.graph in each.graphs]
-    return found[0] if found else _fail_missing(plan.graph)
+    return found[0] if found else _fail_missing(plan.graph, plan)
 
 
-def _fail_missing(graph: str) -> NoReturn:
-    output.fail(f"graph {graph} was not there yet", output.NOT_FOUND)
+def _fail_missing(graph: str, plan: Plan) -> NoReturn:
+    if plan.at is not None:
+        output.fail_unknown(graph, plan.at)
+    end = plan.ends[partition_of(graph, len(plan.ends))]
+    output.fail(f"nobody had written to graph {graph} before offset {end} of its partition", output.NOT_FOUND)
 
 
-async def _from_snapshot(settings: Settings, plan: Plan, graph: str, root: str) -> tuple[int, str]:
+async def _from_snapshot(settings: Settings, plan: Plan, graph: str, kept: Snapshots) -> tuple[int, str]:
     """Return how many records were read, and the graph's digest."""
     number = partition_of(graph, len(plan.ends))
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
-        kept = Snapshots(root, settings.prefix)
         loaded = await graph_of(kept, number, log, graph, plan.ends[number], output.warn)
     if loaded.graph is None:
-        _fail_missing(graph)
+        _fail_missing(graph, plan)
     return plan.ends[number] - loaded.start, loaded.graph.digest()
 
 
@@ -139,6 +144,6 @@ class _Rate(ProgressColumn):
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int], None]]:
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn()
-    with Progress(*columns, console=output.err, transient=True) as progress:
+    with output.progress(*columns) as progress:
         bar = progress.add_task("events", total=total)
         yield lambda done: progress.update(bar, completed=done)

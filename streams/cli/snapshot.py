@@ -12,27 +12,31 @@ from emgas.messages import Checkpointed
 from processors.context import utc
 from replay.log import LogReader
 from replay.manifest import Manifest, SnapshotRefused
-from replay.snapshots import Snapshots
+from replay.snapshots import NoSuchPlace, Snapshots, SnapshotsUnreachable
 from replay.snapshots import restore as fetch
 from state.rocks_store import check_free
-from streams.carriers import readable
+from streams.carriers import check_there, readable
 from streams.cli import output
 from streams.cli.client import session
 from streams.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Copies of the stores, from which a worker can start.")
 TIMEOUT = 600.0  # seconds: a large store is hashed and copied
-Place = Annotated[
-    str | None, typer.Option("--to", help="Directory or URL of the snapshots, instead of EMGAS_SNAPSHOTS.")
-]
+To = Annotated[str | None, typer.Option("--to", help="Directory or URL to write to, instead of EMGAS_SNAPSHOTS.")]
+From = Annotated[str | None, typer.Option("--from", help="Directory or URL to read from, instead of EMGAS_SNAPSHOTS.")]
 
 
 @app.command()
-def create(to: Place = None, json: output.Json = False) -> None:
+def create(to: To = None, json: output.Json = False) -> None:
     """Have the live owners write a snapshot of every partition."""
-    if to is not None and not output.settings().is_embedded:
+    settings = output.settings()
+    if not settings.is_embedded and to is not None:
         output.fail("--to: workers on Kafka write where their own EMGAS_SNAPSHOTS says", output.USAGE)
-    settings = output.settings() if to is None else _settings(to)
+    if settings.is_embedded:
+        settings = _settings(to, "--to")
+        with output.explained():
+            check_there(settings)
+        _check_writable(settings)
     taken = output.run(_create(settings))
     rows = [
         {"partition": each.position.partition, "snapshot": each.snapshot, "watermark": each.position.watermark}
@@ -43,19 +47,20 @@ def create(to: Place = None, json: output.Json = False) -> None:
 
 
 async def _create(settings: Settings) -> list[Checkpointed]:
-    if settings.is_embedded and settings.snapshots is None:
-        output.fail("give --to, or set EMGAS_SNAPSHOTS to a directory or URL", output.USAGE)
-    async with session(settings, TIMEOUT) as connected:
+    async with session(settings, TIMEOUT, begins=False) as connected:
         return [await connected.memory.checkpoint(number) for number in range(await connected.memory.partitions())]
 
 
 @app.command(name="list")
-def list_(to: Place = None, json: output.Json = False) -> None:
+def list_(from_: From = None, json: output.Json = False) -> None:
     """Show the snapshots that there are, the newest first.  Their files are not read."""
     with output.explained():
-        kept = _kept(_settings(to))
+        kept = _kept(_settings(from_, "--from"))
         rows = [_row(kept, number, name) for number in kept.partitions() for name in kept.names(number)]
-    _tell("snapshots", rows, json)
+    if rows or json:
+        _tell("snapshots", rows, json)
+    else:
+        output.out.print(f"no snapshots at {kept.root} yet", highlight=False, soft_wrap=True, markup=False)
 
 
 def _row(kept: Snapshots, number: int, name: str) -> dict[str, Any]:
@@ -68,13 +73,20 @@ def _row(kept: Snapshots, number: int, name: str) -> dict[str, Any]:
 
 
 @app.command()
-def restore(to: Place = None, json: output.Json = False) -> None:
-    """Put the newest good snapshot of each partition into the data directory of a stopped worker."""
-    settings = _settings(to)
+def restore(from_: From = None, json: output.Json = False) -> None:
+    """Put the newest good snapshot of each partition into the data directory of a stopped worker.
+
+    Exits with 3 when there is no snapshot, with 1 when none of those there can be used.
+    """
+    settings = _settings(from_, "--from")
     rows = output.run(_restore(settings))
-    _tell("restored", rows, json)
-    if not any(row["snapshot"] for row in rows):
-        output.fail(f"no snapshot at {settings.snapshots} can be used: a worker folds the log from its beginning")
+    if any(row["snapshot"] for row in rows):
+        _tell("restored", rows, json)
+        return
+    go_on = "nothing was changed: a worker goes on with what it has, or folds the log from its beginning"
+    if any(row["refused"] for row in rows):
+        output.fail(f"no snapshot at {settings.snapshots} can be used; {go_on}")
+    output.fail(f"there is no snapshot of {settings.prefix} at {settings.snapshots}; {go_on}", output.NOT_FOUND)
 
 
 async def _restore(settings: Settings) -> list[dict[str, Any]]:
@@ -105,17 +117,36 @@ async def _restore_one(settings: Settings, kept: Snapshots, number: int, log: Lo
     }
 
 
-def _settings(to: str | None) -> Settings:
+def _settings(place: str | None, option: str) -> Settings:
+    """Return the settings with `place`, which `option` named, for that of the environment; or exit without one."""
     settings = output.settings()
-    settings = settings if to is None else settings.model_copy(update={"snapshots": to})
-    if settings.snapshots is None:
-        output.fail("give --to, or set EMGAS_SNAPSHOTS to a directory or URL", output.USAGE)
+    settings = settings if place is None else settings.model_copy(update={"snapshots": place})
+    if not settings.snapshots:
+        output.fail(f"give {option}, or set EMGAS_SNAPSHOTS to a directory or URL", output.USAGE)
     return settings
 
 
 def _kept(settings: Settings) -> Snapshots:
     assert settings.snapshots is not None  # noqa: S101 - checked with the settings
-    return Snapshots(settings.snapshots, settings.prefix)
+    return opened(settings.snapshots, settings.prefix)
+
+
+def opened(root: str, prefix: str) -> Snapshots:
+    """Return the snapshots at `root`, or exit: a name that cannot be used is a wrong call."""
+    try:
+        kept = Snapshots(root, prefix)
+    except NoSuchPlace as error:
+        output.fail(str(error), output.USAGE)
+    if not kept.outlast:
+        output.fail(f"{root} is gone when this command ends: name a directory", output.USAGE)
+    return kept
+
+
+def _check_writable(settings: Settings) -> None:
+    try:
+        _kept(settings).check_writable()
+    except SnapshotsUnreachable as error:
+        output.fail(str(error), output.USAGE)
 
 
 def _tell(title: str, rows: list[dict[str, Any]], json: bool) -> None:
@@ -127,5 +158,6 @@ def _tell(title: str, rows: list[dict[str, Any]], json: bool) -> None:
         made = utc(row["created_at"]) if "created_at" in row else ""
         size = f"{row['bytes'] / 1e6:.1f}" if "bytes" in row else ""
         told = row.get("problem") or ("" if row["snapshot"] else "none")
-        shown.add_row(str(row["partition"]), row["snapshot"] or "", str(row.get("watermark", "")), size, made, told)
+        at = "" if row.get("watermark") is None else str(row["watermark"])
+        shown.add_row(str(row["partition"]), row["snapshot"] or "", at, size, made, told)
     output.out.print(shown)

@@ -29,7 +29,7 @@ def themes(
 
 
 async def _describe(graph: str, timeout: float) -> Description:
-    async with session(output.settings(), timeout) as connected:
+    async with session(output.settings(), timeout, begins=False) as connected:
         return await connected.memory.describe(graph)
 
 

@@ -60,7 +60,7 @@ def _draw(traced: Timeline, file: Path) -> None:
     try:
         file.write_text(drawn, encoding="utf-8")
     except OSError as error:
-        output.fail(f"{file} cannot be written: {error.strerror}")
+        output.fail_path("write", file, error)
     output.err.print(f"drawn into {escape(str(file))}", highlight=False, soft_wrap=True)
 
 

@@ -109,7 +109,7 @@ async def _ledger(graph: str) -> list[Entry]:
 
 async def _undo(graph: str, first: int, last: int, timeout: float) -> int:
     """Return the ordinal of the undo.  Raises EmgasError when it is refused."""
-    async with session(output.settings(), timeout) as connected:
+    async with session(output.settings(), timeout, begins=False) as connected:
         outcome = await connected.memory.undo(graph, first, last)
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or "refused")

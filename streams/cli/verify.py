@@ -1,9 +1,12 @@
-"""`emgas replay verify`: is what is live exactly the fold of the log?  If not: which graph, from which event on?"""
+"""`emgas replay verify`: is what is live exactly the fold of the log?  If not: which graph, from which event on?
+
+A partition that no live state has begun to fold is not compared, and never counts as equal.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from rich.markup import escape
@@ -23,30 +26,59 @@ SHOWN = 5  # graphs, and differences of one
 
 @dataclass(frozen=True)
 class Found:
-    """One partition: the comparison, and where it fails: what is damaged, which graphs diverge."""
+    """One partition: the comparison, and where it fails: what is damaged, which graphs diverge.
+
+    end  offset after the last record that the log held before the live state was asked
+    """
 
     verification: Verification
+    end: int
     problem: str = ""
     divergences: list[Divergence] = field(default_factory=list)
 
     @property
-    def match(self) -> bool:
-        """Return whether there is nothing to tell."""
-        return self.verification.match and not self.problem
+    def match(self) -> bool | None:
+        """Return whether live state and fold are the same, None when there was nothing to compare."""
+        if self.problem or not self.verification.match:
+            return False
+        return True if self.verification.compared else None
+
+    @property
+    def behind(self) -> int:
+        """Return how many records of the log were not folded yet, and so not compared."""
+        return max(0, self.end - 1 - self.verification.watermark)
 
 
 def verify(json: output.Json = False) -> None:
-    """Compare every live partition with an offline fold of the log.  Exits with 4 when one differs."""
+    """Compare every live partition with an offline fold of the log.
+
+    Exits with 4 when one differs, else with 3 when one could not be compared, for nobody has folded it yet.
+    """
     found = output.run(_verify())
-    match = all(each.match for each in found)
+    match = _all_of(found)
     if json:
         output.print_json({"match": match, "partitions": [_described(each) for each in found]})
     else:
         _show(found)
     for each in found:
         _explain(each)
+    if match is None:
+        _fail_uncompared(found)
     if not match:
         raise typer.Exit(output.MISMATCH)
+
+
+def _all_of(found: list[Found]) -> bool | None:
+    """Return False where one differs, else None where one was not compared."""
+    matches = [each.match for each in found]
+    return False if False in matches else None if None in matches else True
+
+
+def _fail_uncompared(found: list[Found]) -> NoReturn:
+    missing = [str(each.verification.partition) for each in found if each.match is None]
+    which = "nothing to compare yet" if len(missing) == len(found) else f"not compared: partition {', '.join(missing)}"
+    start = "`emgas doctor` runs one" if output.settings().is_embedded else "start `emgas worker`"
+    output.fail(f"{which}: no worker has folded the log there. {start[0].upper()}{start[1:]}", output.NOT_FOUND)
 
 
 async def _verify() -> list[Found]:
@@ -58,18 +90,18 @@ async def _verify() -> list[Found]:
 
 async def _compared(log: LogReader, number: int, there: Live) -> Found:
     """Compare one partition.  A damaged store, and a log that cannot be the one folded here, are differences too."""
-    held = Held(-1, "")
+    held, end = Held(-1, ""), (await log.bounds(number))[1]
     try:
         held = await there.held(number)
         verification = await verify_partition(log, number, *held)
     except Halted as error:
-        return Found(Verification(number, *held, "", 0, Audit()), str(error))
+        return Found(Verification(number, *held, "", 0, Audit()), end, str(error))
     if verification.digest_live == verification.digest_replayed:
-        return Found(verification)
-    return await _explained(log, verification, there)
+        return Found(verification, end)
+    return await _explained(log, verification, end, there)
 
 
-async def _explained(log: LogReader, verification: Verification, there: Live) -> Found:
+async def _explained(log: LogReader, verification: Verification, end: int, there: Live) -> Found:
     number = verification.partition
     try:
         refused = await refused_from(log, number, verification.watermark + 1)
@@ -77,10 +109,10 @@ async def _explained(log: LogReader, verification: Verification, there: Live) ->
         with await there.store(number) as store:
             if store is None:
                 why = "to see where, start the workers with EMGAS_SNAPSHOTS, and give it to this command too"
-                return Found(verification, problem or why)
-            return Found(verification, problem, await diverging(log, number, store))
+                return Found(verification, end, problem or why)
+            return Found(verification, end, problem, await diverging(log, number, store))
     except EmgasError as error:
-        return Found(verification, f"where it differs cannot be seen: {error}")
+        return Found(verification, end, f"where it differs cannot be seen: {error}")
 
 
 def _described(found: Found) -> dict[str, Any]:
@@ -88,6 +120,7 @@ def _described(found: Found) -> dict[str, Any]:
     return {
         "partition": each.partition,
         "watermark": each.watermark,
+        "log_end": found.end,
         "digest_live": each.digest_live,
         "digest_replayed": each.digest_replayed,
         "match": found.match,
@@ -106,10 +139,16 @@ def _divergence(each: Divergence) -> dict[str, Any]:
 
 
 def _show(found: list[Found]) -> None:
-    rows = output.table("live state against an offline fold of the log", "partition#", "at#", "turns#", "once", "equal")
-    for each in (one.verification for one in found):
+    columns = ("partition#", "at#", "log ends at#", "turns#", "once", "equal")
+    rows = output.table("live state against an offline fold of the log", *columns)
+    for one in found:
+        each = one.verification
+        ends = str(one.end - 1) if one.end else ""
+        if one.match is None:
+            rows.add_row(str(each.partition), "", ends, "", "", "not compared")
+            continue
         once, equal = each.audit.each_once, each.digest_live == each.digest_replayed
-        rows.add_row(str(each.partition), str(each.watermark), str(each.turns), _mark(once), _mark(equal))
+        rows.add_row(str(each.partition), str(each.watermark), ends, str(each.turns), _mark(once), _mark(equal))
     output.out.print(rows)
 
 
@@ -118,8 +157,11 @@ def _mark(good: bool) -> str:
 
 
 def _explain(found: Found) -> None:
-    """Say on stderr what is wrong with a partition."""
+    """Say on stderr what is wrong with a partition, and what was left out."""
     number = found.verification.partition
+    if found.match is not None and found.behind:
+        told = f"partition {number}: compared up to offset {found.verification.watermark}"
+        output.warn(f"{told}; what follows up to {found.end - 1} is not folded yet")
     if found.problem:
         _say(f"partition {number}", found.problem)
     for each in found.divergences[:SHOWN]:

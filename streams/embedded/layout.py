@@ -65,11 +65,12 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     )
 
 
-def check_layout(db: sqlite3.Connection, path: Path) -> None:
-    """Raise TransportFailed when a newer version of EMGAS wrote the file."""
+def check_layout(db: sqlite3.Connection, path: Path) -> bool:
+    """Return whether the file has its tables yet.  Raises TransportFailed when a newer version of EMGAS wrote it."""
     found = db.execute("pragma user_version").fetchone()[0]
     if found > LAYOUT:
         raise TransportFailed(f"{path} has layout {found}, this version reads up to {LAYOUT}: run a newer EMGAS")
+    return bool(found > 0)
 
 
 def partitions_of(db: sqlite3.Connection) -> dict[tuple[str, int], Partition]:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from emgas.errors import TransportFailed
+from emgas.errors import NoMemory, TransportFailed
 from replay.log import Record
 from streams.embedded import layout
 from streams.embedded.layout import StoredRecord
@@ -56,18 +56,35 @@ class EmbeddedReader:
             await asyncio.sleep(0)  # a long replay beside a live worker must not starve it
 
 
+def _nothing_at(path: Path) -> str:
+    return (
+        f"there is no memory at {path.parent}: no worker has ever run in this data directory. `emgas publish` begins "
+        "one; if there should be one, set EMGAS_DATA (and EMGAS_PREFIX) to where it is"
+    )
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise TransportFailed(f"cannot read {path}: {error.strerror}") from error
+
+
 class ReadOnlyLog:
     """The log of a directory that a live process may own: sees what is committed, changes nothing, takes no lock."""
 
     def __init__(self, directory: Path) -> None:
         path = directory.expanduser().resolve() / layout.FILE
-        if not path.exists():
-            raise TransportFailed(f"{path} does not exist: no worker has ever run in this data directory")
+        if not _is_there(path):
+            raise NoMemory(_nothing_at(path))
         try:
             self._db = layout.connect(path, read_only=True)
-            layout.check_layout(self._db, path)
+            born = layout.check_layout(self._db, path)
         except sqlite3.Error as error:
             raise TransportFailed(f"cannot read {path}: {error}") from error
+        if not born:
+            self.close()
+            raise NoMemory(_nothing_at(path))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -77,7 +94,7 @@ class ReadOnlyLog:
         """Return the partition count of `topic`."""
         count = sum(name == topic for name, _ in self._partitions())
         if count == 0:
-            raise TransportFailed(f"topic {topic} does not exist: start a worker once, it creates the topics")
+            raise NoMemory(f"topic {topic} does not exist: start a worker once, it creates the topics")
         return count
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:

@@ -310,11 +310,11 @@ def test_an_old_telegram_export_has_local_times() -> None:
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [
-        (telegram(1, text=5), "message: text: must be"),
-        (telegram(1, text=[{"type": "x"}]), "message: text: must be"),
-        (telegram(1, date_unixtime="soon"), "message: time: must be"),
-        (telegram(1, date_unixtime="900000000000"), "message: date: lies outside"),
-        (telegram(1, date_unixtime=None, date="soon"), "message: date: must be"),
+        (telegram(1, text=5), "message 1: text: must be"),
+        (telegram(1, text=[{"type": "x"}]), "message 1: text: must be"),
+        (telegram(1, date_unixtime="soon"), "message 1: time: must be"),
+        (telegram(1, date_unixtime="900000000000"), "message 1: date: lies outside"),
+        (telegram(1, date_unixtime=None, date="soon"), "message 1: date: must be"),
         ({"type": "message"}, "message: must be an object"),
         ([], "message: must be an object"),
     ],

@@ -273,7 +273,7 @@ def test_a_file_in_no_known_format_is_refused_with_those_that_are() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_an_invalid_graph_is_refused_once_and_not_per_line(format: str) -> None:
-    with pytest.raises(InvalidMessage, match="graph: must match"):
+    with pytest.raises(InvalidMessage, match="graph: must be 1 to 128 letters"):
         items(GOOD, graph="../ada", format=format)
 
 
@@ -308,3 +308,44 @@ def test_a_stream_that_cannot_be_looked_into_needs_its_format_named() -> None:
 
 def test_no_limit_of_the_importers_is_below_that_of_the_log() -> None:
     assert lines.LINE_BYTES >= limits.TRANSPORT_BYTES
+
+
+@pytest.mark.parametrize("format", [None, "jsonl", "whatsapp"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_named_as_such_and_not_read_line_by_line(format: str | None, encoding: str) -> None:
+    with pytest.raises(InvalidMessage, match=r"x\.jsonl: is in UTF-16: save it in UTF-8"):
+        items(("\ufeff" + GOOD.decode()).encode(encoding), format=format)
+
+
+def test_an_empty_file_and_a_zip_where_there_can_be_none_are_told_as_what_they_are() -> None:
+    assert items(b"") == []
+    for raw in (b"", b" \n\n"):
+        with pytest.raises(InvalidMessage, match=r"notes\.txt: is empty"):
+            items(raw, "notes.txt")
+    with pytest.raises(InvalidMessage, match="is a ZIP, in which no jsonl is looked for: unpack it"):
+        items(b"PK\x03\x04 and so on", format="jsonl")
+
+
+def test_an_array_of_turns_and_a_day_of_slack_are_told_what_to_do_instead() -> None:
+    with pytest.raises(InvalidMessage, match="is a JSON array of turns: write one turn per line"):
+        items(b"[" + GOOD + b"]", "turns.json")
+    with pytest.raises(InvalidMessage, match="Slack exports a ZIP"):
+        items(b'[{"type":"message","user":"U1","text":"Hi","ts":"1683554160.000200"}]', "2023-05-08.json")
+
+
+@pytest.mark.parametrize(
+    ("format", "raw", "told"),
+    [
+        ("jsonl", GOOD + b"\n{", "line 2: message: is not valid JSON"),
+        ("locomo", b'[{"sample_id":', "file: is not valid JSON in UTF-8 (unexpected end of data"),
+        ("locomo", b"[5]", "conversation 1: conversation: must be an object"),
+        ("chatgpt", b"[5]", "conversation 1: conversation: must be an object"),
+        ("sharegpt", b'[{"id":"x","conversations":[5]}]', "conversation 1: conversations[0]: must be"),
+        ("sharegpt", b'\n{"id":"x","conversations":[5]}', "line 2: conversations[0]: must be"),
+        ("telegram", b'{"id":1,"messages":[{"id":7,"type":"message","text":5}]}', "chat 1: message 7: text: must be"),
+        ("telegram", b"[", "file: is not valid JSON in UTF-8"),
+    ],
+)
+def test_what_is_wrong_is_told_by_what_a_format_is_made_of(format: str, raw: bytes, told: str) -> None:
+    (bad,) = [item for item in items(raw, format=format) if isinstance(item, BadLine)]
+    assert bad.told.startswith(told)

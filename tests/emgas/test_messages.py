@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from emgas import limits
 from emgas.errors import InvalidMessage
 from emgas.messages import REQUEST, Describe, Inspect, Query, Turn
+from emgas.times import milliseconds
 from emgas.validation import build, describe, encode, parse
 from tests.emgas.messages import turns
 
@@ -67,8 +68,8 @@ def test_what_is_at_the_limit_is_accepted(fields: dict[str, Any]) -> None:
         ({"graph": "-a"}, "graph: must be 1 to 128 letters"),
         ({"graph": "a\n"}, "graph: must be 1 to 128 letters"),
         ({"graph": "グラフ"}, "graph: must be 1 to 128 letters"),
-        ({"at": limits.EARLIEST_MS - 1}, "at: must be greater than or equal to"),
-        ({"at": limits.LATEST_MS + 1}, "at: must be less than or equal to"),
+        ({"at": limits.EARLIEST_MS - 1}, "at: must be whole milliseconds since 1970 (UTC), in the years 1 to 9999"),
+        ({"at": limits.LATEST_MS + 1}, "at: must be whole milliseconds since 1970 (UTC), in the years 1 to 9999"),
         ({"metadata": {str(n): n for n in range(33)}}, "metadata: must have at most 32 items"),
         ({"metadata": {"k": "v" * 1025}}, "metadata.k: must be a string of at most 1024 characters"),
         ({"metadata": {"k": 2**63}}, "metadata.k: is an integer beyond 64 bits"),
@@ -77,6 +78,14 @@ def test_what_is_at_the_limit_is_accepted(fields: dict[str, Any]) -> None:
 )
 def test_what_is_over_the_limit_is_refused_with_the_limit(fields: dict[str, Any], problem: str) -> None:
     assert problems(**fields).startswith(problem)
+
+
+@pytest.mark.parametrize("at", ["2023-05-08", "1683554160000", 1.5, True, float("nan"), 10**30])
+def test_a_time_that_is_none_is_told_what_a_time_is_with_an_example(at: Any) -> None:
+    told = "at: must be whole milliseconds since 1970 (UTC), in the years 1 to 9999: 2023-05-08T13:56 is 1683554160000"
+    assert problems(at=at) == told
+    assert milliseconds("2023-05-08T13:56") == 1_683_554_160_000
+    assert problems(metadata={"at": [at]}).startswith("metadata.at: must be a string")
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])

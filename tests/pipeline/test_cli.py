@@ -157,7 +157,8 @@ def test_a_wrong_filter_is_a_wrong_call(memory: Path, options: list[str], told: 
 def test_a_query_to_an_unknown_graph_exits_with_3(memory: Path) -> None:
     said = emgas(memory, "query", "nobody", "who?", "--json", code=3)
     assert (said.json["found"], said.json["passages"]) == (False, [])
-    assert "nobody has written to graph nobody yet" in emgas_here(memory, "query", "nobody", "who?", code=3).out
+    told = emgas_here(memory, "query", "nobody", "who?", code=3)
+    assert (told.out, told.err) == ("", "error: nobody has written to graph nobody yet\n")
 
 
 def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_read(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_question_is_answered_as_of_a_time(memory: Path, as_of: str, held: set
 
 def test_before_anything_was_said_there_is_nothing_to_find(memory: Path) -> None:
     said = emgas_here(memory, "query", "ada", "the kettle", "--as-of", "2023-05-08T11:59:59+00:00", code=3)
-    assert "nobody had written to graph ada by 2023-05-08 11:59" in said.out
+    assert "nobody had written to graph ada by 2023-05-08 11:59" in said.err
 
 
 @pytest.mark.parametrize("as_of", ["soon", "2023", "2023-02-30", "99999-01-01"])
@@ -94,6 +94,8 @@ def test_a_difference_of_what_is_not_there_or_backwards_is_told(memory: Path) ->
     assert "nobody had written to graph ada by 2021-01-01" in early.err
     backwards = emgas_here(memory, "replay", "diff", "ada", "--from", "2023-06-01", "--to", "2023-05-01", code=2)
     assert "lies before --from" in backwards.err
+    late = emgas_here(memory, "replay", "diff", "ada", "--from", "2099-01-01", code=2)
+    assert "lies after all that was said: the last was 2023-08-06 12:00" in late.err
 
 
 def test_the_past_is_read_beside_the_process_that_owns_the_log(memory: Path) -> None:
@@ -107,6 +109,6 @@ def test_the_past_is_read_beside_the_process_that_owns_the_log(memory: Path) -> 
 
 
 def test_of_a_directory_in_which_no_worker_ever_ran_nothing_is_made(tmp_path: Path) -> None:
-    said = emgas_here(tmp_path, "replay", "diff", "ada", "--from", "2023-05-08", code=1)
+    said = emgas_here(tmp_path, "replay", "diff", "ada", "--from", "2023-05-08", code=3)
     assert "no worker has ever run" in said.err
     assert list(tmp_path.iterdir()) == []

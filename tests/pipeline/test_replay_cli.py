@@ -83,7 +83,10 @@ def test_a_rebuild_that_is_asked_for_again_goes_on_and_tells_the_same(memory: Pa
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
-        (["--graph", "nobody"], 3, "graph nobody was not there yet"),
+        (["--graph", "nobody"], 3, "nobody had written to graph nobody before offset"),
+        (["--graph", "nobody", "--as-of", "2023-05-08"], 3, "nobody had written to graph nobody by 2023-05-08"),
+        (["--graph", "no graph"], 2, "graph: must be 1 to 128 letters"),
+        (["--graph", "demo", "--snapshots", "bogus://x"], 2, "bogus://x is no directory and no URL that can be used"),
         (["--offset", "1", "--as-of", "2023-05-08"], 2, "give one of them"),
         (["--snapshots", "somewhere"], 2, "--snapshots goes with --graph"),
     ],
@@ -94,7 +97,7 @@ def test_a_rebuild_that_cannot_be_is_explained(memory: Path, options: list[str],
 
 def test_replaying_where_no_worker_ever_ran_is_an_error_and_makes_nothing(tmp_path: Path) -> None:
     for words in (("replay", "rebuild"), ("replay", "verify"), ("replay", "digest")):
-        assert "no worker has ever run in this data directory" in emgas_here(tmp_path, *words, code=1).err
+        assert "no worker has ever run in this data directory" in emgas_here(tmp_path, *words, code=3).err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -146,6 +149,46 @@ def test_a_rebuild_in_processes_ends_with_the_error_of_one(copy: Path, tmp_path:
     assert "UnreadableEvent: partition 1, offset 3 " in done.stderr
 
 
+def test_what_nobody_has_folded_yet_is_not_called_equal(copy: Path, tmp_path: Path) -> None:
+    backup, restored = str(tmp_path / "backup.ndjson"), tmp_path / "restored"
+    emgas_here(copy, "export", "--out", backup)
+    emgas_here(restored, "import", backup)
+    said = emgas_here(restored, "replay", "verify", "--json", code=3)
+    assert said.json["match"] is None
+    assert [(each["match"], each["watermark"]) for each in said.json["partitions"]] == [(None, -1)] * 2
+    assert "nothing to compare yet: no worker has folded the log there. `emgas doctor` runs one" in said.err
+    table = emgas_here(restored, "replay", "verify", code=3).out
+    assert (table.count("not compared"), "yes" in table) == (2, False)
+    emgas_here(restored, "doctor")
+    assert emgas_here(restored, "replay", "verify", "--json").json["match"] is True
+
+    shutil.rmtree(home(restored).store_of(1))
+    one = emgas_here(restored, "replay", "verify", "--json", code=3)
+    assert [each["match"] for each in one.json["partitions"]] == [True, None]
+    assert "not compared: partition 1: no worker has folded the log there" in one.err
+
+
+def test_a_difference_is_told_before_what_was_not_compared(copy: Path) -> None:
+    number, table = a_table(copy)
+    table.write_bytes(b"no table")
+    shutil.rmtree(home(copy).store_of(1 - number))
+    said = emgas_here(copy, "replay", "verify", "--json", code=4).json
+    assert said["match"] is False
+    assert [each["match"] for each in said["partitions"]] == [False if n == number else None for n in range(2)]
+
+
+def test_what_a_worker_has_not_folded_yet_is_told(copy: Path, tmp_path: Path) -> None:
+    kept = str(tmp_path / "kept")
+    emgas_here(copy, "snapshot", "create", "--to", kept)
+    ends = [each["log_end"] for each in emgas_here(copy, "replay", "verify", "--json").json["partitions"]]
+    emgas_here(copy, "doctor")
+    emgas_here(copy, "snapshot", "restore", "--from", kept)
+    said = emgas_here(copy, "replay", "verify", "--json")
+    assert [each["watermark"] for each in said.json["partitions"]] == [end - 1 for end in ends]
+    assert all(each["log_end"] > end for each, end in zip(said.json["partitions"], ends, strict=True))
+    assert f"partition 0: compared up to offset {ends[0] - 1}; what follows up to " in said.err
+
+
 async def test_replay_reads_beside_a_live_worker(tmp_path: Path) -> None:
     settings = settings_for(tmp_path, "emgas", None, snapshots=str(tmp_path / "kept"))
     async with sqlite_carrier(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
@@ -158,7 +201,7 @@ async def test_replay_reads_beside_a_live_worker(tmp_path: Path) -> None:
         await pipeline.record("ada", id="t2")
         assert emgas(tmp_path, "replay", "digest", "--json").json["graphs"] == pipeline.digests() != live
         assert await pipeline.memory.digests(pipeline.place("ada")) == pipeline.digests()
-        emgas(tmp_path, "snapshot", "restore", "--to", str(tmp_path / "kept"), code=1)
+        emgas(tmp_path, "snapshot", "restore", "--from", str(tmp_path / "kept"), code=1)
 
 
 # damage
@@ -224,7 +267,7 @@ def test_a_damaged_snapshot_is_named_and_the_older_one_restored(copy: Path, tmp_
     newest = emgas_here(copy, "snapshot", "create", "--to", str(kept), "--json").json["snapshots"][1]
     table = next((kept / "emgas" / "1" / newest["snapshot"]).glob("*.sst"))
     table.write_bytes(table.read_bytes()[:-1] + b"x")
-    said = emgas_here(copy, "snapshot", "restore", "--to", str(kept), "--json")
+    said = emgas_here(copy, "snapshot", "restore", "--from", str(kept), "--json")
     assert said.json["restored"][1]["snapshot"] == older["snapshot"]
     assert f"snapshot {newest['snapshot']} of partition 1: its file {table.name} is damaged" in said.err
 
@@ -232,11 +275,39 @@ def test_a_damaged_snapshot_is_named_and_the_older_one_restored(copy: Path, tmp_
 def test_without_a_place_or_a_snapshot_the_commands_say_what_to_do(copy: Path, tmp_path: Path) -> None:
     for command in ("create", "list", "restore"):
         assert "set EMGAS_SNAPSHOTS" in emgas_here(copy, "snapshot", command, code=2).err
-    assert emgas_here(copy, "snapshot", "list", "--to", str(tmp_path / "none"), "--json").json == {"snapshots": []}
-    nothing = emgas_here(copy, "snapshot", "restore", "--to", str(tmp_path / "none"), code=1)
-    assert "no snapshot at" in nothing.err
+    assert emgas_here(copy, "snapshot", "list", "--from", str(tmp_path / "none"), "--json").json == {"snapshots": []}
+    assert "no snapshots at" in emgas_here(copy, "snapshot", "list", "--from", str(tmp_path / "none")).out
+    nothing = emgas_here(copy, "snapshot", "restore", "--from", str(tmp_path / "none"), code=3)
+    assert f"there is no snapshot of emgas at {tmp_path / 'none'}" in nothing.err
+    assert nothing.out == ""
     refused = emgas_here(copy, "snapshot", "create", "--to", "x", code=2, broker="kafka://127.0.0.1:1")
     assert "EMGAS_SNAPSHOTS" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("bogus://x", "Protocol not known: bogus. A path needs no scheme; of URLs, s3:// needs the package s3fs"),
+        ("memory://x", "is gone when this command ends: name a directory"),
+        ("", "or set EMGAS_SNAPSHOTS"),
+        ("{tmp}/file/below", "Not a directory"),
+    ],
+)
+def test_a_place_where_no_snapshots_can_be_is_a_wrong_call(memory: Path, tmp_path: Path, place: str, told: str) -> None:
+    (tmp_path / "file").write_text("where a directory should be")
+    said = emgas_here(memory, "snapshot", "create", "--to", place.format(tmp=tmp_path), code=2)
+    assert told in said.err
+    assert "internal" not in said.err
+
+
+def test_where_all_snapshots_are_damaged_none_is_restored_and_nothing_is_changed(copy: Path, tmp_path: Path) -> None:
+    kept, before = tmp_path / "kept", digests(copy)
+    emgas_here(copy, "snapshot", "create", "--to", str(kept))
+    for manifest in kept.glob("*/*/*/manifest.json"):
+        manifest.write_bytes(b"{}")
+    said = emgas_here(copy, "snapshot", "restore", "--from", str(kept), code=1)
+    assert "can be used; nothing was changed" in said.err
+    assert digests(copy) == before
 
 
 async def test_a_worker_without_stores_starts_from_the_newest_good_snapshot(

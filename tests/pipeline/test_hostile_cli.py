@@ -1,0 +1,247 @@
+"""Commands called wrongly, too early, on files that cannot be read, into pipes that close: words, and a code."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytest
+import typer
+
+from emgas import Turn
+from streams.cli import publish
+from streams.embedded.log import open_log
+from streams.settings import Settings
+from tests.support.cli import COMMAND, PATIENCE, ROOT, emgas, emgas_here, environment
+
+TURN = {"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke."}
+
+
+def line(**changes: Any) -> str:
+    return json.dumps({**TURN, **changes}) + "\n"
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data directory in which ada has heard two turns."""
+    data = tmp_path_factory.mktemp("memory")
+    (data / "said.jsonl").write_text(line() + line(id="t2", text="The kettle is new."))
+    emgas_here(data, "publish", str(data / "said.jsonl"), partitions="2")
+    (data / "questions.jsonl").write_text('{"graph": "ada", "text": "kettle"}\n')
+    return data
+
+
+# where there is nothing yet
+
+READING = [
+    ["query", "ada", "kettle"],
+    ["query", "ada", "kettle", "--as-of", "2023-05-08"],
+    ["themes", "ada"],
+    ["timeline", "ada"],
+    ["configure", "ada"],
+    ["forget", "ada", "--concept", "kettle"],
+    ["replay", "events", "ada"],
+    ["replay", "undo", "ada", "--last", "1"],
+    ["replay", "diff", "ada", "--from", "2023-05-08"],
+    ["replay", "verify"],
+    ["replay", "digest"],
+    ["replay", "digest", "--offline"],
+    ["replay", "rebuild"],
+    ["replay", "rebuild", "--graph", "ada", "--into", "{tmp}/rebuilt"],
+    ["replay", "branch", "--into", "{tmp}/branch"],
+    ["replay", "compare", "{memory}/questions.jsonl", "--into", "{tmp}/branch"],
+    ["snapshot", "create", "--to", "{tmp}/kept"],
+    ["snapshot", "restore", "--from", "{tmp}/kept"],
+    ["export", "--out", "{tmp}/backup.ndjson"],
+    ["export", "--out", "{tmp}/ada.json", "--graph", "ada", "--format", "json"],
+    ["dead-letters", "list"],
+    ["dead-letters", "show", "0:0"],
+    ["topics", "describe"],
+]
+
+
+@pytest.mark.parametrize("json_too", [[], ["--json"]])
+@pytest.mark.parametrize("words", READING, ids=lambda words: " ".join(words[:2]))
+def test_where_no_memory_is_every_command_that_reads_exits_with_3_and_makes_nothing(
+    memory: Path, tmp_path: Path, words: list[str], json_too: list[str]
+) -> None:
+    filled = [word.format(tmp=tmp_path, memory=memory) for word in words]
+    said = emgas_here(tmp_path / "data", *filled, *json_too, code=3)
+    assert said.out == ""
+    assert f"there is no memory at {tmp_path}" in said.err
+    assert "`emgas publish` begins one" in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_log_whose_birth_was_cut_off_is_none_and_can_still_be_born(memory: Path, tmp_path: Path) -> None:
+    log = Settings(data=tmp_path, broker=None).home / "log.sqlite3"
+    log.parent.mkdir(parents=True)
+    log.touch()
+    assert "there is no memory at" in emgas_here(tmp_path, "query", "ada", "kettle", code=3).err
+    assert emgas_here(tmp_path, "publish", str(memory / "said.jsonl"), "--json").json["accepted"] == 2
+
+
+@pytest.mark.parametrize("words", READING, ids=lambda words: " ".join(words[:2]))
+def test_a_graph_that_nobody_wrote_to_or_that_cannot_be_has_one_code_each(
+    memory: Path, tmp_path: Path, words: list[str]
+) -> None:
+    if "ada" not in words:
+        pytest.skip("asks for no graph")
+    for graph, code, told in (("bob", 3, "written to graph bob"), ("no graph", 2, "graph: must be 1 to 128 letters")):
+        named = [graph if word == "ada" else word.format(tmp=tmp_path) for word in words]
+        assert told in emgas_here(memory, *named, code=code).err
+
+
+@pytest.mark.parametrize("command", ["publish", "doctor"])
+def test_a_data_directory_that_cannot_be_made_is_told_in_words(memory: Path, tmp_path: Path, command: str) -> None:
+    (tmp_path / "file").write_text("where a directory should be")
+    arguments = [command, str(memory / "said.jsonl")] if command == "publish" else [command]
+    said = emgas_here(tmp_path / "file", *arguments, code=1)
+    assert "cannot use the data directory" in said.out + said.err
+
+
+# files that cannot be read or written
+
+WRITING = [
+    ["export", "--out"],
+    ["export", "--graph", "ada", "--out"],
+    ["export", "--graph", "ada", "--format", "json", "--out"],
+    ["timeline", "ada", "--svg"],
+    ["replay", "rebuild", "--into"],
+    ["replay", "branch", "--into"],
+    ["snapshot", "create", "--to"],
+]
+
+
+@pytest.mark.parametrize("words", WRITING, ids=" ".join)
+def test_a_path_that_cannot_be_written_is_a_wrong_call_whoever_is_to_write(
+    memory: Path, tmp_path: Path, words: list[str]
+) -> None:
+    (tmp_path / "file").write_text("where a directory should be")
+    said = emgas_here(memory, *words, str(tmp_path / "file" / "below"), code=2)
+    assert "Not a directory" in said.err
+    assert said.out == ""
+
+
+def test_a_backup_goes_into_no_pipe_for_it_is_read_again(memory: Path) -> None:
+    for out in ("-", "/dev/stdout"):
+        said = emgas(memory, "export", "--out", out, code=2)
+        assert f"cannot write a backup to {out}: it is read again while it is written; name a file" in said.err
+    assert not Path("-").exists()
+
+
+@pytest.mark.parametrize("command", ["publish", "import"])
+def test_a_file_that_cannot_be_opened_or_read_is_named(tmp_path: Path, command: str) -> None:
+    door = tmp_path / "door"
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(door))
+        assert f"cannot read {door}: " in emgas_here(tmp_path / "data", command, str(door), code=2).err
+    said = emgas_here(tmp_path / "data", command, str(tmp_path / ("x" * 300)), code=2)
+    assert "File name too long" in said.err
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file that opens and cannot be read")
+def test_a_file_that_breaks_off_while_it_is_read_can_be_published_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = emgas_here(tmp_path, "publish", "/proc/self/mem", "--format", "jsonl", code=2)
+    assert "cannot read /proc/self/mem: Input/output error" in said.err
+
+    def broken(stream: BinaryIO) -> Iterator[Turn]:
+        yield Turn.model_validate(TURN)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setenv("EMGAS_DATA", str(tmp_path))
+    with pytest.raises(typer.Exit) as ended:
+        publish.publish_items("/dev/null", broken, publish.Sending(None, True), json=True)
+    assert ended.value.exit_code == 1
+    assert "cannot read on in /dev/null: Input/output error; publish it again to go on" in capsys.readouterr().err
+
+
+def test_where_nothing_could_be_accepted_publishing_fails_and_where_something_could_it_does_not(tmp_path: Path) -> None:
+    file = tmp_path / "turns.jsonl"
+    file.write_text(line(at="2023-05-08") + line(id=""))
+    said = emgas_here(tmp_path, "publish", str(file), "--json", code=1)
+    assert (said.json["published"], said.json["rejected"]) == (2, 2)
+    assert f"nothing of {file} could be accepted: `emgas dead-letters list` has it" in said.err
+    assert "line 1: at: must be whole milliseconds since 1970 (UTC)" in said.err
+    file.write_text(line() + line(id=""))
+    assert emgas_here(tmp_path, "publish", str(file), "--json").json["rejected"] == 1
+    file.write_text("")
+    assert emgas_here(tmp_path, "publish", str(file), "--json").json["published"] == 0
+
+
+def test_a_time_in_seconds_is_doubted_once(tmp_path: Path) -> None:
+    file = tmp_path / "turns.jsonl"
+    file.write_text("".join(line(id=f"t{n}", at=1_683_554_160 + n) for n in range(3)) + line(id="t4", at=0))
+    said = emgas_here(tmp_path, "publish", str(file))
+    assert said.err.count("doubtful turn t0 is dated 1970-01-20") == 1
+    assert "doubtful" in said.err
+    assert said.err.count("doubtful") == 1
+
+
+def test_who_does_not_wait_is_not_told_that_nothing_was_accepted(memory: Path, tmp_path: Path) -> None:
+    said = emgas_here(tmp_path, "publish", str(memory / "said.jsonl"), "--no-wait")
+    assert "logged, not waited for; 0 rejected" in said.out
+
+
+# how they speak
+
+TELLING = [
+    *(words for words in READING if words[:2] not in (["replay", "compare"], ["dead-letters", "show"])),
+    ["replay", "branch", "--into", "{tmp}/branch", "--preset", "elephant"],
+    ["replay", "undo", "ada", "--last", "1", "--dry-run"],
+    ["snapshot", "list", "--from", "{tmp}/kept"],
+    ["topics", "create", "--partitions", "2"],
+    ["publish", "{memory}/said.jsonl"],
+    ["export", "--out", "{tmp}/ada.ndjson", "--graph", "ada"],
+    ["doctor"],
+]
+
+
+def test_with_json_stdout_is_one_object_on_one_line_and_nothing_else(memory: Path, tmp_path: Path) -> None:
+    emgas_here(memory, "snapshot", "create", "--to", str(tmp_path / "kept"))
+    for words in TELLING:
+        if words[0] == "forget" or (words[:2] == ["replay", "undo"] and "--dry-run" not in words) or "--as-of" in words:
+            continue  # they would change what the others are asked about, or ask before anything was said
+        filled = [word.format(tmp=tmp_path, memory=memory) for word in words]
+        said = emgas_here(memory, *filled, "--json")
+        assert said.out.count("\n") == 1, words
+        assert isinstance(json.loads(said.out), dict), words
+        assert said.err == "", words
+
+
+def test_commands_beside_a_process_that_has_the_log_read_it_or_say_who_has_it(memory: Path, tmp_path: Path) -> None:
+    log = open_log(Settings(data=memory, broker=None).home)
+    try:
+        for words in (["dead-letters", "list"], ["replay", "events", "ada"], ["replay", "digest"], ["timeline", "ada"]):
+            emgas_here(memory, *words, "--json")
+        said = emgas(memory, "themes", "ada", code=1)
+        assert f"process {os.getpid()} uses the data directory" in said.err
+    finally:
+        log.close()
+
+
+def test_into_a_pipe_that_closes_nothing_is_said_but_by_the_exit_code(memory: Path) -> None:
+    for words in (["replay", "events", "ada"], ["replay", "digest", "--json"], ["query", "ada", "kettle"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [*COMMAND, *words], env=environment(memory), stdout=writing, stderr=subprocess.PIPE, timeout=PATIENCE
+        )
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (1, b""), words
+
+
+def test_the_page_on_operating_names_every_exit_code() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    for code in (0, 1, 2, 3, 4, 70):
+        assert f"\n| {code} |" in page
