@@ -143,7 +143,7 @@ class MemoryApp(faust.App):
             await self._give_up()
 
     async def _give_up(self) -> None:
-        await self._desk.drop()
+        await self._desk.drop(halted=self.halted is not None)
         if self.halted is None:
             for number, turns in self._loops.items():
                 await turns.settle()

@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import structlog
 from pydantic import ValidationError
@@ -96,6 +97,7 @@ class QueryDesk:
         self._now = now
         self._halt = halt
         self._tasks: set[asyncio.Task[None]] = set()
+        self._appending: set[asyncio.Task[Any] | None] = set()  # those that have answered, and append what was woken
 
     async def take(self, number: int, arrival: Arrival) -> None:
         """Start answering a record of `queries` from partition `number`."""
@@ -108,9 +110,12 @@ class QueryDesk:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def drop(self) -> None:
-        """Stop answering; who asked will ask again elsewhere."""
-        for task in list(self._tasks):
+    async def drop(self, *, halted: bool = False) -> None:
+        """Stop answering; who asked will ask again elsewhere.
+
+        What is being appended is folded first: the turns that are still settled link to it.  Not so once `halted`.
+        """
+        for task in self._tasks if halted else self._tasks - self._appending:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._past.forget()
@@ -156,10 +161,14 @@ class QueryDesk:
     async def _reinforce(self, keeper: WindowKeeper, graph: str, asked_at: int, concepts: list[str]) -> None:
         """Record what a question woke.  Asking is an event too: time goes on with it, and windows may end before it."""
         at = min(asked_at, self._now() + self._settings.skew_ms)
-        async with keeper.lock:
-            await keeper.close_due(graph, at)
-            await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
-            keeper.look_at(graph)
+        self._appending.add(task := asyncio.current_task())
+        try:
+            async with keeper.lock:
+                await keeper.close_due(graph, at)
+                await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
+                keeper.look_at(graph)
+        finally:
+            self._appending.discard(task)
 
     async def _checkpoint(self, number: int) -> Checkpointed:
         if not self._snapshots.is_wanted:

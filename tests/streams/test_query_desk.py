@@ -255,6 +255,41 @@ async def test_who_waits_at_a_desk_that_closes_gets_nothing() -> None:
     assert counter.halted == []
 
 
+async def test_what_a_question_appends_when_the_desk_closes_is_folded_before_the_turns_that_follow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counter = Counter()
+    await counter.remember("t0")
+    append, appended, acknowledged = counter.log.append, asyncio.Event(), asyncio.Event()
+
+    async def acknowledged_later(*batch: Any) -> list[int]:
+        offsets = await append(*batch)
+        appended.set()
+        await acknowledged.wait()
+        return offsets
+
+    monkeypatch.setattr(counter.log, "append", acknowledged_later)
+    await counter.ask(a_query(reinforce=True))
+    await appended.wait()
+    closing = asyncio.create_task(counter.desk.drop())
+    asyncio.get_running_loop().call_soon(acknowledged.set)
+    await closing
+    await counter.remember("t1")  # fenced, if what went before it were in the log but not in the state
+    assert counter.state.digest() == fold(counter.log.values(HERE)).digest()
+    assert len(counter.log.values(HERE)) == 4
+
+
+async def test_a_desk_that_closes_on_a_halt_waits_for_nothing() -> None:
+    counter = Counter()
+    await counter.remember("t0")
+    appending = asyncio.Event()
+    counter.log.before, counter.log.silent = appending.set, True
+    await counter.ask(a_query(reinforce=True))
+    await appending.wait()
+    await counter.desk.drop(halted=True)
+    assert not counter.desk._tasks
+
+
 async def test_a_partition_tells_what_it_holds() -> None:
     counter = Counter()
     await counter.remember("t0", "t1")
