@@ -1,4 +1,4 @@
-"""Faust 0.15.3's table recovery without four habits that hurt: `App(TableManager=PromptTableManager)`.
+"""Faust 0.15.3's table recovery without five habits that hurt: `App(TableManager=PromptTableManager)`.
 
 It sleeps 1.0 s in TableManager.on_start (tables/manager.py:140) so that agents can register their topics.  The
 conductor subscribes only after agents *and* tables are registered (transport/conductor.py:321-328), and agents are
@@ -7,6 +7,9 @@ started before tables (app/base.py:268-285), so nothing depends on the sleep.
 It takes a broker call that exceeds `broker_request_timeout` for a request to stop (tables/recovery.py:612-617: mode's
 wait_first reports a timeout as `stopped`) and ends the recovery service at debug level: the worker lives on and never
 becomes ready, not even after the next rebalance.  Here that is an error, which stops the worker.
+
+It crashes where a rebalance changes what is assigned under a step that is under way: a standby that has come in between
+has no offset yet to seek to (tables/recovery.py:765).  Here the step fails for nothing: the next recovery has begun.
 
 It empties the queue of fetched changelog records whenever it resumes the flow (mode/utils/queues.py: `resume` clears),
 and the last time it does so is when the actives are recovered and claimed (tables/recovery.py:659), while its standbys
@@ -33,7 +36,12 @@ class LoudRecovery(Recovery):
     """Raises TimeoutError where Faust's would end without a word."""
 
     async def _wait(self, coro: WaitArgT, timeout: Seconds | None = None) -> None:
-        result = await self.wait_first(coro, self.signal_recovery_start, timeout=timeout)  # type: ignore[arg-type]
+        try:
+            result = await self.wait_first(coro, self.signal_recovery_start, timeout=timeout)  # type: ignore[arg-type]
+        except Exception as error:
+            if self.signal_recovery_start.is_set():
+                raise RebalanceAgain from error
+            raise
         if result.stopped and not (self.should_stop or self.crashed):
             raise TimeoutError(f"recovery waited {timeout} s in vain: is the broker up, may we read the log?")
         if result.stopped:
