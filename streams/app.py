@@ -85,6 +85,7 @@ class MemoryApp(faust.App):
         self._now = now
         self._on_halt = on_halt
         self._ownership = asyncio.Lock()
+        self._assigned = False  # else partitions were taken away, and what is assigned instead is not known yet
         self._loops: dict[int, TurnLoop] = {}
         self._work: list[asyncio.Task[None]] = []
         self.owners: dict[int, Owner] = {}
@@ -119,6 +120,7 @@ class MemoryApp(faust.App):
         self.agent(self.topic(topics.turns, **raw), name="turns")(self._take_turns)
         self.agent(self.topic(topics.queries, **raw), name="queries")(self._take_queries)
         self.on_partitions_revoked.connect(self._release)
+        self.on_partitions_assigned.connect(self._may_claim)
 
     def _store_beside(self, number: int) -> AbstractContextManager[Store]:
         """Open the store of a partition that we own once more, to be read only: as it is at this moment."""
@@ -148,7 +150,7 @@ class MemoryApp(faust.App):
 
     async def _give_up(self) -> None:
         self.owners.clear()  # first: a question that comes now would outlive the store that it asks
-        await self._desk.drop()
+        await self._desk.drop(halted=self.halted is not None)
         if self.halted is None:
             for number, turns in self._loops.items():
                 await turns.settle()
@@ -162,13 +164,17 @@ class MemoryApp(faust.App):
             held.clear()
 
     async def _release(self, *_: Any, **__: Any) -> None:
+        self._assigned = False
         await self.release()
+
+    async def _may_claim(self, *_: Any, **__: Any) -> None:
+        self._assigned = True
 
     async def _claim(self, numbers: set[int]) -> None:
         async with self._ownership:
-            if self.halted is not None:
-                return
-            await self._give_up()  # what an earlier recovery claimed that ended only after its partitions were revoked
+            if self.halted is not None or not self._assigned:  # a recovery may end after its partitions were revoked:
+                return  # they may be another worker's by now, and the next recovery is to come
+            await self._give_up()  # what a recovery claimed that was cut off by this one
             await asyncio.gather(*(self._own(number) for number in numbers))
             self.ready.set()
             log.info("owns", partitions=sorted(self.owners))

@@ -15,7 +15,7 @@ from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.kafka.admin import KafkaTopics
 from streams.kafka.reader import KafkaReader
 from streams.settings import Settings
-from streams.topic_plan import TopicDescription, plan
+from streams.topic_plan import TopicDescription, differences, plan
 from streams.transports import embedded_broker, kafka_broker
 
 
@@ -114,3 +114,15 @@ async def describe(settings: Settings) -> list[TopicDescription]:
     if missing := set(names) - {topic.name for topic in described}:
         raise TransportFailed(f"missing topics: {', '.join(sorted(missing))}. Run `emgas topics create`.")
     return described
+
+
+async def risks(settings: Settings) -> list[str]:
+    """Return, for an operator, which settings of the topic `events` are not as planned, and may lose events."""
+    if settings.is_embedded:
+        return []
+    (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)
+    try:
+        described = await KafkaTopics(settings.bootstrap).describe([wanted.name])
+    except TransportFailed:  # a worker needs no right to ask
+        return []
+    return [each for found in described for each in differences(found, wanted)]

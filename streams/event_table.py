@@ -133,8 +133,9 @@ class FoldStore(Store[bytes, bytes]):
         self._halt = halt
 
     def persisted_offset(self, tp: TP) -> int | None:
+        """Return the watermark, -1 for an empty fold: for None, Faust would go on where an earlier fold stood."""
         state = self._partitions.open.get(tp.partition)
-        return None if state is None or state.head.watermark < 0 else state.head.watermark
+        return None if state is None else state.head.watermark
 
     def apply_changelog_batch(self, batch: Iterable[EventT[Any]], *_: Any, **__: Any) -> None:
         messages = [event.message for event in batch]

@@ -148,11 +148,13 @@ class PositionedConsumer(Consumer):
             await asyncio.wait_for(self._news.wait(), seconds)
 
     async def getmany(self, timeout: float) -> AsyncIterator[tuple[TP, Message]]:
-        """Yield what was fetched, but nothing that was fetched before the last seek."""
+        """Yield what was fetched, but nothing of a source that was fetched before the last seek.
+
+        A changelog was not sought: what is left out of it here would be a hole in the fold of a standby.
+        """
         async for tp, message in super().getmany(timeout):
-            if self._seeks_before_fetch != self._seeks:
-                return
-            yield tp, message
+            if self._seeks_before_fetch == self._seeks or self._is_changelog_tp(tp):
+                yield tp, message
 
     async def _getmany(self, active_partitions: set[TP] | None, timeout: float) -> RecordMap:
         async with self._fetch_or_seek:

@@ -121,13 +121,13 @@ class QueryDesk:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def drop(self) -> None:
+    async def drop(self, *, halted: bool = False) -> None:
         """Stop answering; who asked will ask again elsewhere.
 
         What is being appended is finished: the state would lack an event that the log has, and what is appended next
-        would not follow it.
+        would not follow it.  Not so once `halted`: nothing follows.
         """
-        for task in self._tasks - self._appending:
+        for task in self._tasks if halted else self._tasks - self._appending:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._past.forget()

@@ -17,10 +17,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from emgas.errors import TransportFailed
 from streams import carriers, embedders, extractors
 from streams.app import MemoryApp
 from streams.settings import Settings
+
+log = structlog.get_logger()
 
 
 def now_ms() -> int:
@@ -52,13 +56,22 @@ async def running(settings: Settings, on_halt: Callable[[BaseException], None]) 
 
         app = MemoryApp(settings, carrier, extractor, writer_name(), now_ms, halt, embedder)
         starting = asyncio.ensure_future(app.start())
+        warning = asyncio.ensure_future(_warn(settings))
         try:
             await _started(starting, halted)
             yield app
         finally:
             starting.cancel()
+            warning.cancel()
             await app.release()
             await _stopped(app)
+            await asyncio.wait([warning])
+
+
+async def _warn(settings: Settings) -> None:
+    """Say where the log is not kept as it must be: it would be noticed only when events are gone."""
+    for risk in await carriers.risks(settings):
+        log.warning("the log may lose events", setting=risk)
 
 
 def _make(home: Path) -> None:

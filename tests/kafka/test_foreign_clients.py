@@ -94,10 +94,14 @@ async def test_librdkafka_publishes_a_turn_and_asks_a_question_as_documented(
     assert reply["passages"][0]["text"] == turn["text"]
 
 
-async def test_librdkafka_needs_no_headers(kafka_address: str, pipeline: Pipeline) -> None:
-    turn = {"id": "t1", "graph": "ada", "speaker": "Ada", "text": "No header is required."}
-    await asyncio.to_thread(produce, kafka_address, pipeline.topics.turns, "ada", turn)
-    await eventually(lambda: pipeline.ids("ada") == ["t1"])
+async def test_librdkafka_needs_no_headers_and_may_compress_as_it_likes(kafka_address: str, pipeline: Pipeline) -> None:
+    codecs = ["none", "gzip", "snappy", "lz4", "zstd"]
+    for codec in codecs:
+        turn = {"id": codec, "graph": "ada", "speaker": "Ada", "text": "No header is required. " * 20}
+        settings = {"partitioner": "murmur2_random", "compression.codec": codec}
+        await asyncio.to_thread(produce, kafka_address, pipeline.topics.turns, "ada", turn, settings=settings)
+    await eventually(lambda: pipeline.app.halted or pipeline.ids("ada") == codecs)
+    assert pipeline.app.halted is None
 
 
 async def test_with_the_default_partitioner_of_librdkafka_a_stray_turn_is_refused_visibly(

@@ -11,10 +11,12 @@ from aiokafka.admin import AIOKafkaAdminClient
 
 from emgas.errors import TransportFailed
 from emgas.wire import TopicNames
+from streams import carriers
 from streams.embedded.log import NewRecord
 from streams.kafka.admin import KafkaTopics
 from streams.kafka.reader import KafkaReader
-from streams.topic_plan import FOR_EVER, TopicPlan, differences, plan
+from streams.settings import Settings
+from streams.topic_plan import FOR_EVER, RECORD_BYTES, TopicPlan, differences, plan
 from tests.contracts.log_contract import LogContract
 from tests.contracts.reader_contract import KeptReaderContract, a_log, read
 from tests.support.carriers import KafkaCarrier, kafka_carrier
@@ -120,11 +122,11 @@ async def test_nothing_is_created_when_one_topic_has_another_partition_count(kaf
 
 
 async def test_a_setting_that_would_lose_events_is_noticed(kafka_address: str, prefix: str) -> None:
-    topics = KafkaTopics(kafka_address)
-    await topics.create([TopicPlan(prefix, 1, 1000, 1_000_000)])
-    (found,) = await topics.describe([prefix])
-    told = differences(found, TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
-    assert told == [f"{prefix}: retention.ms is 1000, should be -1"]
+    settings = Settings(broker=f"kafka://{kafka_address}", prefix=prefix)
+    assert await carriers.risks(settings) == [], "what is not there is told by the worker's start"
+    events = settings.topics.events
+    await KafkaTopics(kafka_address).create([TopicPlan(events, 1, 1000, RECORD_BYTES, broker_time=False)])
+    assert await carriers.risks(settings) == [f"{events}: retention.ms is 1000, should be -1"]
 
 
 async def test_more_replicas_than_brokers_are_refused_in_words(kafka_address: str, prefix: str) -> None:

@@ -89,6 +89,15 @@ async def test_a_question_that_comes_while_partitions_are_given_up_waits_for_not
         await eventually(lambda: pipeline.ids("ada") == ["t0"])
 
 
+async def test_a_recovery_that_ends_after_its_partitions_were_taken_away_claims_none(tmp_path: Path) -> None:
+    async with embedded(tmp_path) as pipeline:
+        app, events = pipeline.app, pipeline.topics.events
+        await app.on_partitions_revoked.send(app.consumer.assignment())
+        end = await pipeline.end(events, 0)
+        await app._claim({0})
+        assert (await pipeline.end(events, 0), app.owners) == (end, {})
+
+
 async def test_another_worker_in_this_process_may_follow_at_once(tmp_path: Path) -> None:
     async with embedded(tmp_path) as pipeline:
         for number in range(3):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from faust.types import TP
 from structlog.testing import capture_logs
 
 from emgas.errors import DataDirectoryInUse, TransportFailed
@@ -12,7 +14,7 @@ from replay.rebuild import refold
 from state.errors import LogRewritten, UnreadableEvent
 from state.rocks_store import RocksStore
 from state.store import MemoryStore
-from streams.event_table import Partitions
+from streams.event_table import FoldStore, Partitions
 from streams.owner import Owner
 from streams.settings import Settings
 from tests.support.logs import LogWriter
@@ -180,3 +182,15 @@ async def test_a_log_that_cannot_be_asked_is_an_error_and_the_store_is_closed_ag
         await held.hold({0})
     held.close()
     RocksStore(Settings(data=tmp_path, broker=None).store_of(0)).close()
+
+
+async def test_an_empty_fold_stands_before_the_first_record_whatever_recovery_knew_before(tmp_path: Path) -> None:
+    log, _ = a_log()
+    held = partitions(tmp_path, log)
+    await held.hold({0})
+    store = FoldStore(SimpleNamespace(conf=None), SimpleNamespace(name="memory"), held, lambda error: None)  # type: ignore[arg-type]
+    assert store.persisted_offset(TP("events", 0)) == -1
+    assert store.persisted_offset(TP("events", 1)) is None
+    held.fold(records(log))
+    assert store.persisted_offset(TP("events", 0)) == 3
+    held.close()

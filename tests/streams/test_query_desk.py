@@ -273,6 +273,17 @@ async def test_what_a_question_is_appending_is_finished_when_partitions_are_take
     assert counter.halted == []
 
 
+async def test_a_desk_that_closes_on_a_halt_waits_for_nothing() -> None:
+    counter = Counter()
+    await counter.remember("t0")
+    appending = asyncio.Event()
+    counter.log.before, counter.log.silent = appending.set, True
+    await counter.ask(a_query(reinforce=True))
+    await appending.wait()
+    await counter.desk.drop(halted=True)
+    assert not counter.desk._tasks
+
+
 async def test_a_partition_tells_what_it_holds() -> None:
     counter = Counter()
     await counter.remember("t0", "t1")
