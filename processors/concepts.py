@@ -23,6 +23,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version as installed
 from itertools import product
+from math import log
 from typing import Any, Final
 
 import numpy as np
@@ -45,6 +46,8 @@ _CONTENT: Final = "k"
 _FUNCTION: Final = "x"
 _FUNCTIONS: Final = frozenset(_FUNCTION + code for code in _CODES)
 _READING: Final = {"windows_size": 1, "n": 1, "exclude": {"!", ","}}
+_FEATURES: Final = ("wrel", "wfreq", "wspread", "wcase")  # and wpos, which is the same for all words of one sentence
+_POSITION: Final = log(log(3))
 
 
 class ExtractionFailed(RuntimeError):
@@ -186,7 +189,8 @@ def _yake(transcript: list[str]) -> dict[str, float]:
     most = max(term.tf for term in terms)
     statistics = {"max_tf": most, "avg_tf": counts.mean(), "std_tf": counts.std(), "number_of_sentences": 1}
     for term in content:
-        term.update_h(statistics)
+        term.wpos = _POSITION
+        term.update_h(statistics, _FEATURES)
     return {term.unique_term: float(term.h / ((term.h + 1) * term.tf)) for term in content}
 
 
