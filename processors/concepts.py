@@ -4,9 +4,12 @@
          -> marks (processors/marks.py)
 
 YAKE scores a word by case, position, frequency, context and spread; never by its spelling.  So it is given a transcript
-with one code word for every word of ours.  Its own tokeniser, which drops 密钥 and UI for being short and splits C++,
-then has nothing to decide; no text can break it; `run` and `ran` count as one word.  A code is in capitals for an
-acronym and capitalised for a capitalised word, because YAKE reads case.
+with one code word for every word of ours, and `run` and `ran` count as one word.  A code is in capitals for an acronym
+and capitalised for a capitalised word, because YAKE reads case.
+
+Of YAKE only what scores single words is used: its data core, without its tokeniser, which drops 密钥 and UI for being
+short and splits C++, and without its phrases.  The scores are those of its KeywordExtractor, to the last bit; a turn
+costs less than half.  The whole transcript is one sentence to it, in which "!" and "," part words from each other.
 
 Nodes are single words.  Of YAKE's two-word phrases on LoCoMo 85 % never came twice in a conversation, and what did come
 often was "hey John" and "sounds great": they would double the co-occurrence work for little.
@@ -15,12 +18,15 @@ often was "hey John" and "sounds great": they would double the co-occurrence wor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version as installed
 from itertools import product
+from math import log
 from typing import Any, Final
+
+import numpy as np
 
 from emgas.limits import CONCEPTS_PER_TURN, TEXT_BYTES
 from processors import marks
@@ -31,13 +37,17 @@ from processors.language import Language, Word, clean
 from state.facts import Concept, TimeSpan
 
 RULES: Final = 2  # number of our own rules and word lists: raise it with every change that can change a result
-READ_WORDS: Final = 2000  # what YAKE reads of one text; its time is linear, some 25 µs a word
+READ_WORDS: Final = 2000  # what YAKE reads of one text; its time is linear, 5 to 15 µs a word
 _PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
 
-# No s (YAKE cuts a plural s), no vowel (no code is a word that segtok knows).
+# No s: YAKE cuts a plural s.  No vowel: no code is a word.
 _CODES: Final = ["".join(letters) for letters in product("bcdfghjkmnpqrtvwz", repeat=3)]
 _CONTENT: Final = "k"
 _FUNCTION: Final = "x"
+_FUNCTIONS: Final = frozenset(_FUNCTION + code for code in _CODES)
+_READING: Final = {"windows_size": 1, "n": 1, "exclude": {"!", ","}}
+_FEATURES: Final = ("wrel", "wfreq", "wspread", "wcase")  # and wpos, which is the same for all words of one sentence
+_POSITION: Final = log(log(3))
 
 
 class ExtractionFailed(RuntimeError):
@@ -105,9 +115,9 @@ def _scores(words: list[Word], counts: Counter[str]) -> dict[str, float]:
     if len(words) > READ_WORDS:
         words = _thinned(words, counts)
     transcript, codes = _transcript(words)
-    scores = dict(_yake()(transcript))
+    scores = _yake(transcript)
     if missing := codes.keys() - scores.keys():
-        raise ExtractionFailed(f"YAKE gave no score for {len(missing)} of {len(codes)} words; it logged why (yake.*).")
+        raise ExtractionFailed(f"YAKE gave no score for {len(missing)} of {len(codes)} words.")
     return {form: float(f"{scores[code]:.6g}") for code, form in codes.items()}
 
 
@@ -122,7 +132,7 @@ def _thinned(words: list[Word], counts: Counter[str]) -> list[Word]:
     return [word for word in words if word.content and word.form in kept][:READ_WORDS]
 
 
-def _transcript(words: list[Word]) -> tuple[str, dict[str, str]]:
+def _transcript(words: list[Word]) -> tuple[list[str], dict[str, str]]:
     """Return the words as YAKE reads them, and code -> form of the content words."""
     codes: dict[tuple[str, bool], str] = {}
     written: list[str] = []
@@ -133,12 +143,12 @@ def _transcript(words: list[Word]) -> tuple[str, dict[str, str]]:
         if code is None:
             code = codes[key] = (_CONTENT if word.content else _FUNCTION) + _CODES[len(codes)]
         if word.sentence != sentence:
-            written.append("!")  # a full stop would make segtok look for abbreviations
+            written.append("!")
         elif word.pause:
             written.append(",")
         sentence = word.sentence
         written.append(_in_case_of(word.surface, code))
-    return " ".join(written), {code: form for (form, content), code in codes.items() if content}
+    return written, {code: form for (form, content), code in codes.items() if content}
 
 
 def _in_case_of(surface: str, code: str) -> str:
@@ -156,12 +166,32 @@ def _library() -> Any:
 
 
 @cache
-def _yake() -> Callable[[str], list[tuple[str, float]]]:
-    """Return YAKE's scoring of a transcript, made once: it keeps nothing from one text to the next."""
-    functions = {_FUNCTION + code for code in _CODES}
-    extractor = _library().KeywordExtractor(n=1, top=len(_CODES), dedup_lim=1.0, window_size=1, stopwords=functions)
-    score: Callable[[str], list[tuple[str, float]]] = extractor.extract_keywords
-    return score
+def _reader() -> Any:
+    """Return YAKE's reader of a sentence that is cut into words already, without its phrases."""
+    from yake.data.core import DataCore  # type: ignore[import-untyped]
+
+    class Words(DataCore):  # type: ignore[misc]  # it ships no types
+        def _build(self, words: list[str], windows_size: int, n: int) -> None:
+            self.sentences_str, self.number_of_sentences = [words], 1
+            self.number_of_words = self._process_sentence(words, 0, 0, {"windows_size": windows_size, "n": n})
+
+        def _generate_candidates(self, *_: object) -> None:
+            pass
+
+    return Words
+
+
+def _yake(transcript: list[str]) -> dict[str, float]:
+    """Return YAKE's score of each content word of a transcript, as KeywordExtractor(n=1, window_size=1) gives it."""
+    terms = _reader()(transcript, _FUNCTIONS, _READING).terms.values()
+    content = [term for term in terms if not term.stopword]
+    counts = np.array([term.tf for term in content])
+    most = max(term.tf for term in terms)
+    statistics = {"max_tf": most, "avg_tf": counts.mean(), "std_tf": counts.std(), "number_of_sentences": 1}
+    for term in content:
+        term.wpos = _POSITION
+        term.update_h(statistics, _FEATURES)
+    return {term.unique_term: float(term.h / ((term.h + 1) * term.tf)) for term in content}
 
 
 def _function_words(language: str) -> frozenset[str]:

@@ -219,7 +219,7 @@ def _pieces(plain: str, text: str, segmenter: chinese.Segmenter) -> list[_Piece]
         start, kind = match.start(), match.lastgroup or ""
         gap = plain[end:start]
         pause = bool(gap) and not gap.isspace()
-        if end and _SENTENCE_END.search(gap):
+        if end and gap != " " and _SENTENCE_END.search(gap):
             sentence += 1
         end = match.end()
         if kind != "han":

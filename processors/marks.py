@@ -20,6 +20,7 @@ from typing import Final
 
 from processors.answer_types import asks_name, asks_number, holds_name, holds_number
 from processors.calendar import month
+from processors.chinese import CHARACTERS
 from processors.dates import day_of, days_of
 from state.facts import Concept, TimeSpan
 
@@ -71,6 +72,7 @@ _TELLS_HAN: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_HAN_OR_YEAR: Final = re.compile(rf"[{CHARACTERS}]|(?:19|20)\d\d")  # without one, _TELLS_HAN need not be tried
 _ASKS_TIME: Final = re.compile(
     r"""\b(?:
       when (?:'s|'d|'re|'ll)? (?= \ (?:did|do|does|is|was|were|are|will|would|has|have|had|can|should|could|exactly)\b
@@ -140,7 +142,7 @@ def of_query(text: str, times: Iterable[TimeSpan] = ()) -> list[Concept]:
 
 def tells_time(text: str) -> bool:
     """Return whether a text holds a time expression ("may" and "march" only beside something like a date)."""
-    return bool(_TELLS.search(text) or _TELLS_HAN.search(text))
+    return bool(_TELLS.search(text) or (_HAN_OR_YEAR.search(text) and _TELLS_HAN.search(text)))
 
 
 def asks_time(text: str) -> bool:

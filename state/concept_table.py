@@ -26,12 +26,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from state import mentions
 from state.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
 from state.facts import Concept
 from state.presets import MemorySettings
 
 Integers = NDArray[np.int64]
-EXCHANGED = 4096  # concepts of exchanges that wait to be counted, at most
+Floats = NDArray[np.float64]
+FEW = 64  # mentions that are folded one by one
 
 
 class ConceptTable:
@@ -41,13 +43,13 @@ class ConceptTable:
         self.ids: list[str] = []
         self.numbers: dict[str, int] = {}
         self._first_form: list[str] = []
-        self._forms: dict[int, dict[str, int]] = {}  # only of concepts with several surface forms: most have one
+        self._forms: dict[int, dict[str, int]] = {}  # how often others were seen: most concepts have but the first
         self.is_mark = array("b")  # derived from the id, so not packed
         for name, code in _COLUMNS.items():
             setattr(self, name, array(code))
-        self._exchanged = array("i")  # the concepts of exchanges that `in_exchanges` does not count yet
 
     in_turns: array[int]
+    in_exchanges: array[int]
     created: array[int]
     accessed: array[int]
     strength: array[float]
@@ -63,76 +65,63 @@ class ConceptTable:
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
-    def in_exchanges(self) -> array[int]:
-        """In how many exchanges each concept was: counted when somebody reads it, or when there is much to count."""
-        if self._exchanged:
-            counts = np.frombuffer(self._in_exchanges, np.int64)
-            np.add.at(counts, np.frombuffer(self._exchanged, np.int32), 1)
-            self._exchanged = array("i")
-        return self._in_exchanges
+    def numbers_of(self, concepts: Sequence[Concept], at: int) -> list[int]:
+        """Return the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).
 
-    @in_exchanges.setter
-    def in_exchanges(self, counts: array[int]) -> None:
-        self._in_exchanges = counts
-
-    def exchange(self, numbers: Sequence[int]) -> None:
-        """Count an exchange in which these concepts were."""
-        self._exchanged.extend(numbers)
-        if len(self._exchanged) > EXCHANGED:
-            _ = self.in_exchanges
-
-    def mention(self, concepts: Sequence[Concept], at: int, settings: MemorySettings) -> list[int]:
-        """Fold the mentions of one turn at `at` (ms) and return the concepts' numbers.
-
-        This is what a rebuild does most, so it stands in one loop; by the laws of `boost`.
+        To be called in the order of the log.  All of them are then to be mentioned, before anybody reads.
         """
-        window = at - at % settings.consolidate_every
-        find, first_form, forms, last_window = self.numbers.get, self._first_form, self._forms, self.last_window
-        long_term, in_turns, strength = self.long_term, self.in_turns, self.strength
-        strength_at, accessed = self.strength_at, self.accessed
-        one_half_life = 0 if settings.stability else settings.half_life
+        find, first_form = self.numbers.get, self._first_form
         numbers = []
         for concept in concepts:
             number = find(concept.id)
             if number is None:
-                numbers.append(self._add(concept, at, window))
-                continue
+                number = self._add(concept, at)
+            elif concept.label != first_form[number]:
+                forms = self._forms.setdefault(number, {})
+                forms[concept.label] = forms.get(concept.label, 0) + 1
             numbers.append(number)
-            if concept.label != first_form[number] or (forms and number in forms):
-                self._count_form(number, concept.label)
-            elapsed = at - strength_at[number]
-            if elapsed > 0 and one_half_life and not long_term[number]:
-                strength[number] = decayed(strength[number], elapsed, one_half_life) + concept.weight
-                strength_at[number] = accessed[number] = at
-            else:
-                self.boost(number, concept.weight, at, settings)
-            in_turns[number] += 1  # after: how long it lasted until now depends on the mentions before
-            if window > last_window[number]:  # not again for a late turn
-                self.seen_windows[number] += 1
-                last_window[number] = window
         return numbers
 
-    def _add(self, concept: Concept, at: int, window: int) -> int:
+    def mention(self, numbers: Integers, times: Integers, weights: Floats, settings: MemorySettings) -> None:
+        """Fold mentions, in order: of the concepts `numbers` (m,), at `times` (m,) ms, with `weights` (m,)."""
+        self._grow()
+        if len(numbers) > FEW and not settings.stability:
+            mentions.fold(self, numbers, times, weights, settings)
+            return
+        for number, time, weight in zip(numbers.tolist(), times.tolist(), weights.tolist(), strict=True):
+            self._mention(number, time, weight, settings)
+
+    def _mention(self, number: int, at: int, weight: float, settings: MemorySettings) -> None:
+        self.boost(number, weight, at, settings)
+        self.in_turns[number] += 1  # after: how long it lasted until now depends on the mentions before
+        window = at - at % settings.consolidate_every
+        if window > self.last_window[number]:  # not again for a late turn
+            self.seen_windows[number] += 1
+            self.last_window[number] = window
+
+    def exchange(self, numbers: Integers) -> None:
+        """Count exchanges: `numbers` are the concepts of the first, then those of the next, and so on."""
+        np.add.at(np.frombuffer(self.in_exchanges, np.int64), numbers, 1)
+
+    def _add(self, concept: Concept, at: int) -> int:
+        """Add a concept that is yet to be mentioned; its row comes with that (`_grow`)."""
         name, form = intern(concept.id), concept.label  # graphs speak of the same things: one object for all of them
         number = self.numbers[name] = len(self.ids)
         self.ids.append(name)
         self._first_form.append(name if form == name else form)  # one object, where both are equal
-        self.is_mark.append(name[:1] == "@")
-        self.in_turns.append(1)
-        self._in_exchanges.append(0)
         self.created.append(at)
-        self.accessed.append(at)
-        self.strength.append(concept.weight)
-        self.strength_at.append(at)
-        self.recalls.append(0)
-        self.first_recall.append(0)
-        self.seen_windows.append(1)
-        self.last_window.append(window)
-        self.long_term.append(0)
-        self.long_since.append(0)
-        self.alive.append(1)
         return number
+
+    def _grow(self) -> None:
+        """Give the concepts that were added a blank row."""
+        old, new = len(self.in_turns), len(self.ids)
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            column.frombytes(bytes(column.itemsize * (new - len(column))))
+        self.is_mark.extend([name[:1] == "@" for name in self.ids[old:]])
+        self.strength_at[old:] = self.accessed[old:] = self.created[old:]
+        self.last_window[old:] = array("q", [-NEVER]) * (new - old)
+        self.alive[old:] = array("b", [1]) * (new - old)
 
     def boost(self, number: int, amount: float, at: int, settings: MemorySettings) -> None:
         """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""
@@ -198,31 +187,30 @@ class ConceptTable:
         self.alive[number] = 0
         del self.numbers[self.ids[number]]
 
-    def _count_form(self, number: int, form: str) -> None:
-        first = self._first_form[number]
-        if form == first and number not in self._forms:
-            return
-        # The first form was seen in every earlier mention: that is why it needed no counter until now.
-        forms = self._forms.setdefault(number, {first: self.in_turns[number]})
-        forms[form] = forms.get(form, 0) + 1
+    def _counted_forms(self, number: int) -> dict[str, int]:
+        """Return how often each surface form was seen, in first-seen order."""
+        others = self._forms.get(number, {})
+        return {self._first_form[number]: self.in_turns[number] - sum(others.values()), **others}
 
     def label(self, number: int) -> str:
         """Return the label of one concept."""
-        forms = self._forms.get(number)
-        return max(forms, key=lambda form: forms[form]) if forms else self._first_form[number]
+        if number not in self._forms:
+            return self._first_form[number]
+        forms = self._counted_forms(number)
+        return max(forms, key=lambda form: forms[form])  # the first of equals, as dicts keep order
 
     def labels(self) -> list[str]:
         """Return the label of every concept."""
         labels = list(self._first_form)
-        for number, forms in self._forms.items():
-            labels[number] = max(forms, key=lambda form: forms[form])  # the first of equals, as dicts keep order
+        for number in self._forms:
+            labels[number] = self.label(number)
         return labels
 
     def compacted(self) -> tuple[ConceptTable, Integers]:
         """Return the table without forgotten concepts, and (n,) their numbers in it, -1 for the forgotten ones."""
         kept = np.array(self.alive, np.bool_)
         numbers = np.where(kept, np.cumsum(kept) - 1, -1)
-        renumbered = ((int(numbers[old]), forms) for old, forms in self._forms.items())
+        renumbered = ((int(numbers[old]), self._counted_forms(old)) for old in self._forms)
         values = {
             "ids": _where(self.ids, self.alive),
             "first_form": _where(self._first_form, self.alive),
@@ -232,7 +220,7 @@ class ConceptTable:
 
     def values(self) -> dict[str, Any]:
         """Return the columns that are text."""
-        forms = [[number, list(forms.items())] for number, forms in sorted(self._forms.items())]
+        forms = [[number, list(self._counted_forms(number).items())] for number in sorted(self._forms)]
         return {"ids": self.ids, "first_form": self._first_form, "forms": forms}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -247,7 +235,7 @@ class ConceptTable:
         table.numbers = {name: number for number, name in enumerate(table.ids)}
         table.is_mark = array("b", [name.startswith("@") for name in table.ids])
         table._first_form = values["first_form"]
-        table._forms = {number: dict(forms) for number, forms in values["forms"]}
+        table._forms = {number: dict(others) for number, (_, *others) in values["forms"]}
         for name in _COLUMNS:
             getattr(table, name).frombytes(arrays[name].tobytes())
         return table

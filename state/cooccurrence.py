@@ -46,8 +46,20 @@ class PairCounts:
             self._queue.extend(window)
             self._sizes.append(size)
             self._queued += size * (size - 1) // 2
-            if self._queued >= QUEUED_PAIRS and (self._queued >= UNREAD_PAIRS or len(self._main.keys)):
-                self._count_queue()
+            self._bound_queue()
+
+    def add_all(self, concepts: NDArray[np.int32], sizes: NDArray[np.int32]) -> None:
+        """Count many windows of distinct concept numbers, which lie in `concepts` one behind the other."""
+        paired = sizes > 1
+        concepts, sizes = concepts[np.repeat(paired, sizes)], sizes[paired]
+        self._queue.frombytes(concepts.tobytes())
+        self._sizes.frombytes(sizes.tobytes())
+        self._queued += int((sizes.astype(np.int64) * (sizes - 1) // 2).sum())
+        self._bound_queue()
+
+    def _bound_queue(self) -> None:
+        if self._queued >= QUEUED_PAIRS and (self._queued >= UNREAD_PAIRS or len(self._main.keys)):
+            self._count_queue()
 
     def _count_queue(self) -> None:
         """Count the queued windows.  Once somebody reads, what is not yet in his form must stay small."""

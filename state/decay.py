@@ -19,6 +19,9 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 from math import ldexp
 
+import numpy as np
+from numpy.typing import NDArray
+
 NEVER = 2**62
 _STEPS = 1024
 _UNIT = 1 << 20
@@ -37,14 +40,24 @@ def _powers(steps: int) -> tuple[float, ...]:
 
 _COARSE = _powers(_STEPS)
 _FINE = _powers(_STEPS * _STEPS)
+_COARSE_COLUMN, _FINE_COLUMN = np.array(_COARSE), np.array(_FINE)
 
 
 def decayed(strength: float, elapsed: int, half_life: int) -> float:
     """Return what is left of `strength` after `elapsed` ms; a negative time (a late turn) takes nothing."""
     if elapsed <= 0:
         return strength
-    units = elapsed * _UNIT // half_life  # as in _halved: a fold does little else
-    return ldexp(strength * _COARSE[units >> 10 & 1023] * _FINE[units & 1023], -(units >> 20))
+    return _halved(strength, elapsed * _UNIT // half_life)
+
+
+def factors(elapsed: NDArray[np.int64], half_life: int) -> tuple[list[float], list[float], list[int]]:
+    """Return what `decayed` takes each strength times, coarse and fine, and the power of two after that.
+
+    elapsed  (m,) ms, >= 0
+    """
+    halvings, rest = np.divmod(elapsed, half_life)
+    units = rest * _UNIT // half_life  # < 2^20, and `rest` < 2^42: nothing overflows
+    return _COARSE_COLUMN[units >> 10].tolist(), _FINE_COLUMN[units & 1023].tolist(), (-halvings).tolist()
 
 
 def decayed_long(strength: float, elapsed: int, tau: int, beta: float) -> float:

@@ -8,14 +8,18 @@ the tables and is no content: it is built anew after a load, and a window finds 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from state.concept_table import ConceptTable
 from state.decay import NEVER
+from state.passage_table import PassageTable
+from state.presets import MemorySettings
 
 Integers = NDArray[np.int64]
+_TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
 
 
 class Fading:
@@ -25,15 +29,38 @@ class Fading:
         self._heap: list[tuple[int, bool, int]] = []  # (time ms, is a passage, number)
         self._watched: dict[int, int] = {}  # concept → the time of its earliest entry
 
+    @classmethod
+    def of(cls, concepts: ConceptTable, passages: PassageTable, settings: MemorySettings) -> Fading:
+        """Return when everything that is here will have faded, or is over."""
+        fading = cls()
+        for number in concepts.numbers.values():
+            fading.watch_concept(number, concepts.expiry(number, settings))
+        fading.watch_passages(passages, passages.numbers.values(), settings)
+        return fading
+
     def watch_concept(self, number: int, expiry: int) -> None:
         """Note that a concept will have faded at `expiry`; one that is looked at earlier needs no second entry."""
         if expiry < self._watched.get(number, NEVER):
             self._watched[number] = expiry
             heapq.heappush(self._heap, (expiry, False, number))
 
-    def is_watched(self, number: int) -> bool:
-        """Return whether a concept has an entry."""
-        return number in self._watched
+    def watch_boosted(
+        self, concepts: ConceptTable, numbers: Sequence[int], boosts: Sequence[float], settings: MemorySettings
+    ) -> None:
+        """Note when concepts that were boosted, by as much each, will have faded.
+
+        A boost lets a concept fade later, never sooner, so an older entry stays a lower bound: but for boosts so small
+        that rounding weighs more.
+        """
+        for number, boost in zip(numbers, boosts, strict=True):
+            if number not in self._watched or boost < concepts.strength[number] * _TINY:
+                self.watch_concept(number, concepts.expiry(number, settings))
+
+    def watch_passages(self, passages: PassageTable, numbers: Iterable[int], settings: MemorySettings) -> None:
+        """Note when passages are over; nothing puts that off, so each is watched once."""
+        if settings.episode_life:
+            for number in numbers:
+                heapq.heappush(self._heap, (passages.at[number] + settings.episode_life, True, number))
 
     def renumber(self, concepts: Integers, passages: Integers) -> None:
         """Give concept i the number concepts[i] and passage i passages[i], and drop those of -1."""
@@ -43,10 +70,6 @@ class Fading:
         heapq.heapify(self._heap)
         watched = ((numbers[False][number], time) for number, time in self._watched.items())
         self._watched = {number: time for number, time in watched if number >= 0}
-
-    def watch_passage(self, number: int, expiry: int) -> None:
-        """Note that a passage leaves at `expiry`; nothing puts that off, so it is watched once."""
-        heapq.heappush(self._heap, (expiry, True, number))
 
     def earliest(self) -> int:
         """Return before when nothing has faded."""

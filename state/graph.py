@@ -3,15 +3,20 @@
 A graph is an island: it is the fold of the events that carry its name and of nothing else, so the same events give the
 same graph (and digest) whatever happens to other graphs, and however they were batched.
 
-What was forgotten leaves the tables in two steps: at once nothing finds it any more, and its rows go with the next
-compaction.  Whoever reads (view, pack, digest) compacts first, so when that happens cannot be seen.
+Two things are done for many events at once, and always before somebody reads, so when that happens cannot be seen:
+
+    turns               whoever asks for `concepts`, `pairs` or `fading` counts those that wait (state/turn_counting.py)
+    what was forgotten  at once nothing finds it any more; `view`, `pack` and `digest` remove its rows (`compact`)
 """
 
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from emgas.limits import EARLIEST_MS
 from state.concept_table import ConceptTable
@@ -33,14 +38,15 @@ from state.events import (
 from state.fading import Fading
 from state.graph_bytes import checked, content, packed, restore
 from state.packing import pack
-from state.passage_table import PassageTable, fingerprint
+from state.passage_table import PassageTable
 from state.presets import PRESETS
 from state.topic_table import TopicTable
+from state.turn_counting import count
 from state.view import GraphView, Window, view_of
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
-_TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
+WAITING = 256  # turns, at most, that are not counted yet
 
 
 class Graph:
@@ -51,6 +57,7 @@ class Graph:
     fresh_turns    turns since the last consolidation
     last_turn_at   the largest event time of a turn
     enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
+    recalled       ConceptsRecalled that had an effect
     forgotten      concepts that have ever left; turns that have are `passages.archived`
     undoable_from  ordinal of the first event that may still be taken back: it only ever grows
     configured     whether a GraphConfigured is among the events that count
@@ -60,20 +67,35 @@ class Graph:
         self.name = name
         self.clock = EARLIEST_MS  # not 0: a memory may be older than 1970
         self.events = self.undoable_from = 0
-        self.configured = False
+        self.configured = self.live = False
         self.preset, self.settings = "default", PRESETS["default"]
-        self.live = False
-        self.recalled = 0  # ConceptsRecalled that had an effect
-        self.forgotten = 0
+        self.recalled = self.forgotten = 0
         self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
-        self.concepts = ConceptTable()
-        self.passages = PassageTable()
+        self.hold(ConceptTable(), PassageTable())
         self.embeddings = EmbeddingTable()
-        self.pairs: dict[Window, PairCounts] = {"turn": PairCounts(), "exchange": PairCounts(), "recall": PairCounts()}
+        self._pairs: dict[Window, PairCounts] = {"turn": PairCounts(), "exchange": PairCounts(), "recall": PairCounts()}
         self.topics = TopicTable()
         self._fading: Fading | None = None  # made when somebody asks for it: a replay never does
-        self._dead_rows = 0
         self._view: GraphView | None = None
+
+    @property
+    def concepts(self) -> ConceptTable:
+        """Return the concepts, every turn so far counted in them: to be asked for anew after an event."""
+        self._count_turns()
+        return self._concepts
+
+    @property
+    def pairs(self) -> dict[Window, PairCounts]:
+        """Return how often concepts occurred together, by kind of window, every turn so far counted."""
+        self._count_turns()
+        return self._pairs
+
+    def hold(self, concepts: ConceptTable, passages: PassageTable) -> None:
+        """Hold these tables: nothing in them is forgotten, every passage is counted in concepts and pairs."""
+        self._concepts, self.passages = concepts, passages
+        self._counted = len(passages)  # passages from here on wait, and concepts and pairs do not know of them yet
+        self._weights = array("d")  # of the postings of those
+        self._dead_rows = 0
 
     def fold(self, event: GraphEvent) -> bool:
         """Apply the graph's next event in place; return whether it had an effect (a known turn id has none)."""
@@ -93,14 +115,12 @@ class Graph:
     def _fold_turn(self, event: TurnRecorded) -> bool:
         if self.knows(event.id):
             return False
-        self._pass_time(event.at)
-        numbers = self.concepts.mention(event.concepts, event.at, self.settings)
-        self._count_windows(numbers, self.passages.previous_concepts(event.session))
+        self.clock = max(self.clock, event.at)
+        numbers = self._concepts.numbers_of(event.concepts, event.at)
         self.passages.add(event, self.events, numbers)
-        if self._fading:
-            self._watch(numbers, [concept.weight for concept in event.concepts])
-            if self.settings.episode_life:
-                self._fading.watch_passage(len(self.passages) - 1, event.at + self.settings.episode_life)
+        self._weights.extend([concept.weight for concept in event.concepts])
+        if len(self.passages) - self._counted >= WAITING:
+            self._count_turns()
         self._count_fresh(event)
         return True
 
@@ -109,32 +129,28 @@ class Graph:
         number = self.passages.numbers.get(event.id)
         return number is not None and self.embeddings.add(number, event.model, event.vector)
 
-    def _count_windows(self, turn: Sequence[int], previous: Sequence[int]) -> None:
-        if self._dead_rows:
-            alive = self.concepts.alive
-            previous = [number for number in previous if alive[number]]
-        exchange = list({*previous, *turn})
-        self.concepts.exchange(exchange)
-        self.pairs["turn"].add(turn)
-        self.pairs["exchange"].add(exchange)
-
-    def _watch(self, numbers: Sequence[int], boosts: Sequence[float]) -> None:
-        """Note when concepts that were boosted will have faded.
-
-        A boost lets a concept fade later, never sooner, so an older entry stays a lower bound: but for boosts so small
-        that rounding weighs more.
-        """
+    def _count_turns(self) -> None:
+        """Count the turns that wait: their mentions, and the windows in which concepts occur together."""
+        first, self._counted = self._counted, len(self.passages)
+        if first == self._counted:
+            return
+        weights, self._weights = self._weights, array("d")
+        count(self.passages, first, np.array(weights), self._concepts, self._pairs, self.settings)
         if self._fading:
-            is_watched, strength = self._fading.is_watched, self.concepts.strength
-            for number, boost in zip(numbers, boosts, strict=True):
-                if not is_watched(number) or boost < strength[number] * _TINY:
-                    self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
+            mentioned = self.passages.posting_concept[self.passages.starts[first] :]
+            self._fading.watch_boosted(self._concepts, mentioned, weights, self.settings)
+            self._fading.watch_passages(self.passages, range(first, self._counted), self.settings)
+
+    def _watch(self, numbers: Sequence[int], boost: float) -> None:
+        if self._fading:
+            self._fading.watch_boosted(self._concepts, numbers, [boost] * len(numbers), self.settings)
 
     def _count_fresh(self, event: TurnRecorded) -> None:
         self.fresh_turns += 1
         self.last_turn_at = max(self.last_turn_at, event.at)
         self.live = event.live
-        self._ask_if_enough()
+        if self.enough_at == NEVER:  # once they are enough, one more cannot make them too few
+            self._ask_if_enough()
 
     def _ask_if_enough(self) -> None:
         if self.fresh_turns < self.settings.enough_turns(self.turns):
@@ -142,19 +158,16 @@ class Graph:
         elif self.enough_at == NEVER:
             self.enough_at = self.last_turn_at
 
-    def _pass_time(self, at: int) -> None:
-        self.clock = max(self.clock, at)
-
     def _pass_window(self, end: int) -> None:
         """Note that a window was closed: so its grace was over.  What ended by the clock is never closed again."""
-        self._pass_time(end + self.settings.grace)
+        self.clock = max(self.clock, end + self.settings.grace)
 
     def _fold_recall(self, event: ConceptsRecalled) -> bool:
-        self._pass_time(event.at)
+        self.clock = max(self.clock, event.at)
         known = self._known(event.concepts)
         for number in known:
             self.concepts.recall(number, event.at, self.settings)
-        self._watch(known, [self.settings.recall_boost] * len(known))
+        self._watch(known, self.settings.recall_boost)
         self.recalled += bool(known)
         self.pairs["recall"].add([number for number in known if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
         return bool(known)
@@ -167,7 +180,7 @@ class Graph:
         return True
 
     def _fold_tick(self, event: Ticked) -> bool:
-        self._pass_time(event.at)
+        self.clock = max(self.clock, event.at)
         return True
 
     def _fold_wish(self, event: Forgotten) -> bool:
@@ -181,9 +194,10 @@ class Graph:
 
     def _fold_consolidation(self, event: ConsolidationWindowClosed) -> bool:
         self._pass_window(event.at)
-        for number in self._known(event.consolidated):
+        known = self._known(event.consolidated)
+        for number in known:
             self.concepts.consolidate(number, event.at, self.settings)
-            self._watch([number], [0.0])
+        self._watch(known, 0.0)
         for change in event.topics:
             self.topics.apply(change, self._known(change.concepts), event.at)
         self._drop([], [dropped for _, dropped in event.merged])
@@ -195,14 +209,14 @@ class Graph:
         return [self.concepts.numbers[name] for name in dict.fromkeys(names) if name in self.concepts.numbers]
 
     def _drop(self, concepts: Iterable[str], turns: Iterable[str]) -> None:
+        self._count_turns()  # their exchanges are with turns that are still here
         for number in self._known(concepts):
             self.concepts.forget(number)
             self.forgotten += 1
             self._dead_rows += 1
         for turn in turns:
             if turn in self.passages.numbers:
-                number = self.passages.numbers[turn]
-                self.passages.archive(number)
+                self.passages.archive(self.passages.numbers[turn])
                 self._dead_rows += 1
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()
@@ -211,40 +225,32 @@ class Graph:
         """Remove the rows of what was forgotten.  Nothing that can be seen changes."""
         if not self._dead_rows:
             return
-        self.concepts, concepts = self.concepts.compacted()
-        self.passages, passages = self.passages.compacted(concepts)
+        new_concepts, concepts = self.concepts.compacted()
+        new_passages, passages = self.passages.compacted(concepts)
+        self.hold(new_concepts, new_passages)
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
         self.embeddings.renumber(passages)
         self.topics.renumber(concepts.tolist())
         if self._fading:
             self._fading.renumber(concepts, passages)
-        self._dead_rows = 0
 
     @property
     def fading(self) -> Fading:
         """Return when each concept will have faded and each passage is over; the fold keeps it so from now on."""
+        self._count_turns()
         if self._fading is None:
-            self._fading = Fading()
-            for number in self.concepts.numbers.values():
-                self._fading.watch_concept(number, self.concepts.expiry(number, self.settings))
-            if life := self.settings.episode_life:
-                for number in self.passages.numbers.values():
-                    self._fading.watch_passage(number, self.passages.at[number] + life)
+            self._fading = Fading.of(self._concepts, self.passages, self.settings)
         return self._fading
 
     @property
     def turns(self) -> int:
         """Return how many turns were ever accepted."""
-        return len(self.passages.numbers) + len(self.passages.archived)
+        return self.passages.accepted
 
     def knows(self, turn: str) -> bool:
         """Return whether a turn of this id was accepted."""
         return self.passages.knows(turn) is not None
-
-    def knows_same(self, turn: str, text: str) -> bool:
-        """Return whether the accepted turn of this id had this text."""
-        return self.passages.knows(turn) == fingerprint(text)
 
     @property
     def is_blank(self) -> bool:

@@ -77,8 +77,7 @@ def restore(graph: Graph, values: dict[str, Any], arrays: dict[str, NDArray[Any]
     for name in (*_PLAIN, *_NO_CONTENT):
         setattr(graph, name, values[name])
     graph.settings = MemorySettings(**values["settings"])
-    graph.concepts = ConceptTable.of(values["concepts"], arrays)
-    graph.passages = PassageTable.of(values["passages"], arrays)
+    graph.hold(ConceptTable.of(values["concepts"], arrays), PassageTable.of(values["passages"], arrays))
     graph.embeddings = EmbeddingTable.of(values.get("embeddings", []), arrays)
     graph.topics = TopicTable.of(values["topics"])
     for window in graph.pairs:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from state import store as layout
 from state.errors import RetractedTooFar, StoreCorrupt, WrongLayout
-from state.events import AnyEvent, GraphData, GraphEvent, Retracted, TurnRecorded, decode
+from state.events import AnyEvent, GraphData, Retracted, TurnRecorded, decode
 from state.graph import Graph
 from state.graph_rows import GraphRows
 from state.head import Head, Verdict
@@ -72,7 +72,7 @@ class Partition:
         event = decode(value)
         head, verdict = self.head.after(offset, event, value)
         if verdict is Verdict.ACCEPTED and isinstance(event, GraphData):
-            head = self._fold_graph(head, event, value)
+            head = self._fold_graph(head, event.graph, [(event, value)])
         self.head = head
         return Folded(event, verdict)
 
@@ -82,26 +82,26 @@ class Partition:
         Raises as `fold`, without saying at which record: the state is of no use then, the store is as it was.
         """
         head, runs = judged(self.head, records)
-        for values in runs.values():
-            for value in values:
-                event = decode(value)
-                assert isinstance(event, GraphData)  # noqa: S101 - nothing else is in a run
-                head = self._fold_graph(head, event, value)
+        for name, values in runs.items():
+            head = self._fold_graph(head, name, ((decode(value), value) for value in values))
         self.head = head
 
-    def _fold_graph(self, head: Head, event: GraphEvent, value: bytes) -> Head:
-        graph = self.graph(event.graph)
-        is_new = graph is None
-        graph = graph or self._remember(Graph(event.graph), snapshot=0)
-        if isinstance(event, Retracted):
-            return replace(self._retract(head, graph, event, value), graphs=head.graphs + is_new)
-        self._rows.batch[layout.event_key(graph.name, graph.events)] = value
-        self._unflushed.add(graph.name)
-        had_effect = graph.fold(event)
-        is_turn = had_effect and isinstance(event, TurnRecorded)
-        return replace(head, graphs=head.graphs + is_new, turns=head.turns + is_turn)
+    def _fold_graph(self, head: Head, name: str, events: Iterable[tuple[AnyEvent, bytes]]) -> Head:
+        """Fold the next events of one graph, each with its record value; return the head with what they add."""
+        known = self.graph(name)
+        graph = known or self._remember(Graph(name), snapshot=0)
+        prefix, batch, turns = layout.event_prefix(name), self._rows.batch, graph.turns
+        self._unflushed.add(name)
+        for event, value in events:
+            assert isinstance(event, GraphData)  # noqa: S101 - nothing else is of a graph
+            if isinstance(event, Retracted):
+                graph = self._retracted(graph, event, value)
+            else:
+                batch[prefix + layout.number(graph.events)] = value
+                graph.fold(event)
+        return replace(head, graphs=head.graphs + (known is None), turns=head.turns + graph.turns - turns)
 
-    def _retract(self, head: Head, graph: Graph, event: Retracted, value: bytes) -> Head:
+    def _retracted(self, graph: Graph, event: Retracted, value: bytes) -> Graph:
         """Fold the graph again from before the first event that is taken back; its snapshots since then are void."""
         if event.first < graph.undoable_from:
             raise RetractedTooFar(
@@ -109,7 +109,6 @@ class Partition:
                 f"{graph.undoable_from} on could be. Another program wrote to this log: stop it, and restore the log."
             )
         self._rows.batch[layout.event_key(graph.name, graph.events)] = value
-        self._unflushed.add(graph.name)
         self._refolded.add(graph.name)
         self._rows.drop_after(graph.name, event.first)
         again = self._refold(graph.name)
@@ -117,7 +116,7 @@ class Partition:
             raise _miscounted(graph.name, graph.events + 1, again.events)
         again.undoable_from = max(again.undoable_from, graph.undoable_from)
         self._graphs[graph.name] = again
-        return replace(head, turns=head.turns + again.passages.accepted - graph.passages.accepted)
+        return again
 
     def _refold(self, name: str) -> Graph:
         """Return a graph, folded from the newest snapshot on."""

@@ -117,10 +117,34 @@ class PassageTable:
         end = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.posting_concept)
         return self.posting_concept[self.starts[number] : end]
 
-    def previous_concepts(self, session: str) -> Sequence[int]:
-        """Return the concept numbers of the last kept passage of `session`, () if it has none."""
-        number = self._last_of_session.get(self.sessions.get(session, -1))
-        return () if number is None else self.concepts_of(number)
+    def postings(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the concept numbers of the passages from `first` on, and (passages,) how many each has."""
+        starts = np.append(np.array(self.starts[first:], np.int64), len(self.posting_concept))
+        return np.array(self.posting_concept[starts[0] :], np.int32), np.diff(starts).astype(np.int32)
+
+    def exchanges(self, first: int) -> tuple[Integers, Integers]:
+        """Return the concepts of each exchange, once: of a passage from `first` on, and of the one before it.
+
+        returns  (m,) position of the passage, counted from `first`, ascending, (m,) concept number
+        """
+        before = np.array(self._before[first:], np.int64)
+        follows = np.flatnonzero(before >= 0)
+        position = np.concatenate((np.arange(len(before)), follows))
+        passages = np.concatenate((np.arange(first, len(self)), before[follows]))
+        starts, ends = self._bounds(passages)
+        lengths = ends - starts
+        total = np.cumsum(lengths)
+        postings = np.repeat(ends - total, lengths) + np.arange(total[-1])
+        concepts = np.frombuffer(self.posting_concept, np.int32)[postings].astype(np.int64)
+        found = np.sort(np.repeat(position, lengths) << 32 | concepts)
+        found = found[np.diff(found, prepend=-1) > 0]
+        return found >> 32, found & 0xFFFFFFFF
+
+    def _bounds(self, passages: Integers) -> tuple[Integers, Integers]:
+        """Return where the postings of each of `passages` begin, and where they end."""
+        starts = np.frombuffer(self.starts, np.int64)
+        ends = starts[np.minimum(passages + 1, len(starts) - 1)]
+        return starts[passages], np.where(passages + 1 < len(starts), ends, len(self.posting_concept))
 
     def archive(self, number: int) -> None:
         """Take a passage out; its id stays known."""

@@ -9,6 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+import yake  # type: ignore[import-untyped]
+from hypothesis import given
+from hypothesis import strategies as st
 
 from processors import concepts
 from processors.concepts import ExtractionFailed, YakeExtractor
@@ -177,9 +180,20 @@ def test_tokens_counts_every_word() -> None:
     assert EXTRACTOR.of_turn("我的密钥", speaker="Ann", at=AT).tokens == 3
 
 
+codes = st.sampled_from(concepts._CODES[:9])
+spelling = st.sampled_from([str, str.upper, str.capitalize])
+words = st.builds(lambda kind, code, spelt: spelt(kind + code), st.sampled_from("kx"), codes, spelling)
+
+
+@given(words, st.lists(st.tuples(st.sampled_from(["", "", "", ",", "!"]), words), max_size=30), codes)
+def test_the_scores_are_those_of_yakes_own_extractor(first: str, then: list[tuple[str, str]], last: str) -> None:
+    transcript = [first, *(token for mark, word in then for token in (mark, word) if token), "k" + last]
+    whole = yake.KeywordExtractor(n=1, top=99, dedup_lim=1.0, window_size=1, stopwords=concepts._FUNCTIONS)
+    assert concepts._yake(transcript) == dict(whole.extract_keywords(" ".join(transcript)))
+
+
 def test_yake_failing_is_an_error_and_never_an_empty_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    nothing: list[tuple[str, float]] = []
-    monkeypatch.setattr(concepts, "_yake", lambda: lambda text: nothing)
+    monkeypatch.setattr(concepts, "_yake", lambda transcript: {})
     with pytest.raises(ExtractionFailed):
         found("A lighthouse")
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
+from processors import marks
 from processors.marks import asks, asks_time, of_query, of_turn, tells_time
 from state.facts import Concept, TimeSpan
 
@@ -155,3 +158,8 @@ def test_a_question_is_told_with_and_without_its_mark(text: str) -> None:
 )
 def test_a_statement_asks_nothing(text: str) -> None:
     assert not asks(text)
+
+
+@given(st.text("年月日号天晚今上周春节点半一十百0129x: "))
+def test_a_first_look_for_chinese_times_misses_none(text: str) -> None:
+    assert marks.tells_time(text) >= (marks._TELLS_HAN.search(text) is not None)

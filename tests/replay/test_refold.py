@@ -24,14 +24,15 @@ few = st.sampled_from([1, 2, 5, 1 << 16])
 
 
 @contextmanager
-def bounded(flush: int, snapshot: int, pairs: int, exchanged: int) -> Iterator[None]:
+def bounded(flush: int, snapshot: int, pairs: int, waiting: int) -> Iterator[None]:
     """Let everything that waits until it is much wait until it is so many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("replay.rebuild.FLUSH_EVERY", flush)
         patch.setattr("state.partition.REBUILT_SNAPSHOT_AFTER", snapshot)
         patch.setattr("state.cooccurrence.QUEUED_PAIRS", 1)
         patch.setattr("state.cooccurrence.UNREAD_PAIRS", pairs)
-        patch.setattr("state.concept_table.EXCHANGED", exchanged)
+        patch.setattr("state.graph.WAITING", waiting)
+        patch.setattr("state.concept_table.FEW", 3)
         yield
 
 
@@ -45,11 +46,11 @@ def rebuilt(log: LogWriter, store: Store, batch: int, end: int) -> Partition:
 
 @given(steps(40), st.integers(1, 9), st.integers(0, 40), few, few, few, few)
 def test_any_split_into_batches_gives_the_same_state_as_a_fold_one_by_one(
-    happened: list[Step], batch: int, died_at: int, flush: int, snapshot: int, pairs: int, exchanged: int
+    happened: list[Step], batch: int, died_at: int, flush: int, snapshot: int, pairs: int, waiting: int
 ) -> None:
     log, store = written(happened), MemoryStore()
     expected = log.folded()
-    with bounded(flush, snapshot, pairs, exchanged):
+    with bounded(flush, snapshot, pairs, waiting):
         rebuilt(log, store, batch, died_at)
         state = rebuilt(log, store, batch, log.next_offset)
         assert (state.head, state.digests()) == (expected.head, expected.digests())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from emgas.limits import EARLIEST_MS
 from state.graph import Graph
+from state.passage_table import fingerprint
 from state.presets import PRESETS
 from tests.support.events import DAY, NOON, concept, concepts_recalled, turn_recorded
 from tests.support.graphs import folded, pair_counts
@@ -193,5 +194,5 @@ def test_a_graph_knows_its_turns_and_their_texts() -> None:
     graph = folded(turn_recorded(id="a", text="I like tea."))
     assert graph.knows("a")
     assert not graph.knows("b")
-    assert graph.knows_same("a", "I like tea.")
-    assert not graph.knows_same("a", "I like tea!")
+    assert graph.passages.knows("a") == fingerprint("I like tea.")
+    assert graph.passages.knows("a") != fingerprint("I like tea!")

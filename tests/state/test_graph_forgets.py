@@ -6,6 +6,7 @@ import pytest
 
 from state.decay import NEVER
 from state.graph import Graph
+from state.passage_table import fingerprint
 from tests.support.events import (
     DAY,
     NOON,
@@ -101,8 +102,8 @@ def test_an_archived_turn_leaves_the_view_and_stays_known() -> None:
         assert each.view().passage_id == ["t1"]
         assert each.view().windows["turn"].total == 2, "windows are counted for ever"
         assert each.knows("t0")
-        assert each.knows_same("t0", "text of t0")
-        assert not each.knows_same("t0", "another text")
+        assert each.passages.knows("t0") == fingerprint("text of t0")
+        assert each.passages.knows("t0") != fingerprint("another text")
         assert not each.fold(turn_recorded(id="t0"))
 
 

@@ -111,15 +111,15 @@ def test_being_consolidated_twice_is_being_consolidated_once() -> None:
 
 def test_a_mention_of_a_long_term_concept_adds_to_the_curve_and_does_not_begin_it_anew() -> None:
     graph, silent = long_term(), long_term()
-    concepts, number = graph.concepts, coffee(graph)
-    before = concepts.expiry(number, DEFAULT)
+    number = coffee(graph)
+    before = graph.concepts.expiry(number, DEFAULT)
     at = NOON + 400 * DAY
     graph.fold(turn_recorded(id="b", concepts=[concept("coffee", weight=0.001)], at=at))
-    assert concepts.expiry(number, DEFAULT) > before
+    assert graph.concepts.expiry(number, DEFAULT) > before
     for later in (at, at + DAY, at + 1000 * DAY):
         without = silent.concepts.strength_of(number, later, DEFAULT)
-        assert concepts.strength_of(number, later, DEFAULT) == pytest.approx(without + 0.001, abs=0.0006)
-        assert concepts.strength_of(number, later, DEFAULT) > without
+        assert graph.concepts.strength_of(number, later, DEFAULT) == pytest.approx(without + 0.001, abs=0.0006)
+        assert graph.concepts.strength_of(number, later, DEFAULT) > without
 
 
 def test_the_heap_is_not_too_late_for_a_concept_that_is_touched_without_being_boosted() -> None:
