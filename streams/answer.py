@@ -46,7 +46,7 @@ def recall_from(
     graph: Graph | None, text_of: TextOf, query: Query, extractor: Extractor, embedder: Embedder | None = None
 ) -> Recalled:
     """Answer `query` from `graph`, which it reads only; `text_of` finds the event that recorded a passage of it."""
-    if graph is None:
+    if graph is None or graph.is_blank:  # what was taken back entirely never was
         return Recalled()
     question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of what is known
     options = _options(query, graph, extractor)
@@ -104,7 +104,7 @@ def _spreading(query: Query) -> Spreading:
 def description(state: Partition, name: str, position: Position) -> Description:
     """Return what a graph holds, and how it lives."""
     graph = state.graph(name)
-    if graph is None:
+    if graph is None or graph.is_blank:
         return Description(graph=name, found=False, position=position)
     view, long_term = graph.view(), sum(graph.concepts.long_term)
     return Description(
