@@ -55,6 +55,8 @@ class KafkaTopics:
 
     async def _bounds(self, counts: list[tuple[str, int]]) -> dict[TopicPartition, tuple[int, int]]:
         partitions = [TopicPartition(name, p) for name, count in counts for p in range(count)]
+        if not partitions:
+            return {}  # a consumer that is stopped before it asked anything is cancelled
         consumer = AIOKafkaConsumer(group_id=None, **self._connect)
         try:
             await consumer.start()
