@@ -21,6 +21,7 @@ from replay.backup_lines import (
     Stored,
     header_line,
     header_of,
+    is_backup,
     opened_line,
     record_line,
     seal,
@@ -72,6 +73,8 @@ def _begun(file: IO[bytes], new: Header) -> Header:
             raise NoBackup("the file holds something else: give another name, or remove it")
         file.truncate()
         return new
+    if not is_backup(first):
+        raise NoBackup("the file holds something else: give another name, or remove it")
     header = header_of(first)
     known = header.prefix, header.graph, len(header.bounds)
     if known != (new.prefix, new.graph, len(new.bounds)):

@@ -101,7 +101,7 @@ class Asking:
 
     def find(self, graph: Graph | None, text_of: TextOf) -> tuple[Recalled, Iterator[Passage]]:
         """Return the answer, but for its context, and what the context is to be packed of, best first."""
-        if graph is None:
+        if graph is None or graph.is_blank:  # what was taken back entirely never was
             return Recalled(), iter(())
         query, found = self.query, self._recalled(graph)
         texts = _Texts(text_of, graph, query.only.metadata, self._read)
@@ -141,9 +141,7 @@ class _Recalling:
 
     def __init__(self, graph: Graph, query: Query, extractor: Extractor, embedder: Embedder | None) -> None:
         self._graph, self._events, self._text = graph, graph.events, query.text
-        self._question = extractor.of_query(
-            query.text, graph.clock
-        )  # "last week" is seen from the end of what is known
+        self._question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of what is known
         self._options = _options(query, graph, extractor)
         self._cosine = likeness(graph.view(), embedder, query.text) if embedder and query.mode == "default" else None
         self.recollection = recall(graph.view(), self._question, query.text, self._options, self._cosine)
@@ -193,7 +191,7 @@ def _spreading(query: Query) -> Spreading:
 def description(state: Partition, name: str, position: Position) -> Description:
     """Return what a graph holds, and how it lives."""
     graph = state.graph(name)
-    if graph is None:
+    if graph is None or graph.is_blank:
         return Description(graph=name, found=False, position=position)
     view, long_term = graph.view(), sum(graph.concepts.long_term)
     return Description(

@@ -23,6 +23,7 @@ from state.store import MemoryStore, Store
 from streams.settings import Settings
 
 TRIES = 3  # a file may be removed by its writer while a store is opened beside it
+ANSWER = 15.0  # seconds until some worker must have answered
 TIMEOUT = 120.0  # seconds: a digest reads every graph of a partition
 
 
@@ -116,4 +117,5 @@ async def live(settings: Settings) -> AsyncIterator[Live]:
         yield LiveStores(settings)
         return
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=TIMEOUT) as memory:
+        await memory.inspect(0, digest=False, timeout=ANSWER)  # where no worker runs, nobody waits for a digest
         yield LiveWorkers(settings, memory)

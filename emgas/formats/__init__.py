@@ -42,6 +42,7 @@ OF_MANY_FILES: dict[str, Callable[[Files, str | None, Options], Iterator[Item]]]
 }
 _FILES = {"chatgpt": chatgpt.FILE, "telegram": telegram.FILE, "whatsapp": whatsapp.FILE, "slack": slack.DAY}
 ZIP = b"PK\x03\x04"
+GZIP = b"\x1f\x8b"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 # Inside a string, the quote of a key would have a backslash before it.
 _MESSAGES = re.compile(rb'(?<!\\)"messages"\s*:\s*\[')
@@ -68,6 +69,8 @@ def read(
     options = replace(options or Options(), name=name)
     _check(format)
     head = head_of(stream) if stream.seekable() or format is None else b""
+    if head.startswith(GZIP):
+        raise InvalidMessage(f"{name}: is compressed by gzip: unpack it")
     if head.startswith(UTF_16):
         raise InvalidMessage(f"{name}: is in UTF-16: save it in UTF-8")
     if head.startswith(ZIP) and format not in (None, *OF_MANY_FILES):

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 
 from emgas.wire import partition_of
 from replay.backup import write
-from replay.backup_lines import Header
+from replay.backup_lines import Header, NoBackup
 from replay.graph_files import WRITERS, to_networkx
 from replay.log import LogReader
 from replay.moment import Moment, graph_at
@@ -72,7 +72,10 @@ async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
             await _known(log, graph, len(bounds))
         header = Header(settings.prefix, graph, bounds, version("emgas"), clock.time_ns() // 1_000_000)
         with _opened(out) as file, progress(sum(end - first for first, end in bounds)) as advance:
-            written = await write(log, file, header, advance)
+            try:
+                written = await write(log, file, header, advance)
+            except NoBackup as error:
+                output.fail(f"cannot write a backup to {out}: {error}", output.USAGE)
             os.fsync(file.fileno())
     if not written.whole and graph is None:
         output.err.print("[yellow]the log has gaps[/]: this backup can only be imported with --turns", highlight=False)

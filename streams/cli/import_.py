@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
+from io import BufferedReader
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
@@ -36,6 +38,10 @@ def import_(
     json: output.Json = False,
 ) -> None:
     """Restore a backup into an empty memory, or publish a chat's export.  Importing again changes nothing."""
+    if file == "-" and is_backup(_ahead()):
+        output.fail(
+            "a backup is checked before it is restored, so it cannot come from a pipe: name the file", output.USAGE
+        )
     if file == "-" or not _holds_backup(Path(file)):
         if turns:
             output.fail(f"{file} is no backup: --turns is for backups", output.USAGE)
@@ -46,6 +52,12 @@ def import_(
         publish_items(file, turns_of, Sending(preset, wait), json)
     else:
         _restore(Path(file), json)
+
+
+def _ahead() -> bytes:
+    """Return what stdin begins with, and leave it there."""
+    stream = sys.stdin.buffer
+    return stream.peek(HEAD_BYTES) if isinstance(stream, BufferedReader) else b""
 
 
 def _holds_backup(path: Path) -> bool:

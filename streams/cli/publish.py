@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader, BytesIO
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -86,10 +87,7 @@ async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sen
     started = time.perf_counter()
     counts: Counter[str] = Counter()
     with _opened(file) as stream:
-        try:
-            items = _read_on(file, reading(stream))
-        except OSError as error:
-            output.fail_path("read", file, error)
+        items = _begun(file, reading, stream)
         async with session(output.settings(), timeout=30.0) as connected:
             await _send(connected, items, stream, counts, sending)
     result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
@@ -113,6 +111,16 @@ async def _send(
                 _tell_rejection(result)
             if size is not None and counts["published"] % 50 == 0:
                 progress.update(bar, completed=stream.tell(), description=f"{counts['published']} turns")
+
+
+def _begun(file: str, reading: Callable[[BinaryIO], Iterator[Item]], stream: BinaryIO) -> Iterator[Item]:
+    """Return the items, the first one read: a file of which nothing can be read begins no memory."""
+    try:
+        items = reading(stream)
+        first = list(islice(items, 1))
+    except OSError as error:
+        output.fail_path("read", file, error)
+    return chain(first, _read_on(file, items))
 
 
 def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:

@@ -322,6 +322,8 @@ def test_an_empty_file_and_a_zip_where_there_can_be_none_are_told_as_what_they_a
     for raw in (b"", b" \n\n"):
         with pytest.raises(InvalidMessage, match=r"notes\.txt: is empty"):
             items(raw, "notes.txt")
+    with pytest.raises(InvalidMessage, match=r"x\.jsonl: is compressed by gzip: unpack it"):
+        items(b"\x1f\x8b\x08 and so on")
     with pytest.raises(InvalidMessage, match="is a ZIP, in which no jsonl is looked for: unpack it"):
         items(b"PK\x03\x04 and so on", format="jsonl")
 

@@ -98,6 +98,10 @@ async def test_a_broker_out_of_reach_is_told(prefix: str) -> None:
         await KafkaTopics(NOBODY).describe([prefix])
 
 
+async def test_of_topics_that_are_not_there_none_is_described(kafka_address: str, prefix: str) -> None:
+    assert await KafkaTopics(kafka_address).describe([prefix]) == []
+
+
 async def test_the_topics_are_born_as_planned_and_found_so(kafka_address: str, prefix: str) -> None:
     topics, planned = KafkaTopics(kafka_address), plan(TopicNames(prefix), 4, reply_partitions=2)
     await asyncio.gather(topics.create(planned), topics.create(planned))  # two workers may start at once

@@ -102,3 +102,13 @@ def test_wrong_calls_say_what_to_do(data: Path) -> None:
         "nothing was recorded since" in emgas_here(data, "replay", "undo", "ada", "--since", "9999-01-01", code=1).err
     )
     assert "is no time" in emgas_here(data, "replay", "undo", "ada", "--since", "yesterday", code=2).err
+
+
+def test_a_graph_that_was_taken_back_entirely_is_unknown_to_every_command_until_it_is_given_back(data: Path) -> None:
+    before = digest(data)
+    undone = emgas_here(data, "replay", "undo", "ada", "--since", "2001-01-01", "--json").json
+    for words in (["query", "ada", "kettle"], ["themes", "ada"], ["configure", "ada"], ["timeline", "ada"]):
+        assert "nobody has written to graph ada yet" in emgas_here(data, *words, code=3).err
+    emgas_here(data, "replay", "undo", "ada", "--event", str(undone["undone_by"]))
+    assert digest(data) == before
+    assert emgas_here(data, "query", "ada", "kettle", "--json").json["passages"]
