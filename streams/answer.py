@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 from emgas.explanations import Hop, Kind, Mention, Why
 from emgas.fields import MetadataValue
-from emgas.messages import ActivatedConcept, Description, Position, Query, RecalledPassage, Theme
+from emgas.messages import ActivatedConcept, Position, Query, RecalledPassage
 from processors.activation import Spreading
 from processors.answer_types import MOST_DEPTH
 from processors.context import Context, Passage, assemble, most_lines
@@ -22,16 +23,21 @@ from processors.recall import SPREADING, Ranked, RecallOptions, Recollection, Wo
 from state.errors import StoreCorrupt
 from state.events import TurnRecorded
 from state.graph import Graph
-from state.partition import Partition
-from state.topic_table import Topic
 
 LONG_BUDGET = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 SHORT_LINE = 8  # tokens: lines are mostly longer
 READ_AT_ONCE = 100  # turns read without letting others in: a millisecond or two
-NAMED_BY = 3  # concepts that a theme is named by
 METADATA_READ = 1000  # turns of which the metadata is read for one query, in the order of the ranking
 REINFORCE_ABOVE = 0.1  # energy, as a share of a seed's 1.0, that a listed concept needs to be strengthened
 TextOf = Callable[[Graph, int], TurnRecorded]
+
+
+class Seen(NamedTuple):
+    """A graph at one moment, how to find the event that recorded a passage of it, and when that is."""
+
+    graph: Graph | None
+    text_of: TextOf
+    position: Position
 
 
 @dataclass(frozen=True)
@@ -188,33 +194,6 @@ def _ids(name: str, graph: Graph, extractor: Extractor) -> list[str]:
 
 def _spreading(query: Query) -> Spreading:
     return replace(SPREADING[query.mode], **query.spreading.model_dump(exclude_none=True))
-
-
-def description(state: Partition, name: str, position: Position) -> Description:
-    """Return what a graph holds, and how it lives."""
-    graph = state.graph(name)
-    if graph is None:
-        return Description(graph=name, found=False, position=position)
-    view, long_term = graph.view(), sum(graph.concepts.long_term)
-    return Description(
-        graph=name,
-        found=True,
-        preset=graph.preset,
-        settings=graph.settings.model_dump(),
-        clock=graph.clock,
-        turns=len(graph.passages),
-        archived=len(graph.passages.archived),
-        concepts=len(graph.concepts),
-        long_term=long_term,
-        themes=[_theme(topic, view.labels) for topic in view.topics],
-        position=position,
-    )
-
-
-def _theme(topic: Topic, labels: Sequence[str]) -> Theme:
-    concepts = [labels[number] for number in topic.members]
-    # The recorded label may name a concept that was forgotten since: what is shown names the living only.
-    return Theme(id=topic.id, label=", ".join(concepts[:NAMED_BY]), concepts=concepts, born=topic.born)
 
 
 class _Texts:

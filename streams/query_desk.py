@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple
 
 import structlog
 from pydantic import ValidationError
@@ -44,13 +43,12 @@ from replay.moment import AsOf
 from replay.snapshots import SnapshotsUnreachable
 from state.errors import LogRewritten
 from state.events import ConceptsRecalled
-from state.graph import Graph
-from streams.answer import Asking, Recalled, TextOf, description
+from streams.answer import Asking, Recalled, Seen
 from streams.intake import Arrival, Rejected, check_size, explained
 from streams.outbox import Outbox, error_headers
 from streams.owner import Owner
 from streams.past import Past
-from streams.replies import inspection, position_of, reply_to
+from streams.replies import description, inspection, position_of, reply_to
 from streams.settings import Settings
 from streams.snapshotting import SnapshotTaker
 from streams.window_keeper import WindowKeeper
@@ -67,14 +65,6 @@ class Refused(Exception):
     def __init__(self, code: FailureCode, message: str) -> None:
         super().__init__(message)
         self.failure = Failure(code=code, message=message)
-
-
-class _Seen(NamedTuple):
-    """A graph at one moment, how to find the event that recorded a passage of it, and when that is."""
-
-    graph: Graph | None
-    text_of: TextOf
-    position: Position
 
 
 class QueryDesk:
@@ -236,27 +226,36 @@ class QueryDesk:
     async def _recall(self, owner: Owner, query: Query, waited_ms: float, deadline: int) -> tuple[Reply, list[str]]:
         started = time.perf_counter()
 
-        def state() -> _Seen:
-            return _Seen(owner.state.graph(query.graph), owner.state.text_of, position_of(owner))
+        def state() -> Seen:
+            return Seen(owner.state.graph(query.graph), owner.state.text_of, position_of(owner))
 
         recalled, position = await self._answered(query, state, deadline)
         timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
         return reply_to(query, recalled, position, timing), recalled.reinforced
 
-    async def _answered(self, query: Query, state: Callable[[], _Seen], deadline: int) -> tuple[Recalled, Position]:
+    async def _answered(self, query: Query, state: Callable[[], Seen], deadline: int) -> tuple[Recalled, Position]:
         """Answer from what `state` returns, asked again whenever others were let in: by a long question only."""
         asking = Asking(query, self._extractor, self._embedder)
         if not asking.is_long:
             return _at_once(asking, state())
-        async with self._long:
-            if deadline <= self._now():
-                raise Refused("overloaded", "too many long questions at once: ask again later, or for less")
+        await self._wait_for_turn(deadline)
+        try:
             seen = state()
             await asking.read_ahead(seen.graph, seen.text_of)
             seen = state()
             recalled, lines = asking.find(seen.graph, seen.text_of)
             context = await asking.packed(lines)
-            return (recalled.with_context(context), seen.position) if context else _at_once(asking, state())
+        finally:
+            self._long.release()
+        return (recalled.with_context(context), seen.position) if context else _at_once(asking, state())
+
+    async def _wait_for_turn(self, deadline: int) -> None:
+        """Wait until no other long question is being answered."""
+        try:
+            async with self._in_time(deadline):
+                await self._long.acquire()
+        except TimeoutError:
+            raise Refused("overloaded", "other long questions come first: ask again later, or for less") from None
 
     async def _recall_past(self, owner: Owner, query: Query, at: int, deadline: int) -> Reply:
         """Answer from the graph as it was at `at` (ms), of all that is folded by now."""
@@ -272,7 +271,7 @@ class QueryDesk:
         waited_ms, started = _ms_since(started), time.perf_counter()
         if past is None:
             return reply_to(query, Recalled(), position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
-        recalled, _ = await self._answered(query, lambda: _Seen(past.graph, past.text_of, position), deadline)
+        recalled, _ = await self._answered(query, lambda: Seen(past.graph, past.text_of, position), deadline)
         return reply_to(query, recalled, position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
 
     async def _rebuilt(self, owner: Owner, name: str, end: int, at: int) -> AsOf | None:
@@ -280,7 +279,7 @@ class QueryDesk:
         return None if live is None else await self._past.graph(owner.number, name, live.events, end, at)
 
 
-def _at_once(asking: Asking, seen: _Seen) -> tuple[Recalled, Position]:
+def _at_once(asking: Asking, seen: Seen) -> tuple[Recalled, Position]:
     return asking.answer(seen.graph, seen.text_of), seen.position
 
 

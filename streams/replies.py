@@ -1,13 +1,18 @@
-"""What goes back to whoever asked: a reply, and what a partition holds; each with the position it was told at."""
+"""What goes back to whoever asked: a reply, what a graph is, what a partition holds; each with the position of then."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from emgas import limits
-from emgas.messages import Inspect, Inspection, Position, Query, Reply, Timing
+from emgas.messages import Description, Inspect, Inspection, Position, Query, Reply, Theme, Timing
+from state.partition import Partition
+from state.topic_table import Topic
 from streams.answer import Recalled
 from streams.owner import Owner
+
+NAMED_BY = 3  # concepts that a theme is named by
 
 
 def position_of(owner: Owner) -> Position:
@@ -56,3 +61,30 @@ def inspection(owner: Owner, request: Inspect) -> Inspection:
         forgotten=held["forgotten"],
         digests=digests,
     )
+
+
+def description(state: Partition, name: str, position: Position) -> Description:
+    """Return what a graph holds, and how it lives."""
+    graph = state.graph(name)
+    if graph is None:
+        return Description(graph=name, found=False, position=position)
+    view, long_term = graph.view(), sum(graph.concepts.long_term)
+    return Description(
+        graph=name,
+        found=True,
+        preset=graph.preset,
+        settings=graph.settings.model_dump(),
+        clock=graph.clock,
+        turns=len(graph.passages),
+        archived=len(graph.passages.archived),
+        concepts=len(graph.concepts),
+        long_term=long_term,
+        themes=[_theme(topic, view.labels) for topic in view.topics],
+        position=position,
+    )
+
+
+def _theme(topic: Topic, labels: Sequence[str]) -> Theme:
+    concepts = [labels[number] for number in topic.members]
+    # The recorded label may name a concept that was forgotten since: what is shown names the living only.
+    return Theme(id=topic.id, label=", ".join(concepts[:NAMED_BY]), concepts=concepts, born=topic.born)
