@@ -27,6 +27,7 @@ from state.graph import Graph
 LONG_BUDGET = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 SHORT_LINE = 8  # tokens: lines are mostly longer
 READ_AT_ONCE = 100  # turns read without letting others in: a millisecond or two
+EXPLAINED_AT_ONCE = 20  # passages, likewise: some five
 METADATA_READ = 1000  # turns of which the metadata is read for one query, in the order of the ranking
 REINFORCE_ABOVE = 0.1  # energy, as a share of a seed's 1.0, that a listed concept needs to be strengthened
 TextOf = Callable[[Graph, int], TurnRecorded]
@@ -73,7 +74,8 @@ class Asking:
 
     def __init__(self, query: Query, extractor: Extractor, embedder: Embedder | None = None) -> None:
         self.query = query
-        self.is_long = bool(query.only.metadata) or query.budget > LONG_BUDGET
+        explains = query.explain and (query.top_passages or 0) > EXPLAINED_AT_ONCE
+        self.is_long = bool(query.only.metadata) or query.budget > LONG_BUDGET or explains
         self._extractor, self._embedder = extractor, embedder
         self._read: dict[int, TurnRecorded] = {}  # by ordinal of the event: that stays, passage numbers do not
         self._recalling: _Recalling | None = None
@@ -84,10 +86,11 @@ class Asking:
         return recalled.with_context(assemble(lines, self.query.budget))
 
     async def read_ahead(self, graph: Graph | None, text_of: TextOf) -> None:
-        """Read what `find` will need if the question is a long one, a few turns at a time."""
+        """Read what `find` will need if the question is a long one, a few turns at a time, and explain it likewise."""
         if graph is None or not self.is_long:
             return
-        ranked = self._recalled(graph).recollection.passages
+        recalling = self._recalled(graph)
+        ranked = recalling.recollection.passages
         then = Graph(graph.name)  # as it is now: a compaction gives the graph other tables, and leaves this one alone
         then.passages = graph.passages
         texts, wanted = _Texts(text_of, then, self.query.only.metadata, self._read), self._wanted()
@@ -99,6 +102,22 @@ class Asking:
                     break
                 if count % READ_AT_ONCE == 0:
                     await asyncio.sleep(0)
+            if self.query.explain:
+                await self._explain_ahead(recalling, self._listed(recalling.recollection, texts), graph)
+
+    async def _explain_ahead(self, recalling: _Recalling, passages: list[Ranked], graph: Graph) -> None:
+        """Explain passages for as long as the graph stays what it was."""
+        numbers = [ranked.number for ranked in passages]
+        for start in range(0, len(numbers), EXPLAINED_AT_ONCE):
+            await asyncio.sleep(0)
+            if not recalling.is_of(graph):
+                return
+            recalling.whys(numbers[start : start + EXPLAINED_AT_ONCE])
+
+    def _listed(self, recollection: Recollection, texts: _Texts) -> list[Ranked]:
+        """Return the passages that the reply lists."""
+        top = self.query.top_passages
+        return list(islice(texts.passing(recollection), recollection.depth if top is None else top))
 
     def _wanted(self) -> int:
         """Return how many passages `find` may list or pack, roughly; no fewer where it has to search for them."""
@@ -111,8 +130,7 @@ class Asking:
             return Recalled(), iter(())
         query, found = self.query, self._recalled(graph)
         texts = _Texts(text_of, graph, query.only.metadata, self._read)
-        listed = found.recollection.depth if query.top_passages is None else query.top_passages
-        passages = list(islice(texts.passing(found.recollection), listed))
+        passages = self._listed(found.recollection, texts)
         whys = found.whys([ranked.number for ranked in passages]) if query.explain else [None] * len(passages)
         return Recalled(
             found=True,
@@ -153,6 +171,7 @@ class _Recalling:
         self._options = _options(query, graph, extractor)
         self._cosine = likeness(graph.view(), embedder, query.text) if embedder and query.mode == "default" else None
         self.recollection = recall(graph.view(), self._question, query.text, self._options, self._cosine)
+        self._whys: dict[int, Why] = {}
 
     def is_of(self, graph: Graph) -> bool:
         """Return whether it is of this graph as it is now."""
@@ -160,8 +179,12 @@ class _Recalling:
 
     def whys(self, passages: Sequence[int]) -> list[Why]:
         """Return why each of these passages was recalled."""
-        means = self._question, self._text, passages, self._options, self._cosine
-        return [_why(told) for told in explanations(self._graph.view(), *means)]
+        new = [number for number in passages if number not in self._whys]
+        if new:
+            means = self._question, self._text, new, self._options, self._cosine
+            told = explanations(self._graph.view(), *means)
+            self._whys.update(zip(new, map(_why, told), strict=True))
+        return [self._whys[number] for number in passages]
 
 
 def _options(query: Query, graph: Graph, extractor: Extractor) -> RecallOptions:
