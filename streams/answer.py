@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 from emgas.explanations import Hop, Kind, Mention, Why
 from emgas.fields import MetadataValue
-from emgas.messages import ActivatedConcept, Description, Position, Query, RecalledPassage, Theme
+from emgas.messages import ActivatedConcept, Position, Query, RecalledPassage
 from processors.activation import Spreading
 from processors.answer_types import MOST_DEPTH
 from processors.context import Context, Passage, assemble, most_lines
@@ -22,16 +23,22 @@ from processors.recall import SPREADING, Ranked, RecallOptions, Recollection, Wo
 from state.errors import StoreCorrupt
 from state.events import TurnRecorded
 from state.graph import Graph
-from state.partition import Partition
-from state.topic_table import Topic
 
 LONG_BUDGET = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 SHORT_LINE = 8  # tokens: lines are mostly longer
 READ_AT_ONCE = 100  # turns read without letting others in: a millisecond or two
-NAMED_BY = 3  # concepts that a theme is named by
+EXPLAINED_AT_ONCE = 20  # passages, likewise: some five
 METADATA_READ = 1000  # turns of which the metadata is read for one query, in the order of the ranking
 REINFORCE_ABOVE = 0.1  # energy, as a share of a seed's 1.0, that a listed concept needs to be strengthened
 TextOf = Callable[[Graph, int], TurnRecorded]
+
+
+class Seen(NamedTuple):
+    """A graph at one moment, how to find the event that recorded a passage of it, and when that is."""
+
+    graph: Graph | None
+    text_of: TextOf
+    position: Position
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,8 @@ class Asking:
 
     def __init__(self, query: Query, extractor: Extractor, embedder: Embedder | None = None) -> None:
         self.query = query
-        self.is_long = bool(query.only.metadata) or query.budget > LONG_BUDGET
+        explains = query.explain and (query.top_passages or 0) > EXPLAINED_AT_ONCE
+        self.is_long = bool(query.only.metadata) or query.budget > LONG_BUDGET or explains
         self._extractor, self._embedder = extractor, embedder
         self._read: dict[int, TurnRecorded] = {}  # by ordinal of the event: that stays, passage numbers do not
         self._recalling: _Recalling | None = None
@@ -78,10 +86,11 @@ class Asking:
         return recalled.with_context(assemble(lines, self.query.budget))
 
     async def read_ahead(self, graph: Graph | None, text_of: TextOf) -> None:
-        """Read what `find` will need if the question is a long one, a few turns at a time."""
+        """Read what `find` will need if the question is a long one, a few turns at a time, and explain it likewise."""
         if graph is None or not self.is_long:
             return
-        ranked = self._recalled(graph).recollection.passages
+        recalling = self._recalled(graph)
+        ranked = recalling.recollection.passages
         then = Graph(graph.name)  # as it is now: a compaction gives the graph other tables, and leaves this one alone
         then.passages = graph.passages
         texts, wanted = _Texts(text_of, then, self.query.only.metadata, self._read), self._wanted()
@@ -93,6 +102,22 @@ class Asking:
                     break
                 if count % READ_AT_ONCE == 0:
                     await asyncio.sleep(0)
+            if self.query.explain:
+                await self._explain_ahead(recalling, self._listed(recalling.recollection, texts), graph)
+
+    async def _explain_ahead(self, recalling: _Recalling, passages: list[Ranked], graph: Graph) -> None:
+        """Explain passages for as long as the graph stays what it was."""
+        numbers = [ranked.number for ranked in passages]
+        for start in range(0, len(numbers), EXPLAINED_AT_ONCE):
+            await asyncio.sleep(0)
+            if not recalling.is_of(graph):
+                return
+            recalling.whys(numbers[start : start + EXPLAINED_AT_ONCE])
+
+    def _listed(self, recollection: Recollection, texts: _Texts) -> list[Ranked]:
+        """Return the passages that the reply lists."""
+        top = self.query.top_passages
+        return list(islice(texts.passing(recollection), recollection.depth if top is None else top))
 
     def _wanted(self) -> int:
         """Return how many passages `find` may list or pack, roughly; no fewer where it has to search for them."""
@@ -105,8 +130,7 @@ class Asking:
             return Recalled(), iter(())
         query, found = self.query, self._recalled(graph)
         texts = _Texts(text_of, graph, query.only.metadata, self._read)
-        listed = found.recollection.depth if query.top_passages is None else query.top_passages
-        passages = list(islice(texts.passing(found.recollection), listed))
+        passages = self._listed(found.recollection, texts)
         whys = found.whys([ranked.number for ranked in passages]) if query.explain else [None] * len(passages)
         return Recalled(
             found=True,
@@ -145,6 +169,7 @@ class _Recalling:
         self._options = _options(query, graph, extractor)
         self._cosine = likeness(graph.view(), embedder, query.text) if embedder and query.mode == "default" else None
         self.recollection = recall(graph.view(), self._question, query.text, self._options, self._cosine)
+        self._whys: dict[int, Why] = {}
 
     def is_of(self, graph: Graph) -> bool:
         """Return whether it is of this graph as it is now."""
@@ -152,8 +177,12 @@ class _Recalling:
 
     def whys(self, passages: Sequence[int]) -> list[Why]:
         """Return why each of these passages was recalled."""
-        means = self._question, self._text, passages, self._options, self._cosine
-        return [_why(told) for told in explanations(self._graph.view(), *means)]
+        new = [number for number in passages if number not in self._whys]
+        if new:
+            means = self._question, self._text, new, self._options, self._cosine
+            told = explanations(self._graph.view(), *means)
+            self._whys.update(zip(new, map(_why, told), strict=True))
+        return [self._whys[number] for number in passages]
 
 
 def _options(query: Query, graph: Graph, extractor: Extractor) -> RecallOptions:
@@ -186,33 +215,6 @@ def _ids(name: str, graph: Graph, extractor: Extractor) -> list[str]:
 
 def _spreading(query: Query) -> Spreading:
     return replace(SPREADING[query.mode], **query.spreading.model_dump(exclude_none=True))
-
-
-def description(state: Partition, name: str, position: Position) -> Description:
-    """Return what a graph holds, and how it lives."""
-    graph = state.graph(name)
-    if graph is None or graph.is_blank:
-        return Description(graph=name, found=False, position=position)
-    view, long_term = graph.view(), sum(graph.concepts.long_term)
-    return Description(
-        graph=name,
-        found=True,
-        preset=graph.preset,
-        settings=graph.settings.model_dump(),
-        clock=graph.clock,
-        turns=len(graph.passages),
-        archived=len(graph.passages.archived),
-        concepts=len(graph.concepts),
-        long_term=long_term,
-        themes=[_theme(topic, view.labels) for topic in view.topics],
-        position=position,
-    )
-
-
-def _theme(topic: Topic, labels: Sequence[str]) -> Theme:
-    concepts = [labels[number] for number in topic.members]
-    # The recorded label may name a concept that was forgotten since: what is shown names the living only.
-    return Theme(id=topic.id, label=", ".join(concepts[:NAMED_BY]), concepts=concepts, born=topic.born)
 
 
 class _Texts:

@@ -45,6 +45,7 @@ from streams.turn_loop import Delivery, TurnLoop
 from streams.window_keeper import WindowKeeper
 
 log = structlog.get_logger()
+LAST_SECONDS = 1.0  # that a task may take to end once it is cancelled: a rebalance waits for it
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,8 @@ class MemoryApp(faust.App):
                     pass
         for task in self._work:
             task.cancel()
+        if self._work:  # held until they have ended: the loop itself forgets a task that nobody else knows
+            await asyncio.wait(self._work, timeout=LAST_SECONDS)
         for turns in self._loops.values():
             turns.drop()
         for held in (self._loops, self._work, self.keepers):

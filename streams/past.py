@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import structlog
 
-from emgas.errors import Halted
 from processors.activation import DEFAULT
 from replay.history import History
 from replay.kept import Kept, kept
@@ -116,7 +115,7 @@ class _Sources(NamedTuple):
         try:
             with self.stores(self.number) as store:
                 return kept(store, name)
-        except Halted as error:  # a file may be removed by its writer while it is opened; and the log knows everything
+        except Exception as error:  # a file may be removed by its writer while it is opened: the log knows everything
             log.warning("past is read from the log", partition=self.number, graph=name, error=str(error))
             return None
 

@@ -14,16 +14,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple
 
 import structlog
 from pydantic import ValidationError
 
-from emgas import limits
 from emgas.errors import TransportFailed
 from emgas.messages import (
     REQUEST,
@@ -33,7 +30,6 @@ from emgas.messages import (
     Failure,
     FailureCode,
     Inspect,
-    Inspection,
     Position,
     Query,
     Reply,
@@ -47,12 +43,12 @@ from replay.moment import AsOf
 from replay.snapshots import SnapshotsUnreachable
 from state.errors import LogRewritten
 from state.events import ConceptsRecalled
-from state.graph import Graph
-from streams.answer import Asking, Recalled, TextOf, description
+from streams.answer import Asking, Recalled, Seen
 from streams.intake import Arrival, Rejected, check_size, explained
 from streams.outbox import Outbox, error_headers
 from streams.owner import Owner
 from streams.past import Past
+from streams.replies import description, inspection, position_of, reply_to
 from streams.settings import Settings
 from streams.snapshotting import SnapshotTaker
 from streams.window_keeper import WindowKeeper
@@ -69,14 +65,6 @@ class Refused(Exception):
     def __init__(self, code: FailureCode, message: str) -> None:
         super().__init__(message)
         self.failure = Failure(code=code, message=message)
-
-
-class _Seen(NamedTuple):
-    """A graph at one moment, how to find the event that recorded a passage of it, and when that is."""
-
-    graph: Graph | None
-    text_of: TextOf
-    position: Position
 
 
 class QueryDesk:
@@ -152,7 +140,7 @@ class QueryDesk:
         if owner is None:
             return  # taken away meanwhile
         if isinstance(request, Inspect):
-            await self._outbox.answer(to, "inspection", _inspection(owner, request))
+            await self._outbox.answer(to, "inspection", inspection(owner, request))
             return
         if isinstance(request, Checkpoint):
             await self._outbox.answer(to, "checkpointed", await self._checkpoint(number))
@@ -160,7 +148,7 @@ class QueryDesk:
         self._check_place(number, request)
         waited_ms = await self._wait_for(owner, request, deadline)
         if isinstance(request, Describe):
-            await self._outbox.answer(to, "description", description(owner.state, request.graph, _position(owner)))
+            await self._outbox.answer(to, "description", description(owner.state, request.graph, position_of(owner)))
             return
         if request.as_of is not None:
             await self._outbox.answer(to, "reply", await self._recall_past(owner, request, request.as_of, deadline))
@@ -238,31 +226,40 @@ class QueryDesk:
     async def _recall(self, owner: Owner, query: Query, waited_ms: float, deadline: int) -> tuple[Reply, list[str]]:
         started = time.perf_counter()
 
-        def state() -> _Seen:
-            return _Seen(owner.state.graph(query.graph), owner.state.text_of, _position(owner))
+        def state() -> Seen:
+            return Seen(owner.state.graph(query.graph), owner.state.text_of, position_of(owner))
 
         recalled, position = await self._answered(query, state, deadline)
         timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
-        return _reply(query, recalled, position, timing), recalled.reinforced
+        return reply_to(query, recalled, position, timing), recalled.reinforced
 
-    async def _answered(self, query: Query, state: Callable[[], _Seen], deadline: int) -> tuple[Recalled, Position]:
+    async def _answered(self, query: Query, state: Callable[[], Seen], deadline: int) -> tuple[Recalled, Position]:
         """Answer from what `state` returns, asked again whenever others were let in: by a long question only."""
         asking = Asking(query, self._extractor, self._embedder)
         if not asking.is_long:
             return _at_once(asking, state())
-        async with self._long:
-            if deadline <= self._now():
-                raise Refused("overloaded", "too many long questions at once: ask again later, or for less")
+        await self._wait_for_turn(deadline)
+        try:
             seen = state()
             await asking.read_ahead(seen.graph, seen.text_of)
             seen = state()
             recalled, lines = asking.find(seen.graph, seen.text_of)
             context = await asking.packed(lines)
-            return (recalled.with_context(context), seen.position) if context else _at_once(asking, state())
+        finally:
+            self._long.release()
+        return (recalled.with_context(context), seen.position) if context else _at_once(asking, state())
+
+    async def _wait_for_turn(self, deadline: int) -> None:
+        """Wait until no other long question is being answered."""
+        try:
+            async with self._in_time(deadline):
+                await self._long.acquire()
+        except TimeoutError:
+            raise Refused("overloaded", "other long questions come first: ask again later, or for less") from None
 
     async def _recall_past(self, owner: Owner, query: Query, at: int, deadline: int) -> Reply:
         """Answer from the graph as it was at `at` (ms), of all that is folded by now."""
-        started, position = time.perf_counter(), _position(owner)
+        started, position = time.perf_counter(), position_of(owner)
         try:
             async with self._in_time(deadline):
                 past = await self._rebuilt(owner, query.graph, position.watermark + 1, at)
@@ -273,16 +270,16 @@ class QueryDesk:
             raise Refused("internal", f"the past cannot be read: {error}") from None
         waited_ms, started = _ms_since(started), time.perf_counter()
         if past is None:
-            return _reply(query, Recalled(), position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
-        recalled, _ = await self._answered(query, lambda: _Seen(past.graph, past.text_of, position), deadline)
-        return _reply(query, recalled, position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
+            return reply_to(query, Recalled(), position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
+        recalled, _ = await self._answered(query, lambda: Seen(past.graph, past.text_of, position), deadline)
+        return reply_to(query, recalled, position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
 
     async def _rebuilt(self, owner: Owner, name: str, end: int, at: int) -> AsOf | None:
         live = owner.state.graph(name)
         return None if live is None else await self._past.graph(owner.number, name, live.events, end, at)
 
 
-def _at_once(asking: Asking, seen: _Seen) -> tuple[Recalled, Position]:
+def _at_once(asking: Asking, seen: Seen) -> tuple[Recalled, Position]:
     return asking.answer(seen.graph, seen.text_of), seen.position
 
 
@@ -296,47 +293,3 @@ def _deadline(arrival: Arrival) -> int:
     if not given.isdigit() or len(given) > 15:
         return arrival.timestamp + PATIENCE_MS
     return min(int(given), arrival.timestamp + LONGEST_MS)
-
-
-def _position(owner: Owner) -> Position:
-    head = owner.state.head
-    return Position(partition=owner.number, watermark=head.watermark, source=head.source)
-
-
-def _reply(query: Query, recalled: Recalled, position: Position, timing: Timing) -> Reply:
-    return Reply(
-        graph=query.graph,
-        found=recalled.found,
-        seeds=recalled.seeds,
-        concepts=recalled.concepts,
-        passages=recalled.passages,
-        context=recalled.context,
-        tokens=recalled.tokens,
-        position=position,
-        timing=timing,
-    )
-
-
-def _inspection(owner: Owner, request: Inspect) -> Inspection:
-    """Return what is held; of a page of graphs, only what those hold is counted."""
-    after, state = request.graphs_after, owner.state
-    page = None if after is None else [name for name in state.names() if name > after][: limits.INSPECTED_GRAPHS]
-    graphs = list(state.graphs() if page is None else filter(None, map(state.graph, page)))
-    held: Counter[str] = Counter()
-    for graph in graphs:
-        graph.compact()  # pairs of what was forgotten are no pairs
-        held["concepts"] += len(graph.concepts)
-        held["pairs"] += len(graph.pairs["exchange"])
-        held["topics"] += len(graph.topics.topics)
-        held["forgotten"] += graph.forgotten + len(graph.passages.archived)
-    return Inspection(
-        position=_position(owner),
-        digest=state.digest() if request.digest else None,
-        graphs=state.head.graphs,
-        turns=state.head.turns,
-        concepts=held["concepts"],
-        pairs=held["pairs"],
-        topics=held["topics"],
-        forgotten=held["forgotten"],
-        digests={} if page is None else {graph.name: graph.digest() for graph in graphs},
-    )

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @asynccontextmanager
-async def embedded(directory: Path, **changes: int) -> AsyncIterator[Pipeline]:
+async def embedded(directory: Path, **changes: Any) -> AsyncIterator[Pipeline]:
     settings = settings_for(directory, "test", None, **{**WORKER, **changes})
     await carriers.create(settings)
     async with sqlite_carrier(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:

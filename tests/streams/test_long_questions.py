@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from emgas.messages import Query
+from emgas.messages import Query, RecalledPassage
 from processors.concepts import YakeExtractor
+from processors.explanation import explanations
 from state.errors import StoreCorrupt
 from state.events import TurnRecorded
 from state.graph import Graph
@@ -21,12 +22,12 @@ from streams.answer import Asking, Recalled, recall_from
 from streams.intake import Draft
 from tests.streams.test_query_desk import NOW, Counter
 from tests.support.events import decay_closed, turn_recorded
-from tests.support.outbox import DEAD_LETTERS
 
 EXTRACTOR = YakeExtractor(language="en")
 TURNS = 250
 RARE = {"only": {"metadata": {"n": 3}}}
 WIDE = {"budget": 4000}
+EXPLAINED = {"explain": True, "top_passages": 100}
 
 
 def turn(source: int, **changes: Any) -> Draft:
@@ -52,8 +53,15 @@ def expected(counter: Counter, **fields: Any) -> Recalled:
     return recall_from(counter.state.graph("ada"), counter.state.text_of, query(**fields), EXTRACTOR)
 
 
-def told(recalled: Recalled) -> tuple[list[str], str, int]:
-    return [passage.id for passage in recalled.passages], recalled.context, recalled.tokens
+def told(recalled: Recalled) -> tuple[list[Any], str, int]:
+    """Return what was recalled and why, and the context."""
+    passages = [passage.model_dump(mode="json", exclude_none=True) for passage in recalled.passages]
+    return passages, recalled.context, recalled.tokens
+
+
+def from_reply(reply: dict[str, Any]) -> tuple[list[Any], str, int]:
+    passages = [RecalledPassage.model_validate(passage) for passage in reply["passages"]]
+    return told(Recalled(passages=passages, context=reply["context"], tokens=reply["tokens"]))
 
 
 def asked(**fields: Any) -> bytes:
@@ -75,14 +83,13 @@ async def others() -> AsyncIterator[list[int]]:
     task.cancel()
 
 
-@pytest.mark.parametrize("fields", [RARE, WIDE, {**RARE, **WIDE, "top_passages": 100, "explain": True}])
+@pytest.mark.parametrize("fields", [RARE, WIDE, EXPLAINED, {**RARE, **WIDE, **EXPLAINED}])
 async def test_a_long_question_gets_the_answer_that_it_gets_in_one_go(fields: dict[str, Any]) -> None:
     counter = await grown()
     await counter.ask(asked(**fields))
     await counter.ask(asked(**fields, as_of=NOW))
     for reply in await counter.answers():
-        ids = [passage["id"] for passage in reply["passages"]]
-        assert (ids, reply["context"], reply["tokens"]) == told(expected(counter, **fields))
+        assert from_reply(reply) == told(expected(counter, **fields))
         assert reply["position"]["watermark"] == TURNS
 
 
@@ -98,6 +105,24 @@ async def test_others_get_their_turn_while_many_turns_are_read(
     assert len(asking._read) == read
     assert turns[0] == read // 10
     assert told(asking.answer(graph, counter.state.text_of)) == told(expected(counter, **fields))
+
+
+async def test_others_get_their_turn_while_many_passages_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = await grown()
+    graph, asking = counter.state.graph("ada"), Asking(query(**EXPLAINED), EXTRACTOR)
+    at_once: list[int] = []
+
+    def counting(*arguments: Any) -> Any:
+        at_once.append(len(arguments[3]))
+        return explanations(*arguments)
+
+    monkeypatch.setattr(answer, "explanations", counting)
+    async with others() as turns:
+        await asking.read_ahead(graph, counter.state.text_of)
+    assert at_once == [answer.EXPLAINED_AT_ONCE] * 5
+    assert turns[0] >= 5
+    asking.answer(graph, counter.state.text_of)
+    assert len(at_once) == 5, "nothing is explained twice"
 
 
 async def test_what_is_read_ahead_is_not_read_again() -> None:
@@ -133,7 +158,7 @@ async def some_forgotten_and_their_texts_too(counter: Counter) -> None:
     store.write({key: None for key, value in store.scan(b"e", b"e") if b'"id":"t40"' in value})
 
 
-@pytest.mark.parametrize("fields", [RARE, WIDE, {**RARE, **WIDE, "explain": True, "top_passages": 100}])
+@pytest.mark.parametrize("fields", [RARE, WIDE, EXPLAINED, {**RARE, **WIDE, **EXPLAINED}])
 @pytest.mark.parametrize("happens", [one_more, some_forgotten, some_forgotten_and_their_texts_too])
 async def test_an_answer_is_that_of_one_moment_whatever_happens_while_turns_are_read(
     monkeypatch: pytest.MonkeyPatch, happens: Callable[[Counter], Any], fields: dict[str, Any]
@@ -144,8 +169,7 @@ async def test_an_answer_is_that_of_one_moment_whatever_happens_while_turns_are_
     await asyncio.sleep(0)  # it has begun to read
     await happens(counter)
     (reply,) = await counter.answers()
-    ids = [passage["id"] for passage in reply["passages"]]
-    assert (ids, reply["context"], reply["tokens"]) == told(expected(counter, **fields))
+    assert from_reply(reply) == told(expected(counter, **fields))
     assert reply["position"]["watermark"] == TURNS + 1
     assert counter.halted == []
 
@@ -169,13 +193,13 @@ async def test_a_text_that_is_missing_for_good_stops_the_worker() -> None:
     assert isinstance(counter.halted[0], StoreCorrupt)
 
 
-async def test_who_waited_too_long_behind_other_long_questions_is_told_so() -> None:
+async def test_who_would_wait_too_long_behind_other_long_questions_is_told_so_in_time() -> None:
     counter = await grown()
     async with counter.desk._long:
-        await counter.ask(asked(**RARE), deadline=b"%d" % (NOW + 5))
-        await counter.ask(asked(), deadline=b"%d" % (NOW + 5))
-        await asyncio.sleep(0)
-        counter.now = NOW + 5
-    short, late = await counter.answers()
+        await counter.ask(asked(**RARE), deadline=b"%d" % (NOW + 20))
+        await counter.ask(asked(), deadline=b"%d" % (NOW + 20))
+        short, late = await counter.answers()
     assert (short["kind"], late["code"]) == ("reply", "overloaded")
-    assert counter.sent.to(DEAD_LETTERS) == []
+    await counter.ask(asked(**RARE))
+    assert [answer["kind"] for answer in await counter.answers()] == ["reply", "failure", "reply"]
+    assert not counter.desk._long.locked()

@@ -269,7 +269,7 @@ class Stores:
     def __init__(self, log: LogWriter) -> None:
         self.store = MemoryStore()
         self.opened = 0
-        self.damaged = False
+        self.damage: Exception | None = None
         state = Partition(self.store)
         for number, record in enumerate(log.records):
             state.fold(*record)
@@ -279,8 +279,8 @@ class Stores:
 
     def __call__(self, number: int) -> AbstractContextManager[MemoryStore]:
         self.opened += 1
-        if self.damaged:
-            raise StoreCorrupt("a file is gone")
+        if self.damage:
+            raise self.damage
         return nullcontext(self.store)
 
 
@@ -310,10 +310,11 @@ async def test_what_came_after_the_store_is_read_behind_it() -> None:
     assert reader.spans == [(end, end + 1)]
 
 
-async def test_where_the_store_cannot_be_read_the_log_is() -> None:
+@pytest.mark.parametrize("damage", [StoreCorrupt("a file is gone"), OSError("the disk is"), Exception("IO error")])
+async def test_where_the_store_cannot_be_read_the_log_is(damage: Exception) -> None:
     log, times = lived(undo_events=20)
     stores = Stores(log)
-    stores.damaged = True
+    stores.damage = damage
     graph = await ask(Past(CountingReader(log), stores), log, max(times))
     assert graph is not None
     assert graph.digest() == await expected(log, max(times))

@@ -1,0 +1,231 @@
+"""How fast does a worker answer, and how long does a question hold up all others?  One graph, one process, no broker.
+
+    python -m bench.answering FILE                 6,000 turns of its conversations, one behind the other, no fading
+    python -m bench.answering FILE --turns 1000    quickly
+
+FILE is any file that `emgas publish` reads and whose turns have times (LoCoMo's JSON, say).  Every second turn is
+recalled, so that there are about 1.6 events a turn.  All times are CPU: what the thread or the process used, whoever
+else used the machine.
+
+    answers      parse, recall, encode: of a plain question, and with explanations
+    as of        rebuilding the graph as of other times: the first near its end, the first in its middle, and any
+    held up      the longest time for which the event loop served nobody else, by kind of question
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import random
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from msgspec.structs import replace
+
+from bench.recorded import recorded
+from emgas.formats import read
+from emgas.messages import REQUEST, Query, Timing, Turn
+from processors.closing import close
+from processors.concepts import YakeExtractor
+from processors.windows import next_due
+from state.events import AnyEvent, Claim, ConceptsRecalled, GraphConfigured, GraphEvent, encode
+from state.graph import Graph
+from state.head import Head
+from state.partition import Partition
+from state.presets import DAY, PRESETS
+from state.rocks_store import RocksStore
+from streams.answer import Asking, recall_from
+from streams.embedded.log import NewRecord, open_log
+from streams.embedded.reader import EmbeddedReader
+from streams.owner import Owner
+from streams.past import Past
+from streams.replies import position_of, reply_to
+from streams.topic_plan import FOR_EVER, TopicPlan
+
+TOPIC, GRAPH = "emgas.events", "bench"
+LIVES = PRESETS["elephant"].model_copy(update={"duplicate_above": 2.0})  # repeated turns stay, too
+QUESTIONS = (
+    "What did we talk about last summer?",
+    "Who has a dog?",
+    "When did she start the new job?",
+    "Which book did he recommend?",
+    "What does the family do on weekends?",
+    "Where was the photo taken?",
+)
+KINDS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "metadata that no turn has": {"only": {"metadata": {"none": 1}}},
+    "8,000 tokens": {"budget": 8000},
+    "the largest": {"budget": 32_000, "top_passages": 100, "top_concepts": 100, "explain": True},
+}
+LINK: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 0, "chain": ""}
+
+
+class Writer:
+    """The log of one graph, written as its owner would: in order, each event behind the windows that end before it."""
+
+    def __init__(self) -> None:
+        self.records: list[bytes] = []
+        self.times: list[int] = []
+        self._head, self._graph = Head(), Graph(GRAPH)
+        self._linked(Claim(writer="bench", partitions=1, nonce=""))
+        self.append(GraphConfigured(graph=GRAPH, preset="elephant", settings=LIVES, **LINK))
+
+    def append(self, event: GraphEvent) -> None:
+        """Append an event, and what windows say before it."""
+        if (at := getattr(event, "at", None)) is not None:
+            self._close_due(at)
+            self.times.append(at)
+        source = {"src": self._head.source + 1} if getattr(event, "src", None) is not None else {}
+        linked: Any = replace(event, **self._head.link, **source)
+        self._linked(linked)
+        self._graph.fold(linked)
+
+    def _close_due(self, at: int) -> None:
+        while due := next_due(self._graph, max(self._graph.clock, at)):
+            if (facts := close(self._graph, due)) is not None:
+                event = facts.event(**self._head.link)
+                self._linked(event)
+                self._graph.fold(event)
+
+    def _linked(self, event: AnyEvent) -> None:
+        value = encode(event)
+        self._head, _ = self._head.after(len(self.records), event, value)
+        self.records.append(value)
+
+
+def written(file: Path, turns: int) -> Writer:
+    """Return the log of so many turns of a file's conversations, one behind the other as often as needed."""
+    found = [item for item in read(file.open("rb"), file.name) if isinstance(item, Turn)]
+    writer, extractor, seeded = Writer(), YakeExtractor(language="en"), random.Random(1)
+    for turn in in_order(found, turns):
+        event = recorded(turn, extractor)
+        writer.append(event)
+        if seeded.random() < 0.6:
+            concepts = [concept.id for concept in event.concepts[:6]]
+            writer.append(ConceptsRecalled(graph=GRAPH, at=event.at, concepts=concepts, **LINK))
+    return writer
+
+
+def in_order(found: list[Turn], turns: int) -> Iterator[Turn]:
+    """Yield `turns` turns of one graph whose time never goes back."""
+    last = shift = 0
+    for number in range(turns):
+        turn, copy = found[number % len(found)], number // len(found)
+        assert turn.at is not None
+        shift = max(shift, last + DAY - turn.at) if turn.at + shift < last else shift
+        last = turn.at + shift
+        names = {"id": f"{turn.id}/{copy}", "session": f"{turn.graph}/{turn.session}/{copy}"}
+        yield turn.model_copy(update={"graph": GRAPH, "at": last, **names})
+
+
+def spread(milliseconds: list[float]) -> dict[str, float]:
+    """Return the median and the tail of some times."""
+    cuts = quantiles(milliseconds, n=100)
+    return {"p50": round(cuts[49], 1), "p99": round(cuts[98], 1), "max": round(max(milliseconds), 1)}
+
+
+def answers(owner: Owner, extractor: YakeExtractor, **fields: Any) -> dict[str, float]:
+    """Return what answering costs, from the bytes of the question to those of the reply, ms."""
+    took = []
+    for number in range(300):
+        value = json.dumps({"kind": "query", "graph": GRAPH, "text": QUESTIONS[number % 6], **fields}).encode()
+        started, query = time.process_time(), REQUEST.validate_json(value)
+        assert isinstance(query, Query)
+        recalled = recall_from(owner.state.graph(GRAPH), owner.state.text_of, query, extractor)
+        reply_to(query, recalled, position_of(owner), Timing(waited_ms=0, recall_ms=0)).model_dump_json().encode()
+        took.append((time.process_time() - started) * 1000)
+    return spread(took)
+
+
+async def timed(do: Callable[[], Awaitable[object]]) -> float:
+    """Return what awaiting costs the process, ms."""
+    started = time.process_time()
+    await do()
+    return (time.process_time() - started) * 1000
+
+
+async def held_up(do: Callable[[], Awaitable[object]]) -> float:
+    """Return the longest time for which the loop served nobody else meanwhile, ms."""
+    longest = 0.0
+
+    async def others() -> None:
+        nonlocal longest
+        last = time.thread_time()
+        while True:
+            await asyncio.sleep(0)
+            now = time.thread_time()
+            longest, last = max(longest, now - last), now
+
+    task = asyncio.create_task(others())
+    await asyncio.sleep(0)
+    await do()
+    await asyncio.sleep(0)
+    task.cancel()
+    return round(longest * 1000, 1)
+
+
+async def measured(writer: Writer, directory: Path) -> dict[str, Any]:
+    """Fold the log, then measure."""
+    state = Partition(RocksStore(directory / "store"))
+    for offset, value in enumerate(writer.records):
+        state.fold(offset, value)
+        if offset % 64 == 0:
+            state.flush()
+    state.flush()
+    log = open_log(directory)
+    log.create_topic(TopicPlan(TOPIC, 1, FOR_EVER, 1 << 20))
+    log.append([NewRecord(TOPIC, 0, None, value, (), 0) for value in writer.records])
+    extractor = YakeExtractor(language="en")
+    owner: Any = Owner(0, 1, state, None, "bench", 60.0)  # type: ignore[arg-type]  # it appends nothing
+    past = Past(EmbeddedReader(log, TOPIC), lambda _: closing(RocksStore(directory / "store", read_only=True)))
+    events, end, first, last = len(writer.records) - 1, len(writer.records), writer.times[0], max(writer.times)
+
+    async def as_of(at: int) -> None:
+        await past.graph(0, GRAPH, events, end, at)
+
+    async def ask(kind: str, text: str) -> None:
+        asking = Asking(Query(graph=GRAPH, text=text, **KINDS[kind]), extractor)
+        await asking.read_ahead(state.graph(GRAPH), state.text_of)
+        _, lines = asking.find(state.graph(GRAPH), state.text_of)
+        await asking.packed(lines)
+
+    gc.collect()
+    gc.freeze()  # as a worker does
+    seeded = random.Random(3)
+    found: dict[str, Any] = {"events": events, "answers, ms": answers(owner, extractor)}
+    found["with explanations, ms"] = answers(owner, extractor, explain=True)
+    found["as of, first, near the end, ms"] = round(await timed(partial(as_of, last)), 1)
+    found["as of, first, in the middle, ms"] = round(await timed(partial(as_of, (first + last) // 2)), 1)
+    await as_of(last - 1)
+    others = [seeded.randint(first, last) for _ in range(100)]
+    found["as of, any other time, ms"] = spread([await timed(partial(as_of, at)) for at in others])
+    found["held up by as of, ms"] = max([await held_up(partial(as_of, at)) for at in others[:30]])
+    for kind in KINDS:
+        held = [await held_up(partial(ask, kind, text)) for text in QUESTIONS]
+        found[f"held up by {kind}, ms"] = max(held)
+    state.close()
+    log.close()
+    return found
+
+
+def main() -> None:
+    """Measure and print one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--turns", type=int, default=6000)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
+        print(json.dumps(asyncio.run(measured(written(chosen.file, chosen.turns), Path(directory))), indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""What a partition tells of itself, however many graphs it holds."""
+
+from __future__ import annotations
+
+import weakref
+
+import pytest
+
+from emgas.messages import Inspect
+from state.graph import Graph
+from state.partition import Partition
+from state.store import MemoryStore
+from streams.owner import Owner
+from streams.replies import inspection
+from tests.support.logs import LogWriter, fold
+from tests.support.memory_log import MemoryLog
+
+
+@pytest.mark.parametrize("after", [None, ""])
+def test_graphs_are_counted_one_by_one_and_not_all_of_them_held_in_memory(
+    monkeypatch: pytest.MonkeyPatch, after: str | None
+) -> None:
+    log, store = LogWriter(), MemoryStore()
+    for number in range(20):
+        log.turn(graph=f"g{number:02}", concepts="tea milk")
+    fold(log.records, Partition(store)).flush()
+    held, most, compact = weakref.WeakSet[Graph](), 0, Graph.compact
+
+    def counting(graph: Graph) -> None:
+        nonlocal most
+        held.add(graph)
+        most = max(most, len(held))
+        compact(graph)
+
+    monkeypatch.setattr(Graph, "compact", counting)
+    owner = Owner(0, 1, Partition(store, cached_graphs=2), MemoryLog(), "me", 1.0)
+    told = inspection(owner, Inspect(digest=False, graphs_after=after))
+    assert (told.graphs, told.concepts, told.pairs) == (20, 40, 20)
+    assert len(told.digests) == (0 if after is None else 20)
+    assert most <= 4
