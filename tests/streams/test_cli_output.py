@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
+import json
+import logging
+from collections.abc import Iterator
+
 import pytest
+import structlog
 
 from emgas.messages import ActivatedConcept, Position, RecalledPassage, Reply, Timing
-from streams.cli import query
+from streams.cli import output, query
+
+
+@pytest.fixture
+def logging_restored() -> Iterator[None]:
+    yield
+    structlog.reset_defaults()
+    logging.basicConfig(force=True)
+
+
+@pytest.mark.usefixtures("logging_restored")
+def test_what_a_library_logs_is_a_line_of_json_as_a_workers_own_are(capsys: pytest.CaptureFixture[str]) -> None:
+    output.configure_logging("INFO", quiet=False)  # to the stderr that is captured
+    structlog.get_logger().info("owns", partitions=[1])
+    logging.getLogger("aiokafka.conn").warning("lost %s", "node 1")
+    logging.getLogger("aiokafka.conn").info("found %s", "node 1")
+    try:
+        raise ValueError("two\nlines")
+    except ValueError:
+        logging.getLogger("faust").exception("crashed")
+    ours, lost, crashed = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert (ours["event"], ours["level"]) == ("owns", "info")
+    assert (lost["event"], lost["level"], lost["logger"]) == ("lost node 1", "warning", "aiokafka.conn")
+    assert (crashed["event"], crashed["level"]) == ("crashed", "error")
+    assert "ValueError: two\nlines" in crashed["exception"]
+    assert set(ours) - {"partitions"} <= set(lost) & set(crashed)
 
 
 def test_brackets_in_a_turn_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
