@@ -102,7 +102,8 @@ class Owner:
             await self._check_shown(end)
             async for batch in self._log.read(self.number, start, end):
                 for record in batch:
-                    self.state.fold(record.offset, record.value)
+                    if record.offset > self.state.head.watermark:  # recovery may fold meanwhile what it has in hand
+                        self.state.fold(record.offset, record.value)
 
     async def _check_shown(self, end: int) -> None:
         """Raise AppendFailed if the log does not show yet all that it holds before `end`.

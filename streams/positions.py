@@ -19,7 +19,7 @@ Also closed here:
 - a newly assigned partition is active until app/base.py:1886 pauses it (consumer.py:677);
 - one that was under buffer pressure stays readable through a rebalance (`_buffered_partitions`, consumer.py:761);
 - a perform_seek outlives its cancellation in the Kafka thread (mode/threads.py:406) and may end after the next one;
-- a message that was fetched before a seek may be delivered after it;
+- a message of a source that was fetched before a seek may be delivered after it;
 - with nothing active yet, Faust sleeps a second whatever happens meanwhile (consumer.py:808).
 """
 

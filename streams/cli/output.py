@@ -126,3 +126,11 @@ def configure_logging(level: str, quiet: bool = True) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
     logging.basicConfig(level=logging.CRITICAL if quiet else max(threshold, logging.WARNING), force=True)
+    if not quiet:  # what libraries log, tracebacks too, is a line of JSON as well
+        (handler,) = logging.getLogger().handlers
+        handler.setFormatter(
+            structlog.stdlib.ProcessorFormatter(
+                foreign_pre_chain=[structlog.stdlib.add_logger_name, *structlog.get_config()["processors"][:-1]],
+                processor=structlog.processors.JSONRenderer(),
+            )
+        )

@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
+import json
+import logging
+from collections.abc import Iterator
+
 import pytest
+import structlog
 
 from emgas.messages import ActivatedConcept, Position, RecalledPassage, Reply, Timing
-from streams.cli import query
+from streams.cli import output, query
+
+
+@pytest.fixture
+def logging_restored() -> Iterator[None]:
+    yield
+    structlog.reset_defaults()
+    logging.basicConfig(force=True)
+
+
+@pytest.mark.usefixtures("logging_restored")
+def test_what_a_library_logs_is_a_line_of_json_as_a_workers_own_are(capsys: pytest.CaptureFixture[str]) -> None:
+    output.configure_logging("INFO", quiet=False)  # to the stderr that is captured
+    structlog.get_logger().info("owns", partitions=[1])
+    logging.getLogger("aiokafka.conn").warning("lost %s", "node 1")
+    logging.getLogger("aiokafka.conn").info("found %s", "node 1")
+    try:
+        raise ValueError("two\nlines")
+    except ValueError:
+        logging.getLogger("faust").exception("crashed")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    said = {line["event"]: line for line in lines}  # what the tests before left to be collected may speak up, too
+    ours, lost, crashed = said["owns"], said["lost node 1"], said["crashed"]
+    assert "found node 1" not in said
+    assert [each["level"] for each in (ours, lost, crashed)] == ["info", "warning", "error"]
+    assert lost["logger"] == "aiokafka.conn"
+    assert "ValueError: two\nlines" in crashed["exception"]
+    assert set(ours) - {"partitions"} <= set(lost) & set(crashed)
 
 
 def test_brackets_in_a_turn_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

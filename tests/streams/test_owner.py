@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replay.log import Record
 from state.errors import UnreadableEvent, WrongLayout
 from state.events import Claim, decode, encode
 from state.partition import Partition
@@ -133,6 +134,23 @@ async def test_what_others_append_in_between_is_folded_in_its_place() -> None:
     await owner.append(turns(3))
     assert ids(owner.state) == ["t0", "t1", "t2", "t3"]
     assert owner.state.head.watermark == len(log.records[0]) - 1
+    assert owner.state.digest() == fold(log.values()).digest()
+
+
+async def test_what_recovery_folds_while_the_owner_reads_it_is_not_folded_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = MemoryLog()
+    await (await claimed(log)).append(turns(0, 1))
+    owner, read = owner_of(log), log.read
+
+    async def meanwhile(number: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+        async for batch in read(number, start, end):
+            owner.state.fold(batch[0].offset, batch[0].value)
+            yield batch
+
+    monkeypatch.setattr(log, "read", meanwhile)
+    await owner.claim()
     assert owner.state.digest() == fold(log.values()).digest()
 
 
