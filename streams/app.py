@@ -35,7 +35,7 @@ from streams.changes import Changes
 from streams.event_table import EventTable, Partitions
 from streams.intake import Arrival, Intake
 from streams.outbox import Outbox
-from streams.owner import Owner
+from streams.owner import Owner, ProducedLog
 from streams.past import Past
 from streams.query_desk import QueryDesk
 from streams.recovery import PromptTableManager
@@ -254,22 +254,6 @@ class MemoryApp(faust.App):
 
     async def _send(self, topic: str, partition: int | None, key: bytes | None, value: bytes, headers: Headers) -> Any:
         return await self.producer.send(topic, key, value, partition, None, list(headers))
-
-
-class ProducedLog:
-    """The topic `events` as an owner needs it: read by a reader, appended to by Faust's producer."""
-
-    def __init__(self, reader: LogReader, topic: str, send: Callable[..., Any]) -> None:
-        self.partitions = reader.partitions
-        self.bounds = reader.bounds
-        self.read = reader.read
-        self._topic = topic
-        self._send = send
-
-    async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
-        """Append in order, pipelined; return the offsets once all are acknowledged."""
-        sent = [await self._send(self._topic, partition, key, value, ()) for key, value in records]
-        return [metadata.offset for metadata in await asyncio.gather(*sent)]
 
 
 def _arrival(event: Event[Any]) -> Arrival:

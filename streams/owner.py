@@ -11,8 +11,8 @@ of the log is unknown, so the process must stop (streams/app.py) and its success
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 from uuid import uuid4
 
 from emgas.errors import Halted
@@ -36,6 +36,25 @@ class EventLog(LogReader, Protocol):
 
     async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
         """Append (key, value) records in order; return their offsets once all are acknowledged."""
+
+
+class ProducedLog:
+    """An EventLog that a reader reads and a producer appends to.
+
+    send  called with topic, partition, key, value and headers; returns, once awaited, what to await for the ack
+    """
+
+    def __init__(self, reader: LogReader, topic: str, send: Callable[..., Any]) -> None:
+        self.partitions = reader.partitions
+        self.bounds = reader.bounds
+        self.read = reader.read
+        self._topic = topic
+        self._send = send
+
+    async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
+        """Append in order, pipelined; return the offsets once all are acknowledged."""
+        sent = [await self._send(self._topic, partition, key, value, ()) for key, value in records]
+        return [metadata.offset for metadata in await asyncio.gather(*sent)]
 
 
 class Owner:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.app import ProducedLog, _arrival
+from streams.app import _arrival
+from streams.owner import ProducedLog
 from tests.support.memory_log import MemoryLog
 from tests.support.pipeline import eventually
 
