@@ -53,13 +53,12 @@ def _latest(times: Integers, counts: Integers) -> Integers:
 
     counts  (k,) mentions of each concept
 
-    Each concept's times are moved beyond those of the one before it, so one running maximum serves all.  Times span
-    less than 2^49 ms, so that is no overflow for some 16,000 concepts.
+    The ranks of each concept's times are moved beyond those of the one before it: one running maximum serves all.
     """
-    earliest = times.min()
-    span = times.max() - earliest + 1
-    moved = np.repeat(np.arange(len(counts)) * span, counts) - earliest
-    return np.asarray(np.maximum.accumulate(times + moved) - moved)
+    ordered, rank = np.unique(times, return_inverse=True)
+    moved = np.repeat(np.arange(len(counts)) * len(ordered), counts)
+    latest: Integers = ordered[np.maximum.accumulate(rank + moved) - moved]
+    return latest
 
 
 def _strengthen(

@@ -1,12 +1,12 @@
 """Turns counted: their mentions, and which concepts stood together.  Many at once are a third less work.
 
-    passages    0 ───── counted ────── first ─── wait ─── now
-                                         │ postings (concept numbers) and their weights
-    concepts    strength, in_turns, in_exchanges, …   ◀──┤ as of `first`; after `count`, as of now
-    pairs       turn, exchange                        ◀──┘
+    a turn's postings, with their weights    ──▶  concepts: strength, in_turns, seen_windows, …
+    its window: the concepts in it           ──▶  pairs["turn"]
+    its exchange: those, and the concepts    ──▶  pairs["exchange"], and in_exchanges of concepts
+      of the turn before it in its session
 
-A turn's windows are not kept for that: they are its postings, and those of the turn before it in its session, but for
-concepts that were forgotten since that one.
+Windows are not kept for that: they are found again in the postings.  What was forgotten since the turn before was said
+is in no exchange.
 """
 
 from __future__ import annotations
