@@ -68,6 +68,9 @@ class Worker:
         """Fold an event of time `at` (ms), behind the windows that end before it."""
         self._close_due(graph, at)
         self._append(draft, "turns")
+        with self._timed("turns"):  # to count it belongs to folding it, though the fold leaves it to whoever asks
+            folded = self.state.graph(graph)
+            assert folded is not None and folded.concepts is not None  # noqa: PT018
 
     def tick(self, graph: str, at: int) -> None:
         """Let a graph know the time (ms), as a worker's timer does."""

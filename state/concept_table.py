@@ -26,14 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from state import mentions
 from state.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
 from state.facts import Concept
 from state.presets import MemorySettings
 
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-FEW = 64  # mentions that are folded one by one
 
 
 class ConceptTable:
@@ -68,7 +65,7 @@ class ConceptTable:
     def numbers_of(self, concepts: Sequence[Concept], at: int) -> list[int]:
         """Return the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).
 
-        To be called in the order of the log.  All of them are then to be mentioned, before anybody reads.
+        To be called in the order of the log.  Before anybody reads, `grow` is to be called, and all of them mentioned.
         """
         find, first_form = self.numbers.get, self._first_form
         numbers = []
@@ -82,16 +79,8 @@ class ConceptTable:
             numbers.append(number)
         return numbers
 
-    def mention(self, numbers: Integers, times: Integers, weights: Floats, settings: MemorySettings) -> None:
-        """Fold mentions, in order: of the concepts `numbers` (m,), at `times` (m,) ms, with `weights` (m,)."""
-        self._grow()
-        if len(numbers) > FEW and not settings.stability:
-            mentions.fold(self, numbers, times, weights, settings)
-            return
-        for number, time, weight in zip(numbers.tolist(), times.tolist(), weights.tolist(), strict=True):
-            self._mention(number, time, weight, settings)
-
-    def _mention(self, number: int, at: int, weight: float, settings: MemorySettings) -> None:
+    def mention(self, number: int, at: int, weight: float, settings: MemorySettings) -> None:
+        """Fold one mention at `at` (ms).  Many at once: state/mentions.py."""
         self.boost(number, weight, at, settings)
         self.in_turns[number] += 1  # after: how long it lasted until now depends on the mentions before
         window = at - at % settings.consolidate_every
@@ -99,12 +88,8 @@ class ConceptTable:
             self.seen_windows[number] += 1
             self.last_window[number] = window
 
-    def exchange(self, numbers: Integers) -> None:
-        """Count exchanges: `numbers` are the concepts of the first, then those of the next, and so on."""
-        np.add.at(np.frombuffer(self.in_exchanges, np.int64), numbers, 1)
-
     def _add(self, concept: Concept, at: int) -> int:
-        """Add a concept that is yet to be mentioned; its row comes with that (`_grow`)."""
+        """Add a concept that is yet to be mentioned; its row comes with `grow`."""
         name, form = intern(concept.id), concept.label  # graphs speak of the same things: one object for all of them
         number = self.numbers[name] = len(self.ids)
         self.ids.append(name)
@@ -112,9 +97,11 @@ class ConceptTable:
         self.created.append(at)
         return number
 
-    def _grow(self) -> None:
+    def grow(self) -> None:
         """Give the concepts that were added a blank row."""
         old, new = len(self.in_turns), len(self.ids)
+        if old == new:
+            return
         for name in _COLUMNS:
             column = getattr(self, name)
             column.frombytes(bytes(column.itemsize * (new - len(column))))

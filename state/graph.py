@@ -16,8 +16,6 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from emgas.limits import EARLIEST_MS
 from state.concept_table import ConceptTable
 from state.cooccurrence import PairCounts
@@ -135,7 +133,7 @@ class Graph:
         if first == self._counted:
             return
         weights, self._weights = self._weights, array("d")
-        count(self.passages, first, np.array(weights), self._concepts, self._pairs, self.settings)
+        count(self.passages, first, weights, self._concepts, self._pairs, self.settings)
         if self._fading:
             mentioned = self.passages.posting_concept[self.passages.starts[first] :]
             self._fading.watch_boosted(self._concepts, mentioned, weights, self.settings)

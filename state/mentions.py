@@ -1,4 +1,4 @@
-"""Many mentions folded at once: what is done to each concept is bit by bit what `boost` does, mention by mention.
+"""Many mentions folded at once: what is done to each concept is, bit by bit, what `mention` does one by one.
 
     mentions, in the order of the log          sorted by concept, each concept's still in that order
     tea milk │ tea cake │ milk          ──▶    tea tea │ milk milk │ cake
@@ -11,26 +11,27 @@ from __future__ import annotations
 
 from array import array
 from math import ldexp
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from state.concept_table import ConceptTable
 from state.decay import NEVER, factors
 from state.presets import MemorySettings
-
-if TYPE_CHECKING:
-    from state.concept_table import ConceptTable
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 def fold(table: ConceptTable, numbers: Integers, times: Integers, weights: Floats, settings: MemorySettings) -> None:
-    """Fold at least one mention.  `settings.stability` must be 0: else how a strength fades depends on each mention.
+    """Fold mentions of concepts that have a row.
 
     numbers, times, weights  (m,) concept number, event time (ms) and weight of each mention, in order
     """
+    if settings.stability or not len(numbers):  # with stability, how a strength fades depends on each mention before
+        for number, time, weight in zip(numbers.tolist(), times.tolist(), weights.tolist(), strict=True):
+            table.mention(number, time, weight, settings)
+        return
     order = np.argsort(numbers, kind="stable")
     numbers, times, weights = numbers[order], times[order], weights[order]
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
@@ -52,13 +53,12 @@ def _latest(times: Integers, counts: Integers) -> Integers:
 
     counts  (k,) mentions of each concept
 
-    Each concept's times are moved beyond those of the one before it, so one running maximum serves all.  Times span
-    less than 2^49 ms, so that is no overflow for some 16,000 concepts.
+    The ranks of each concept's times are moved beyond those of the one before it: one running maximum serves all.
     """
-    earliest = times.min()
-    span = times.max() - earliest + 1
-    moved = np.repeat(np.arange(len(counts)) * span, counts) - earliest
-    return np.asarray(np.maximum.accumulate(times + moved) - moved)
+    ordered, rank = np.unique(times, return_inverse=True)
+    moved = np.repeat(np.arange(len(counts)) * len(ordered), counts)
+    latest: Integers = ordered[np.maximum.accumulate(rank + moved) - moved]
+    return latest
 
 
 def _strengthen(

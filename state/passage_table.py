@@ -117,6 +117,11 @@ class PassageTable:
         end = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.posting_concept)
         return self.posting_concept[self.starts[number] : end]
 
+    def concepts_before(self, number: int) -> Sequence[int]:
+        """Return the concept numbers of the passage before this one in its session, () if it is the first."""
+        before = self._before[number]
+        return () if before < 0 else self.concepts_of(before)
+
     def postings(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the concept numbers of the passages from `first` on, and (passages,) how many each has."""
         starts = np.append(np.array(self.starts[first:], np.int64), len(self.posting_concept))

@@ -32,12 +32,14 @@ def test_extra_ticks_change_neither_windows_nor_content(
     assert ticked.graph.digest() == plain.graph.digest()
 
 
-@given(happenings(), configurations(), seeds)
+@given(happenings(), configurations(), seeds, st.sampled_from([1, 3]))
 def test_batches_change_neither_windows_nor_content_and_none_misses_a_window(
-    happened: list[Happening], configured: GraphEvent, seeded: random.Random
+    happened: list[Happening], configured: GraphEvent, seeded: random.Random, few: int
 ) -> None:
     plain = live(happened, [configured], until=END)
-    batched = live(happened, [configured], batches=seeded, until=END)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("state.turn_counting.FEW", few)  # turns that are counted one by one, and not at once
+        batched = live(happened, [configured], batches=seeded, until=END)
     assert batched.windows == plain.windows
     assert batched.graph.digest() == plain.graph.digest()
 

@@ -228,12 +228,16 @@ replay.rebuild.FLUSH_EVERY = 50
 log = EmbeddedReader(ReadOnlyLog(data), "emgas.events", batch=50)
 plan = Plan("emgas", tuple(log._log.bounds("emgas.events", n)[1] for n in range(2))).agreed(into)
 
-def killed(state, head, event, value, fold=Partition._fold_graph):
+def counted(events):
     global left
-    left -= 1
-    if left == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return fold(state, head, event, value)
+    for event in events:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield event
+
+def killed(state, head, name, events, fold=Partition._fold_graph):
+    return fold(state, head, name, counted(events))
 
 Partition._fold_graph = killed
 for number, end in enumerate(plan.ends):

@@ -32,7 +32,7 @@ def bounded(flush: int, snapshot: int, pairs: int, waiting: int) -> Iterator[Non
         patch.setattr("state.cooccurrence.QUEUED_PAIRS", 1)
         patch.setattr("state.cooccurrence.UNREAD_PAIRS", pairs)
         patch.setattr("state.graph.WAITING", waiting)
-        patch.setattr("state.concept_table.FEW", 3)
+        patch.setattr("state.turn_counting.FEW", 2)
         yield
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
+from state import mentions
 from state.concept_table import ConceptTable
 from state.decay import decayed, factors
 from state.presets import PRESETS, MemorySettings
@@ -26,15 +26,18 @@ ways = st.builds(
 Mention = tuple[int, int, float]  # concept, time, weight
 
 
-def tell(table: ConceptTable, said: Sequence[Mention], settings: MemorySettings, few: int = 0) -> None:
-    """Mention concepts, all at once; up to `few` one by one."""
+def tell(table: ConceptTable, said: Sequence[Mention], settings: MemorySettings, *, at_once: bool = True) -> None:
+    """Mention concepts."""
     for number, time, _ in said:
         table.numbers_of([concept(f"c{number}")], time)
-    numbers = np.array([table.numbers[f"c{number}"] for number, _, _ in said], np.int64)
-    columns = np.array([time for _, time, _ in said]), np.array([weight for _, _, weight in said])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("state.concept_table.FEW", few)
-        table.mention(numbers, *columns, settings)
+    table.grow()
+    told = [(table.numbers[f"c{number}"], time, weight) for number, time, weight in said]
+    if at_once:
+        numbers, at = (np.array([one[column] for one in told], np.int64) for column in (0, 1))
+        mentions.fold(table, numbers, at, np.array([weight for _, _, weight in told]), settings)
+        return
+    for number, time, weight in told:
+        table.mention(number, time, weight, settings)
 
 
 def columns_of(table: ConceptTable) -> dict[str, list[float]]:
@@ -63,11 +66,11 @@ def test_mentions_that_are_folded_at_once_do_what_they_do_one_by_one(
     said: list[Mention], long_term: set[int], cut: int, settings: MemorySettings
 ) -> None:
     at_once, one_by_one = ConceptTable(), ConceptTable()
-    for table, few in ((at_once, 0), (one_by_one, 1 << 20)):
-        tell(table, said[:cut], settings, few)
+    for table in (at_once, one_by_one):
+        tell(table, said[:cut], settings, at_once=table is at_once)
         for number in long_term & set(range(len(table))):
             table.consolidate(number, NOON, settings)
-        tell(table, said[cut:], settings, few)
+        tell(table, said[cut:], settings, at_once=table is at_once)
     assert columns_of(at_once) == columns_of(one_by_one)
 
 
