@@ -165,7 +165,7 @@ class _Recalling:
 
     def __init__(self, graph: Graph, query: Query, extractor: Extractor, embedder: Embedder | None) -> None:
         self._graph, self._events, self._text = graph, graph.events, query.text
-        self._question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of what is known
+        self._question = extractor.of_query(query.text, graph.clock)  # "last week" is seen from the end of the known
         self._options = _options(query, graph, extractor)
         self._cosine = likeness(graph.view(), embedder, query.text) if embedder and query.mode == "default" else None
         self.recollection = recall(graph.view(), self._question, query.text, self._options, self._cosine)
