@@ -103,11 +103,17 @@ class Partitions:
         return Partition(self._stores[number], self._settings.cached_graphs)
 
     def _start_anew(self, number: int, end: int) -> None:
-        """Throw the store away: it holds events that the log lost, so it is not a fold of this log."""
-        state = self.open.pop(number)
-        log.warning("store is of another log: folding anew", partition=number, watermark=state.head.watermark, end=end)
+        """Set the store aside: it holds events that the log lost, so it is no fold of it, but may be their last copy.
+
+        Only the last such store is kept.
+        """
+        state, store = self.open.pop(number), self._settings.store_of(number)
+        aside = store.with_name(f"{number}.set-aside")
+        told = {"partition": number, "watermark": state.head.watermark, "end": end, "kept": str(aside)}
+        log.warning("store is of another log: folding anew", **told)
         state.close()
-        shutil.rmtree(self._settings.store_of(number))
+        shutil.rmtree(aside, ignore_errors=True)
+        store.rename(aside)
         self.open[number] = self._opened(number)
 
     def checkpoint(self, number: int, path: Path) -> None:
