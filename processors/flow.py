@@ -10,13 +10,14 @@
     coverage      concept → turns nearby       share of the question that is said here (1), one turn away (0.6) or two
                                                (0.3): several seeds that meet
     association   concept → concept → turn     the strongest concept of the turn that the seeds woke (activation.py)
-    kinds         concept → its members →      how rare the asking words are of which the turn holds a member (kinds.py)
-                  turn
+    kinds         concept → its members →      for every asking word, how rare the rarest member is that the turn holds
+                  turn                         (kinds.py)
     reply         question → the turn after    1 where the speaker who is asked about replies
 
 What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
-weighs no more than a short one against what a turn is in itself (features.py).  Everything is laid out in the places of
-`view.session_order`.  Source: RECALL.md, second study.  Weights: weights.py.
+weighs no more than a short one against what a turn is in itself (features.py).  `inherited` also takes, in part, what
+means nearly the same as a word of the question (relatives.py): concept → relative → turn.  Everything is laid out in
+the places of `view.session_order`.  Source: RECALL.md, second study.  Weights: weights.py.
 """
 
 from __future__ import annotations
@@ -41,25 +42,44 @@ Mask = NDArray[np.bool_]
 
 
 class Mentions:
-    """Where k seeds stand in a conversation: one row for each seed, one column for each of p places.
+    """What k words, dates and speakers of a question are mentioned by: a row for each, a column for each of p places.
 
-    counts  (k, p)  how often each turn mentions each seed
+    counts  (k, p)  how often each turn mentions each; a share of 1 where it only holds a relative (relatives.py)
+    given   (k,)    what each gives: its rarity · its weight
+
+    Without `relatives` the rows are the question's seeds; with them, words that only have relatives stand behind.
     """
 
-    def __init__(self, view: GraphView, asked: Asked) -> None:
+    def __init__(self, view: GraphView, asked: Asked, relatives: bool = False) -> None:
         self.view, self.order = view, view.session_order
-        self.turns, self.rows = len(view.passage_at), len(asked.seeds)
-        self.inheriting = len(asked.words)  # dates and speakers are of a turn, not of what is talked about
-        self.weights = asked.weights
-        self.given = idf(self.turns, view.passages_with[asked.seeds]) * self.weights
-        self.total = float(self.given.sum())
-        self.row, self.at, self.count = _found(view, asked.seeds)
+        self.turns, self.rows = len(view.passage_at), len(asked.seeds) + relatives * len(asked.unknown)
+        is_word = np.arange(self.rows)
+        self.lasting = (is_word < len(asked.words)) | (is_word >= len(asked.seeds))  # dates and speakers are of a turn
+        self.weights = np.concatenate((asked.weights, np.ones(self.rows - len(asked.seeds))))
+        self.row, self.at, self.count = self._found(asked, relatives)
         self.counts = self._laid_out(self.row, self.at, self.count)
+        unknown = np.count_nonzero(self.counts[len(asked.seeds) :], axis=1)
+        self.given = idf(self.turns, np.concatenate((view.passages_with[asked.seeds], unknown))) * self.weights
+        self.total = float(self.given.sum())
         self.relative = view.passage_tokens[self.order.order] / max(view.passage_tokens.mean(), 1.0)
 
-    def _laid_out(self, row: Integers, at: Integers, values: Integers | Floats) -> Floats:
-        cells = np.bincount(row * self.turns + at, values, self.rows * self.turns)
-        return cells.astype(np.float64, copy=False).reshape(self.rows, self.turns)
+    def _found(self, asked: Asked, relatives: bool) -> tuple[Integers, Integers, Floats]:
+        """Return row, place and count of every mention."""
+        row_of, share = np.full(len(self.view.is_mark), -1), np.zeros(len(self.view.is_mark))
+        if relatives:
+            row_of[asked.relatives.concept], share[asked.relatives.concept] = asked.relatives.row, asked.relatives.share
+        row_of[asked.seeds] = np.arange(len(asked.seeds))
+        rows = row_of[self.view.posting_concept]
+        found = np.flatnonzero(rows >= 0)
+        shares = share[self.view.posting_concept[found]]
+        counts = np.where(shares > 0, shares, self.view.posting_count[found])
+        return rows[found], self.order.place[self.view.posting_passage[found]], counts
+
+    def _laid_out(self, row: Integers, at: Integers, count: Floats) -> Floats:
+        """Return (k, p) the counts; of several relatives in one turn the nearest counts."""
+        cells = np.zeros(self.rows * self.turns)
+        np.maximum.at(cells, row * self.turns + at, count)
+        return cells.reshape(self.rows, self.turns)
 
     def match(self) -> Floats:
         """Return (p,) the direct match of each turn."""
@@ -68,8 +88,8 @@ class Mentions:
     def inherited(self) -> Floats:
         """Return (p,) the match over what each turn mentions or has from the turns around it."""
         counts = self.counts.copy()
-        mention = self.row < self.inheriting
-        row, at, count = self.row[mention], self.at[mention], self.count[mention]
+        row, at = np.nonzero(self.counts * self.lasting[:, None])
+        count = self.counts[row, at]
         for distance in range(1, REACH + 1):
             after, before = at + distance, at - distance
             here = after < self.order.end[at]
@@ -133,13 +153,12 @@ def _strongest(view: GraphView, given: Floats) -> Floats:
 
 
 def kinds(view: GraphView, asked: Asked, total: float) -> Floats:
-    """Return (p,) Σ over the asking words of which a turn holds a member: idf of the asking word, over √total."""
-    turns = len(view.passage_at)
-    scores = np.zeros(turns)
-    for cue, members in asked.kinds.items():
-        number = view.number(cue)
-        rarity = idf(turns, view.passages_with[[number]] if number is not None else np.zeros(1, np.int64))[0]
-        scores[holding(view, np.array(members))] += rarity
+    """Return (p,) Σ over the asking words: idf of the rarest member of the kind that a turn holds, over √total."""
+    scores = np.zeros(len(view.passage_at))
+    for members in map(np.array, asked.kinds.values()):
+        given = np.zeros(len(view.is_mark))
+        given[members] = idf(len(view.passage_at), view.passages_with[members])
+        scores += _strongest(view, given)
     return scores[view.session_order.order] / np.sqrt(total) if total else scores[view.session_order.order]
 
 
@@ -153,12 +172,3 @@ def holding(view: GraphView, concepts: Integers) -> Mask:
     is_one[concepts] = True
     found[view.posting_passage[is_one[view.posting_concept]]] = True
     return found
-
-
-def _found(view: GraphView, seeds: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return row, place and count of every mention of `seeds`."""
-    row_of = np.full(len(view.is_mark), -1)
-    row_of[seeds] = np.arange(len(seeds))
-    rows = row_of[view.posting_concept]
-    found = np.flatnonzero(rows >= 0)
-    return rows[found], view.session_order.place[view.posting_passage[found]], view.posting_count[found]
