@@ -20,7 +20,7 @@ def features(view: GraphView, asked: Asked, energy: Floats, cosine: Floats | Non
     cosine  (p,) of each passage with the question, if there are embeddings
     """
     order = view.session_order
-    mentions, near = flow.Mentions(view, asked), flow.Mentions(view, asked, relatives=True)
+    mentions, near = flow.mentions(view, asked)
     asks = view.passage_question[order.order].astype(np.float64)
     first = order.start == np.arange(len(asks))
     speaker = _said_by(view, asked.named)

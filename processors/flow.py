@@ -22,7 +22,7 @@ the places of `view.session_order`.  Source: RECALL.md, second study.  Weights: 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,44 +41,37 @@ NEARBY: Final = ((2, 0.3), (1, 0.6), (0, 1.0))  # distance, share; nearest last
 Mask = NDArray[np.bool_]
 
 
+class Found(NamedTuple):
+    """Mentions, one by one: the row and the place of each, how often, and whether it is only of a relative."""
+
+    row: Integers
+    at: Integers
+    times: Floats
+    in_part: Mask
+
+
 class Mentions:
     """What k words, dates and speakers of a question are mentioned by: a row for each, a column for each of p places.
 
     counts  (k, p)  how often each turn mentions each; a share of 1 where it only holds a relative (relatives.py)
     given   (k,)    what each gives: its rarity · its weight
-
-    Without `relatives` the rows are the question's seeds; with them, words that only have relatives stand behind.
     """
 
-    def __init__(self, view: GraphView, asked: Asked, relatives: bool = False) -> None:
+    def __init__(self, view: GraphView, asked: Asked, found: Found, rows: int) -> None:
         self.view, self.order = view, view.session_order
-        self.turns, self.rows = len(view.passage_at), len(asked.seeds) + relatives * len(asked.unknown)
-        is_word = np.arange(self.rows)
-        self.lasting = (is_word < len(asked.words)) | (is_word >= len(asked.seeds))  # dates and speakers are of a turn
-        self.weights = np.concatenate((asked.weights, np.ones(self.rows - len(asked.seeds))))
-        self.row, self.at, self.count = self._found(asked, relatives)
-        self.counts = self._laid_out(self.row, self.at, self.count)
-        unknown = np.count_nonzero(self.counts[len(asked.seeds) :], axis=1)
+        self.turns, self.rows = len(view.passage_at), rows
+        self.words, self.known = len(asked.words), len(asked.seeds)
+        self.row, self.at, self.count, _ = found
+        self.counts = self._laid_out(self.row * self.turns + self.at, self.count)
+        unknown = np.count_nonzero(self.counts[self.known :], axis=1)
+        self.weights = np.concatenate((asked.weights, np.ones(len(unknown))))
         self.given = idf(self.turns, np.concatenate((view.passages_with[asked.seeds], unknown))) * self.weights
         self.total = float(self.given.sum())
         self.relative = view.passage_tokens[self.order.order] / max(view.passage_tokens.mean(), 1.0)
 
-    def _found(self, asked: Asked, relatives: bool) -> tuple[Integers, Integers, Floats]:
-        """Return row, place and count of every mention."""
-        row_of, share = np.full(len(self.view.is_mark), -1), np.zeros(len(self.view.is_mark))
-        if relatives:
-            row_of[asked.relatives.concept], share[asked.relatives.concept] = asked.relatives.row, asked.relatives.share
-        row_of[asked.seeds] = np.arange(len(asked.seeds))
-        rows = row_of[self.view.posting_concept]
-        found = np.flatnonzero(rows >= 0)
-        shares = share[self.view.posting_concept[found]]
-        counts = np.where(shares > 0, shares, self.view.posting_count[found])
-        return rows[found], self.order.place[self.view.posting_passage[found]], counts
-
-    def _laid_out(self, row: Integers, at: Integers, count: Floats) -> Floats:
-        """Return (k, p) the counts; of several relatives in one turn the nearest counts."""
+    def _laid_out(self, cell: Integers, count: Floats) -> Floats:
         cells = np.zeros(self.rows * self.turns)
-        np.maximum.at(cells, row * self.turns + at, count)
+        cells[cell] = count
         return cells.reshape(self.rows, self.turns)
 
     def match(self) -> Floats:
@@ -88,14 +81,16 @@ class Mentions:
     def inherited(self) -> Floats:
         """Return (p,) the match over what each turn mentions or has from the turns around it."""
         counts = self.counts.copy()
-        row, at = np.nonzero(self.counts * self.lasting[:, None])
-        count = self.counts[row, at]
+        cells = counts.reshape(-1)
+        lasting = (self.row < self.words) | (self.row >= self.known)  # dates and speakers are of a turn
+        at, count = self.at[lasting], self.count[lasting]
+        cell = self.row[lasting] * self.turns + at
+        after, before = self.order.end[at] - at, at - self.order.start[at]
         for distance in range(1, REACH + 1):
-            after, before = at + distance, at - distance
-            here = after < self.order.end[at]
-            counts[row[here], after[here]] += count[here] * FADING**distance
-            here = before >= self.order.start[at]
-            counts[row[here], before[here]] += count[here] * BACKWARDS * FADING**distance
+            here = after > distance
+            cells[cell[here] + distance] += count[here] * FADING**distance
+            here = before >= distance
+            cells[cell[here] - distance] += count[here] * BACKWARDS * FADING**distance
         return self._normed(self.given @ saturated(counts, self.relative))
 
     def sessions(self) -> Floats:
@@ -118,6 +113,34 @@ class Mentions:
 
     def _normed(self, scores: Floats) -> Floats:
         return scores / np.sqrt(self.total) if self.total else scores
+
+
+def mentions(view: GraphView, asked: Asked) -> tuple[Mentions, Mentions]:
+    """Return what mentions the question's seeds, and what mentions them or what means nearly the same.
+
+    Of the latter the rows of the words that the graph does not know stand behind those of the seeds.
+    """
+    found = _found(view, asked)
+    full = ~found.in_part
+    said = Found(found.row[full], found.at[full], found.times[full], found.in_part[full])
+    seeds, unknown = len(asked.seeds), len(asked.unknown)
+    return Mentions(view, asked, said, seeds), Mentions(view, asked, found, seeds + unknown)
+
+
+def _found(view: GraphView, asked: Asked) -> Found:
+    """Return every mention, by row and place ascending; of several relatives in one turn the nearest counts."""
+    row_of, share = np.full(len(view.is_mark), -1), np.zeros(len(view.is_mark))
+    row_of[asked.relatives.concept], share[asked.relatives.concept] = asked.relatives.row, asked.relatives.share
+    row_of[asked.seeds] = np.arange(len(asked.seeds))
+    rows = row_of[view.posting_concept]
+    found = np.flatnonzero(rows >= 0)
+    row, at = rows[found], view.session_order.place[view.posting_passage[found]]
+    shares = share[view.posting_concept[found]]
+    cells = np.zeros((len(asked.seeds) + len(asked.unknown)) * len(view.passage_at))
+    np.maximum.at(cells, row * len(view.passage_at) + at, np.where(shares > 0, shares, view.posting_count[found]))
+    cell = np.flatnonzero(cells)
+    row, at = np.divmod(cell, len(view.passage_at))
+    return Found(row, at, cells[cell], cells[cell] < 1)
 
 
 def idf(number: int, holding: Integers) -> Floats:
@@ -158,7 +181,10 @@ def kinds(view: GraphView, asked: Asked, total: float) -> Floats:
     for members in map(np.array, asked.kinds.values()):
         given = np.zeros(len(view.is_mark))
         given[members] = idf(len(view.passage_at), view.passages_with[members])
-        scores += _strongest(view, given)
+        found = np.flatnonzero((given > 0)[view.posting_concept])
+        rarest = np.zeros(len(view.passage_at))
+        np.maximum.at(rarest, view.posting_passage[found], given[view.posting_concept[found]])
+        scores += rarest
     return scores[view.session_order.order] / np.sqrt(total) if total else scores[view.session_order.order]
 
 

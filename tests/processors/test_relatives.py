@@ -9,7 +9,7 @@ from processors.concepts import YakeExtractor
 from processors.explanation import explain
 from processors.extractor import Extraction
 from processors.families import akin, family
-from processors.flow import Mentions
+from processors.flow import mentions
 from processors.question import asked
 from processors.recall import RecallOptions, recall
 from processors.relatives import FAMILY, MEMBER, SYNONYM, SYNONYMS
@@ -121,9 +121,9 @@ def test_a_relative_of_two_words_counts_for_the_one_it_is_nearest_to() -> None:
 
 def test_a_turn_that_says_the_word_and_a_relative_mentions_it_once() -> None:
     view = talk("buy purchase", "purchase", "sun")
-    mentions = Mentions(view, asked(view, question("buy"), "buy"), relatives=True)
-    assert mentions.counts.tolist() == [[1, SYNONYM, 0]]
-    assert Mentions(view, asked(view, question("buy"), "buy")).counts.tolist() == [[1, 0, 0]]
+    said, near = mentions(view, asked(view, question("buy"), "buy"))
+    assert said.counts.tolist() == [[1, 0, 0]]
+    assert near.counts.tolist() == [[1, SYNONYM, 0]]
 
 
 def test_a_word_that_nobody_ever_said_finds_its_relatives_and_says_so() -> None:
