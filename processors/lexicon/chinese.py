@@ -70,7 +70,7 @@ GROUPS: Final = """
     热 炎热 hot 高温 夏天 | 冷 寒冷 cold 冬天 降温 | 海 海边 beach sea 沙滩 | 山 mountain 爬山 山顶 | 湖 河 lake river |
     风景 景色 scenery view 美景 | 公园 park 散步 | 散步 走路 walk 遛弯 | 博物馆 museum 展览 展 |
     展览 exhibition 画展 展 | 图书馆 library 书 | 教堂 寺庙 church temple | 城市 city 市 地方 |
-    老家 家乡 故乡 hometown | 国家 country 出国 国 | 出国 留学 abroad 国外 | 留学 abroad 国外 study | 签证 visa 护照 |
+    老家 家乡 故乡 hometown | 国家 country 出国 国 | 出国 留学 abroad 国外 | 留学 abroad 国外 study |
     地址 address 位置 小区 | 小区 楼 社区 community | 时间 time 日期 | 周末 weekend 星期六 星期天 |
     早起 起床 wake 早上 | 迟到 late 晚到 | 等 wait 排队 | 约 预约 appointment 约定 | 预订 预定 book reserve 订 |
     取消 cancel 退 | 推迟 延期 postpone delay | 快递 包裹 package delivery | 外卖 takeout delivery 点餐 |
@@ -95,5 +95,61 @@ GROUPS: Final = """
     危险 dangerous 安全 小心 | 事故 车祸 accident 意外 | 警察 police 派出所 报警 | 法律 律师 law lawyer |
     政府 government 政策 | 战争 war 军队 | 军人 当兵 soldier army veteran | 宗教 信仰 religion faith |
     祈祷 拜佛 pray 寺 | 环保 environment 垃圾 分类 | 科学 science 科技 研究 | 研究 research 课题 论文 |
-    机器人 robot 人工智能
+    机器人 robot 人工智能 | 吵醒 吵 noise 噪音 | 搬走 搬家 move | 养生 保健 health 中药 | 锻炼身体 锻炼 健身 |
+    体检报告 体检 检查 | 血糖 糖尿病 diabetes | 血压 高血压 | 眼睛 近视 视力 眼镜 eye | 牙 牙齿 牙疼 智齿 牙医 dentist |
+    皮肤 过敏 湿疹 皮肤科 | 胃 肠胃 胃病 肚子 stomach | 腰 腰疼 腰椎 背 | 膝盖 关节 腿 knee | 骨折 摔 摔伤 受伤 |
+    住院 出院 医院 手术 | 感冒药 药 感冒 | 怀孕 孕妇 宝宝 生孩子 | 幼儿园 小学 上学 孩子 school | 高考 考试 大学 志愿 |
+    考研 研究生 读研 考试 | 考证 证书 考试 资格 | 驾照 学车 驾校 科目 license | 英语 口语 雅思 托福 四六级 外语 |
+    辅导 补课 家教 补习班 tutor | 奖学金 学费 scholarship tuition | 实习 实习生 internship intern | 简历 求职 resume |
+    年终奖 奖金 bonus | 涨薪 加薪 涨工资 工资 raise | 社保 公积金 保险 | 创始人 老板 founder |
+    合伙人 合伙 partner 搭档 | 同学 同班 室友 classmate | 师傅 师父 老师 导师 | 大伯 叔叔 伯伯 uncle |
+    阿姨 姨妈 姑妈 aunt | 侄女 侄子 外甥 nephew niece | 婆婆 岳母 公公 岳父 | 订婚 求婚 结婚 propose engage |
+    彩礼 嫁妆 结婚 婚礼 | 蜜月 旅行 婚礼 honeymoon | 相亲 对象 恋爱 约会 | 约会 date 恋爱 | 吵架 冷战 和好 矛盾 |
+    道歉 apologize 对不起 原谅 | 礼貌 尊重 respect | 信任 相信 trust | 帮忙 照顾 care 照看 | 照顾 看护 照看 陪 |
+    陪 陪伴 一起 | 打电话 电话 call phone | 视频通话 视频 电话 | 发消息 微信 短信 message | 朋友圈 微博 小红书 post |
+    直播 主播 stream 视频 | 博客 公众号 文章 blog | 播客 podcast 听 | 新闻 报道 报纸 news | 租客 房客 房东 租 |
+    押金 租金 房租 deposit | 房贷 贷款 月供 mortgage | 首付 买房 房价 | 中介 房产 租房 agent |
+    水电 电费 水费 物业 bill | 漏水 水管 修 leak | 马桶 卫生间 厕所 浴室 | 厨房 灶台 油烟机 kitchen |
+    阳台 花 晾衣服 balcony | 电梯 楼梯 楼 elevator | 停车 车位 停车场 park | 堵车 交通 塞车 traffic | 加油 充电 油费 |
+    打车 出租车 滴滴 taxi | 自驾 开车 自驾游 roadtrip | 行李 箱子 行李箱 luggage | 护照 签证 passport visa |
+    导游 跟团 旅行团 tour guide | 攻略 行程 路线 itinerary | 门票 票 ticket 景区 | 海鲜 虾 螃蟹 seafood |
+    火锅 涮 麻辣 hotpot | 烧烤 烤肉 撸串 barbecue | 面条 面 拉面 noodle | 饺子 包饺子 馄饨 dumpling |
+    米饭 炒饭 饭 rice | 蛋糕 甜品 生日 cake | 面包 吐司 烘焙 bread | 早点 早餐 豆浆 包子 | 素食 吃素 vegetarian vegan |
+    忌口 不吃 过敏 香菜 | 口味 味道 清淡 辣 taste | 餐具 碗 筷子 盘子 杯子 | 杯子 水杯 马克杯 cup mug |
+    锅 炒锅 砂锅 pan pot | 冰箱 fridge 家电 | 洗衣机 洗衣 烘干机 washer | 空调 冷气 暖气 heater |
+    扫地 扫地机器人 打扫 吸尘器 | 垃圾 倒垃圾 分类 trash | 快递 网购 包裹 淘宝 京东 | 退货 退款 退换 refund |
+    优惠券 优惠 红包 打折 coupon | 会员卡 办卡 会员 membership | 充值 缴费 付费 pay | 转账 支付 付款 收款 pay |
+    信用卡 刷卡 银行卡 credit | 理财 基金 股票 投资 | 亏 亏损 赔 lose | 赚钱 赚 挣钱 收入 earn | 预算 开销 支出 budget |
+    捡 捡到 拾 | 收养 领养 adopt 流浪猫 流浪狗 | 猫粮 狗粮 喂 宠物 | 兽医 宠物医院 vet 绝育 | 遛狗 散步 狗 |
+    鱼缸 养鱼 金鱼 鱼 | 鹦鹉 鸟 养鸟 bird | 多肉 绿植 盆栽 植物 plant | 浇水 施肥 种花 | 阳光 太阳 晴天 sun |
+    台风 暴雨 洪水 typhoon | 地震 灾 earthquake | 冬天 下雪 寒假 winter | 夏天 暑假 summer | 春天 春 spring |
+    秋天 秋 autumn | 清明 扫墓 祭祖 | 端午 粽子 龙舟 | 中秋 月饼 赏月 | 国庆 国庆节 长假 黄金周 |
+    圣诞 圣诞节 christmas | 元旦 新年 跨年 | 情人节 七夕 valentine | 放假 假期 休假 请假 holiday |
+    请假 休假 年假 病假 leave | 加班 熬夜 通宵 overtime | 早起 晨跑 起床 | 午睡 午觉 睡 nap | 做梦 梦 噩梦 dream |
+    冥想 正念 打坐 meditate | 瑜伽 yoga 拉伸 | 跑步机 健身房 跑步 gym | 教练 私教 coach trainer |
+    羽毛球 打球 球拍 badminton | 乒乓球 打球 球拍 | 篮球 打球 球场 basketball | 足球 踢球 世界杯 soccer football |
+    台球 桌球 billiard | 滑雪 雪场 单板 ski | 滑冰 冰场 skate | 潜水 浮潜 dive | 冲浪 surf 海 | 钓鱼 鱼竿 fish |
+    露营 帐篷 camp | 攀岩 climb 岩馆 | 骑行 公路车 单车 cycle | 马拉松 半马 跑步 marathon | 太极 太极拳 武术 |
+    广场舞 跳舞 舞 | 书法 毛笔 写字 calligraphy | 国画 水墨 画画 | 油画 水彩 素描 画画 | 陶艺 泥 手工 pottery |
+    手工 编织 diy 手作 craft | 摄影 相机 拍照 单反 | 乐队 band 主唱 演出 | 吉他 弹 弹吉他 guitar |
+    钢琴 弹 弹琴 练琴 piano | 古筝 二胡 民乐 | 演唱会 音乐节 门票 concert | 话剧 戏剧 剧场 theater |
+    相声 脱口秀 喜剧 comedy | 动漫 动画 漫画 anime comic | 科幻 小说 三体 scifi | 悬疑 推理 侦探 mystery |
+    纪录片 documentary 片 | 综艺 节目 真人秀 show | 追星 偶像 明星 idol | 手办 收藏 模型 figurine |
+    积木 乐高 玩具 lego | 桌游 狼人杀 剧本杀 麻将 | 麻将 打牌 扑克 牌 | 象棋 围棋 下棋 chess | 王者荣耀 游戏 手游 |
+    魔方 拼图 puzzle | 志愿 义工 支教 volunteer | 献血 捐血 blood | 敬老院 养老院 老人 | 孤儿院 福利院 孤儿 |
+    环保 低碳 节能 eco | 党员 入党 | 移民 出国 绿卡 immigrant | 退休 养老 retire 退休金 | 遗产 遗嘱 继承 |
+    官司 起诉 律师 法院 | 合同 签约 协议 contract | 发票 报销 invoice | 警告 提醒 warn remind |
+    提醒 备忘 闹钟 reminder | 密钥 token 凭证 key | 接口 api 调用 endpoint | 前端 页面 frontend ui |
+    后端 服务端 backend | 微服务 服务 service | 网关 gateway 代理 proxy | 缓存 cache redis | 队列 消息 kafka queue |
+    索引 index 检索 | 查询 query sql | 事务 锁 transaction lock | 主从 复制 replica 同步 | 分库 分表 分片 shard |
+    扩容 缩容 scale 副本 | 容器 docker 镜像 container image | 集群 节点 cluster node | 流水线 ci pipeline 构建 |
+    构建 编译 build | 回滚 rollback 撤回 | 灰度 发布 canary | 压测 性能 benchmark 吞吐 | 超时 timeout 延迟 |
+    重启 restart 挂 | 崩溃 crash 挂 宕机 | 内存泄漏 oom 内存 leak | 死锁 锁 deadlock | 排查 定位 调试 debug |
+    重构 refactor 代码 | 评审 review 代码 | 需求 requirement 产品经理 | 产品 product 功能 feature | 功能 feature 需求 |
+    用户 user 客户 | 权限 permission 认证 auth | 登录 login 账号 认证 | 加密 encrypt 证书 tls | 域名 dns 网络 |
+    网络 network 带宽 | 显卡 gpu 算力 | 训练 finetune 微调 train | 推理 inference 部署 | 向量 embed 检索 相似度 |
+    向量库 milvus 向量 数据库 | 提示词 prompt 大模型 | 大模型 llm 模型 qwen | 准确率 accuracy 指标 效果 |
+    召回率 recall 指标 | 标注 数据集 label annotation | 爬虫 抓取 crawler | 脚本 script 自动化 |
+    定时任务 cron 调度 schedule | 调度 scheduler 任务 | 日报 周报 汇报 report | 截止 deadline 期限 ddl |
+    里程碑 milestone 进度 | 进度 progress 计划
 """
