@@ -5,7 +5,7 @@
     member    of the kind that is asked for: dessert, cake         MEMBER    processors/kinds.py
 
 The share is the fraction of a mention that such a word counts for.  A word of the question that the graph does not know
-has relatives too: "destress" finds "relax" though nobody ever said it.
+has relatives too: "physician" finds "doctor" though nobody ever said it.
 """
 
 from __future__ import annotations

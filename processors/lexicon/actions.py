@@ -147,8 +147,8 @@ GROUPS: Final = """
     prize award trophy win reward | reward prize award treat benefit | practice train rehearse exercise drill |
     train practice workout exercise coach | exercise workout gym fitness train | effort work dedication hard |
     dedicate dedication commit devotion devote hard | commit commitment dedicate promise |
-    busy hectic swamp schedule pack | rest relax break nap sleep | relax unwind destress chill rest calm soothe |
-    destress relax unwind stress calm therapeutic | stress pressure anxiety overwhelm tension | pressure stress demand |
+    busy hectic swamp schedule pack | rest relax break nap sleep | relax unwind chill rest calm soothe |
+    relax unwind stress calm therapeutic | stress pressure anxiety overwhelm tension | pressure stress demand |
     break rest pause vacation | free spare leisure | fun enjoy enjoyment entertain play blast |
     enjoy love fun pleasure | hobby pastime interest leisure passion activity | activity hobby pursuit event exercise |
     adventure explore thrill journey excite | explore discover adventure travel wander | utilize employ apply |

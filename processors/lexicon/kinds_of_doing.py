@@ -162,7 +162,7 @@ KINDS: Final = """
         sunscreen nail 口红 面霜 香水 粉底 面膜 防晒
     hair hairstyle appearance look 外貌: blonde brown curly straight long short bald beard dye haircut braid tall slim
         glasses 长发 短发 卷发 染发 胡子 眼镜 高 瘦
-    relax destress unwind calm stress relief cope selfcare 放松 减压: yoga meditate meditation walk read bath music
+    relax unwind calm stress relief cope selfcare 放松 减压: yoga meditate meditation walk read bath music
         run paint massage sleep nature breathe therapy journal dance tea hike pottery garden nap game spa stretch swim
         瑜伽 冥想 散步 看书 泡澡 听歌 跑步 按摩 睡觉 泡温泉
     motivation inspire inspiration reason 动力: family friend love passion dream experience childhood mentor book
