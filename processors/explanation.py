@@ -26,7 +26,8 @@ from state.view import Floats, GraphView, Integers
 class Mention(NamedTuple):
     """A seed said in a turn: in the passage itself (distance 0), so many turns before it (< 0) or after it (> 0).
 
-    `weight` is what it counts as a seed, `times` how often the turn says it.
+    `weight` is what it counts as a seed, `times` how often the turn says it.  A word that means nearly the same as one
+    of the question (processors/relatives.py) stands here with its share as weight.
     """
 
     concept: str
@@ -127,15 +128,15 @@ def _mentions(view: GraphView, meant: Asked, passage: int) -> tuple[Mention, ...
     order = view.session_order
     place = order.place[passage]
     places = np.arange(max(order.start[place], place - REACH), min(order.end[place], place + REACH + 1))
-    own = set(meant.seeds.tolist())
-    inherited = set(meant.words.tolist())
-    weights = dict(zip(meant.seeds.tolist(), meant.weights.tolist(), strict=True))
+    near = dict(zip(meant.relatives.concept.tolist(), meant.relatives.share.tolist(), strict=True))
+    weights = near | dict(zip(meant.seeds.tolist(), meant.weights.tolist(), strict=True))
+    inherited = near.keys() | set(meant.words.tolist())
     return tuple(
         Mention(view.ids[concept], view.passage_id[turn], int(here - place), count, weights[concept])
         for here in sorted(places.tolist(), key=lambda here: abs(here - place))
         for turn in [int(order.order[here])]
         for concept, count in _postings(view, turn)
-        if concept in (own if here == place else inherited)
+        if concept in (weights if here == place else inherited)
     )
 
 

@@ -20,12 +20,12 @@ def features(view: GraphView, asked: Asked, energy: Floats, cosine: Floats | Non
     cosine  (p,) of each passage with the question, if there are embeddings
     """
     order = view.session_order
-    mentions = flow.Mentions(view, asked)
+    mentions, near = flow.mentions(view, asked)
     asks = view.passage_question[order.order].astype(np.float64)
     first = order.start == np.arange(len(asks))
     speaker = _said_by(view, asked.named)
     columns = {
-        "inherited": mentions.inherited(),
+        "inherited": near.inherited(),
         "session": mentions.sessions(),
         "coverage": mentions.coverage(),
         "association": flow.associated(view, energy, asked),

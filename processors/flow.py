@@ -10,18 +10,19 @@
     coverage      concept → turns nearby       share of the question that is said here (1), one turn away (0.6) or two
                                                (0.3): several seeds that meet
     association   concept → concept → turn     the strongest concept of the turn that the seeds woke (activation.py)
-    kinds         concept → its members →      how rare the asking words are of which the turn holds a member (kinds.py)
-                  turn
+    kinds         concept → its members →      for every asking word, how rare the rarest member is that the turn holds
+                  turn                         (kinds.py)
     reply         question → the turn after    1 where the speaker who is asked about replies
 
 What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
-weighs no more than a short one against what a turn is in itself (features.py).  Everything is laid out in the places of
-`view.session_order`.  Source: RECALL.md, second study.  Weights: weights.py.
+weighs no more than a short one against what a turn is in itself (features.py).  `inherited` also takes, in part, what
+means nearly the same as a word of the question (relatives.py): concept → relative → turn.  Everything is laid out in
+the places of `view.session_order`.  Source: RECALL.md, second study.  Weights: weights.py.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,33 +34,45 @@ K1: Final = 0.9  # how fast repetition saturates
 B: Final = 0.4  # how much a long turn is discounted
 FADING: Final = 0.7  # of a mention, from one turn to the next
 BACKWARDS: Final = 0.5  # what a later turn tells of an earlier one
-REACH: Final = 8  # turns; 0.7^8 = 0.06
+REACH: Final = 8  # turns; 0.7^8 = 0.06 (`faded` doubles three times)
 SATURATION: Final = 10.0  # of associations, whose strengths lie mostly between 0.01 and 1
 NEARBY: Final = ((2, 0.3), (1, 0.6), (0, 1.0))  # distance, share; nearest last
 
 Mask = NDArray[np.bool_]
 
 
-class Mentions:
-    """Where k seeds stand in a conversation: one row for each seed, one column for each of p places.
+class Found(NamedTuple):
+    """Mentions, one by one: the row and the place of each, how often, and whether it is only of a relative."""
 
-    counts  (k, p)  how often each turn mentions each seed
+    row: Integers
+    at: Integers
+    times: Floats
+    in_part: Mask
+
+
+class Mentions:
+    """What k words, dates and speakers of a question are mentioned by: a row for each, a column for each of p places.
+
+    counts  (k, p)  how often each turn mentions each; a share of 1 where it only holds a relative (relatives.py)
+    given   (k,)    what each gives: its rarity · its weight
     """
 
-    def __init__(self, view: GraphView, asked: Asked) -> None:
+    def __init__(self, view: GraphView, asked: Asked, found: Found, rows: int) -> None:
         self.view, self.order = view, view.session_order
-        self.turns, self.rows = len(view.passage_at), len(asked.seeds)
-        self.inheriting = len(asked.words)  # dates and speakers are of a turn, not of what is talked about
-        self.weights = asked.weights
-        self.given = idf(self.turns, view.passages_with[asked.seeds]) * self.weights
+        self.turns, self.rows = len(view.passage_at), rows
+        self.words, self.known = len(asked.words), len(asked.seeds)
+        self.row, self.at, self.count, _ = found
+        self.counts = self._laid_out(self.row * self.turns + self.at, self.count)
+        unknown = np.count_nonzero(self.counts[self.known :], axis=1)
+        self.weights = np.concatenate((asked.weights, np.ones(len(unknown))))
+        self.given = idf(self.turns, np.concatenate((view.passages_with[asked.seeds], unknown))) * self.weights
         self.total = float(self.given.sum())
-        self.row, self.at, self.count = _found(view, asked.seeds)
-        self.counts = self._laid_out(self.row, self.at, self.count)
         self.relative = view.passage_tokens[self.order.order] / max(view.passage_tokens.mean(), 1.0)
 
-    def _laid_out(self, row: Integers, at: Integers, values: Integers | Floats) -> Floats:
-        cells = np.bincount(row * self.turns + at, values, self.rows * self.turns)
-        return cells.astype(np.float64, copy=False).reshape(self.rows, self.turns)
+    def _laid_out(self, cell: Integers, count: Floats) -> Floats:
+        cells = np.zeros(self.rows * self.turns)
+        cells[cell] = count
+        return cells.reshape(self.rows, self.turns)
 
     def match(self) -> Floats:
         """Return (p,) the direct match of each turn."""
@@ -67,16 +80,12 @@ class Mentions:
 
     def inherited(self) -> Floats:
         """Return (p,) the match over what each turn mentions or has from the turns around it."""
-        counts = self.counts.copy()
-        mention = self.row < self.inheriting
-        row, at, count = self.row[mention], self.at[mention], self.count[mention]
-        for distance in range(1, REACH + 1):
-            after, before = at + distance, at - distance
-            here = after < self.order.end[at]
-            counts[row[here], after[here]] += count[here] * FADING**distance
-            here = before >= self.order.start[at]
-            counts[row[here], before[here]] += count[here] * BACKWARDS * FADING**distance
-        return self._normed(self.given @ saturated(counts, self.relative))
+        apart = np.arange(self.turns) + REACH * self.order.session  # so far that nothing reaches another session
+        lasting = (self.row < self.words) | (self.row >= self.known)  # dates and speakers are of a turn
+        said = np.zeros((self.rows, self.turns + REACH * len(self.order.tokens)))
+        said[self.row[lasting], apart[self.at[lasting]]] = self.count[lasting]
+        around = faded(said) + BACKWARDS * faded(said[:, ::-1])[:, ::-1]
+        return self._normed(self.given @ saturated(self.counts + around[:, apart], self.relative))
 
     def sessions(self) -> Floats:
         """Return (p,) the match of the session that each turn belongs to."""
@@ -98,6 +107,44 @@ class Mentions:
 
     def _normed(self, scores: Floats) -> Floats:
         return scores / np.sqrt(self.total) if self.total else scores
+
+
+def mentions(view: GraphView, asked: Asked) -> tuple[Mentions, Mentions]:
+    """Return what mentions the question's seeds, and what mentions them or what means nearly the same.
+
+    Of the latter the rows of the words that the graph does not know stand behind those of the seeds.
+    """
+    found = _found(view, asked)
+    full = ~found.in_part
+    said = Found(found.row[full], found.at[full], found.times[full], found.in_part[full])
+    seeds, unknown = len(asked.seeds), len(asked.unknown)
+    return Mentions(view, asked, said, seeds), Mentions(view, asked, found, seeds + unknown)
+
+
+def _found(view: GraphView, asked: Asked) -> Found:
+    """Return every mention, by row and place ascending; of several relatives in one turn the nearest counts."""
+    row_of, share = np.full(len(view.is_mark), -1), np.zeros(len(view.is_mark))
+    row_of[asked.relatives.concept], share[asked.relatives.concept] = asked.relatives.row, asked.relatives.share
+    row_of[asked.seeds] = np.arange(len(asked.seeds))
+    rows = row_of[view.posting_concept]
+    found = np.flatnonzero(rows >= 0)
+    row, at = rows[found], view.session_order.place[view.posting_passage[found]]
+    shares = share[view.posting_concept[found]]
+    cells = np.zeros((len(asked.seeds) + len(asked.unknown)) * len(view.passage_at))
+    np.maximum.at(cells, row * len(view.passage_at) + at, np.where(shares > 0, shares, view.posting_count[found]))
+    cell = np.flatnonzero(cells > 0)
+    row, at = np.divmod(cell, len(view.passage_at))
+    return Found(row, at, cells[cell], cells[cell] < 1)
+
+
+def faded(counts: Floats) -> Floats:
+    """Return (k, p) Σ over the distances d from 1 to REACH of what stands d places before, · FADING^d."""
+    sums = counts.copy()
+    for distance in (1, 2, 4):  # sums over 2, 4, 8 places
+        sums[:, distance:] += FADING**distance * sums[:, :-distance]
+    sums[:, 1:] = FADING * sums[:, :-1]
+    sums[:, :1] = 0.0
+    return sums
 
 
 def idf(number: int, holding: Integers) -> Floats:
@@ -133,13 +180,15 @@ def _strongest(view: GraphView, given: Floats) -> Floats:
 
 
 def kinds(view: GraphView, asked: Asked, total: float) -> Floats:
-    """Return (p,) Σ over the asking words of which a turn holds a member: idf of the asking word, over √total."""
-    turns = len(view.passage_at)
-    scores = np.zeros(turns)
-    for cue, members in asked.kinds.items():
-        number = view.number(cue)
-        rarity = idf(turns, view.passages_with[[number]] if number is not None else np.zeros(1, np.int64))[0]
-        scores[holding(view, np.array(members))] += rarity
+    """Return (p,) Σ over the asking words: idf of the rarest member of the kind that a turn holds, over √total."""
+    scores = np.zeros(len(view.passage_at))
+    for members in map(np.array, asked.kinds.values()):
+        given = np.zeros(len(view.is_mark))
+        given[members] = idf(len(view.passage_at), view.passages_with[members])
+        found = np.flatnonzero((given > 0)[view.posting_concept])
+        rarest = np.zeros(len(view.passage_at))
+        np.maximum.at(rarest, view.posting_passage[found], given[view.posting_concept[found]])
+        scores += rarest
     return scores[view.session_order.order] / np.sqrt(total) if total else scores[view.session_order.order]
 
 
@@ -153,12 +202,3 @@ def holding(view: GraphView, concepts: Integers) -> Mask:
     is_one[concepts] = True
     found[view.posting_passage[is_one[view.posting_concept]]] = True
     return found
-
-
-def _found(view: GraphView, seeds: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return row, place and count of every mention of `seeds`."""
-    row_of = np.full(len(view.is_mark), -1)
-    row_of[seeds] = np.arange(len(seeds))
-    rows = row_of[view.posting_concept]
-    found = np.flatnonzero(rows >= 0)
-    return rows[found], view.session_order.place[view.posting_passage[found]], view.posting_count[found]

@@ -2,6 +2,7 @@
 
     words     its concepts that the graph knows, at weight 1; of a Chinese word the graph may know only a part, or only
               a longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
+    relatives what means nearly the same as one of its words, known to the graph or not (processors/relatives.py)
     dates     the days and months it states, or that "last week" means
     speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little
     wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
@@ -19,10 +20,10 @@ from typing import Final
 
 import numpy as np
 
-from processors import kinds
 from processors.extractor import Extraction
-from processors.language import clean
+from processors.kinds import MEMBERS, cues
 from processors.naming import named_speakers, speaker_mark
+from processors.relatives import Relatives, assigned, shares
 from state.view import Floats, GraphView, Integers
 
 WANTED: Final = ("@time", "@name", "@number")
@@ -31,8 +32,6 @@ COMPOUND: Final = 2.0
 SHARED_PART: Final = 0.4  # overlap of two words that share two characters, and neither holds the other
 
 _HAN: Final = re.compile("[\u4e00-\u9fff]{2,}")
-_LETTERS: Final = re.compile("[a-z]+")
-_HAN_CUES: Final = tuple(cue for cue in kinds.MEMBERS if not cue.isascii())
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,8 @@ class Asked:
     """A question as seen by one graph; numbers are concept numbers, ascending within each group's order of the text.
 
     words, weight  (k,) seeds that are words, and how much each counts
+    unknown        words that the graph does not know, but relatives of them: (u,) in number
+    relatives      what counts in part for one of the k + u words
     dates          (d,) marks of days and months
     speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
     wants          subset of WANTED
@@ -48,6 +49,8 @@ class Asked:
 
     words: Integers
     weight: Floats
+    unknown: tuple[str, ...]
+    relatives: Relatives
     dates: Integers
     speakers: Integers
     named: Integers
@@ -73,14 +76,23 @@ def asked(view: GraphView, question: Extraction, text: str) -> Asked:
     words = [name for name in ids if not name.startswith("@") and name not in names]
     known = {number: 1.0 for name in words if (number := view.number(name)) is not None}
     seeds = {**known, **{number: weight for number, weight in _compounds(view, words).items() if number not in known}}
+    kinds = {cue: members for cue in cues(words, text) if (members := _members(view, cue, seeds))}
+    related = shares(view, words, kinds)
+    unknown = tuple(word for word in related if view.number(word) not in seeds)
+    dates = _numbers(view, (name for name in ids if name.startswith(("@day:", "@month:"))))
+    speakers = _numbers(view, (speaker_mark(view.speakers[number]) for number in named))
+    rows = {view.ids[number]: row for row, number in enumerate(seeds)}
+    rows.update((word, len(seeds) + len(dates) + len(speakers) + row) for row, word in enumerate(unknown))
     return Asked(
         words=np.array(list(seeds), np.int64),
         weight=np.array(list(seeds.values()), np.float64),
-        dates=_numbers(view, (name for name in ids if name.startswith(("@day:", "@month:")))),
-        speakers=_numbers(view, (speaker_mark(view.speakers[number]) for number in named)),
+        unknown=unknown,
+        relatives=assigned(rows, related, seeds),
+        dates=dates,
+        speakers=speakers,
         named=named,
         wants=frozenset(ids).intersection(WANTED),
-        kinds={cue: members for cue in _cues(words, text) if (members := _members(view, cue, seeds))},
+        kinds=kinds,
     )
 
 
@@ -89,15 +101,8 @@ def _numbers(view: GraphView, names: Iterable[str]) -> Integers:
     return np.array([number for number in found if number is not None], np.int64)
 
 
-def _cues(words: Iterable[str], text: str) -> list[str]:
-    """Return the words that ask for a kind of thing: concepts of the question, and words too common to be concepts."""
-    plain = clean(text).casefold()
-    said = [*words, *_LETTERS.findall(plain), *(cue for cue in _HAN_CUES if cue in plain)]
-    return [cue for cue in dict.fromkeys(said) if cue in kinds.MEMBERS]
-
-
 def _members(view: GraphView, cue: str, seeds: dict[int, float]) -> tuple[int, ...]:
-    found = (view.number(member) for member in kinds.MEMBERS[cue])
+    found = (view.number(member) for member in MEMBERS[cue])
     return tuple(number for number in found if number is not None and number not in seeds)
 
 

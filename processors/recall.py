@@ -103,13 +103,14 @@ def recall(
 
     cosine  (p,) of each passage with the question, if there are embeddings; the literal mode has no use for it
 
-    A greeting, and a question of which the graph knows nothing, bring back nothing: every list is empty.
+    A greeting, and a question of which the graph knows nothing, nor what is near it, bring back nothing.
     """
     if options.mode == "default" and greets(clean(text)):
         return NOTHING
     meant = asked(view, question, text)
     seeds = seeds_of(view, question, meant, options.mode)
-    if not len(seeds) and cosine is None:
+    near = len(meant.relatives.concept) if options.mode == "default" else 0
+    if not len(seeds) and not near and cosine is None:
         return NOTHING
     activation = activate(view, seeds, options.spreading)
     words = np.where(view.is_mark, 0.0, activation.energy)

@@ -4,7 +4,7 @@
     memory.py     what a method may see: a folded graph and its texts; never the evidence
     methods.py    every method by name: a memory → a ranker of its turns; the peers are in baselines/
     measure.py    asks every question of every method; only afterwards the answers meet the evidence
-    fitted.py     the default with weights fitted to the other conversations, for `--fit`
+    fitted.py     the default and its peers with weights fitted to the other conversations, for `--fit`
     metrics.py    R@k, T531, T973, nDCG@10, MRR of one ranking
     summary.py    means, categories, percentiles and intervals: what the command prints
     bootstrap.py  paired intervals of a difference

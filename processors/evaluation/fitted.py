@@ -1,4 +1,4 @@
-"""The default with fitted weights, measured on conversations that they were not fitted on (processors/fitting.py).
+"""The default and its peers with fitted weights, measured on conversations that they were not fitted on.
 
     conversation ──▶ asked with the weights that all the *other* conversations chose ──▶ scores
     all of them  ──▶ the weights to ship: what a default is made from
@@ -12,20 +12,22 @@ Chinese count HAN_WEIGHT, because there are few of them.  A question whose evide
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
+from processors.evaluation.baselines.structured import Columns, columns, structured
 from processors.evaluation.measure import Clock, Examined, Scores, measured
 from processors.evaluation.memory import Memory
-from processors.evaluation.methods import recalled
+from processors.evaluation.methods import PEERS, Method, recalled
 from processors.evaluation.questions import UNANSWERABLE, Question
 from processors.fitting import Example, cross_validated, features, fit
 from processors.recall import RecallOptions
 from processors.weights import FEATURES, FlowWeights
-from state.view import Integers
 
 ALL = "none left out"
 UNANSWERABLE_WEIGHT = 0.1
@@ -34,33 +36,54 @@ NEUTRAL = replace(FlowWeights(**dict.fromkeys(FEATURES, 1.0)), asks=-1.0, length
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
-def weights(examined: Sequence[Examined]) -> dict[str, FlowWeights]:
+class Fittable(NamedTuple):
+    """A method whose weights can be fitted: what it weighs of a question, and how it ranks with given weights."""
+
+    columns: Callable[[Memory], Columns]
+    ranking: Callable[[FlowWeights], Method]
+
+
+def _ours(memory: Memory) -> Columns:
+    return partial(features, memory.view)
+
+
+def _ranking(flow: FlowWeights) -> Method:
+    return recalled(RecallOptions(flow=flow))
+
+
+DEFAULT = Fittable(_ours, _ranking)
+FITTABLE = {
+    "default": DEFAULT,
+    **{name: Fittable(partial(columns, walk), partial(structured, walk)) for name, (walk, _) in PEERS.items()},
+}
+
+
+def weights(examined: Sequence[Examined], method: Fittable = DEFAULT) -> dict[str, FlowWeights]:
     """Return the weights that were fitted without each group, and under ALL those fitted to everything."""
-    examples = [example for each in examined for example in _examples(each)]
+    examples = [example for each in examined for example in _examples(each, method)]
     return {ALL: fit(examples, NEUTRAL), **cross_validated(examples, NEUTRAL)}
 
 
-def measured_apart(examined: Sequence[Examined], fitted: Mapping[str, FlowWeights], clock: Clock) -> Scores:
+def measured_apart(
+    examined: Sequence[Examined], fitted: Mapping[str, FlowWeights], clock: Clock, method: Fittable = DEFAULT
+) -> Scores:
     """Return the scores of all questions in their order, each group's with the weights fitted without it."""
     parts = []
     for each in examined:
         for group, questions in groupby(each.questions, key=lambda asked: asked.group):
-            method = recalled(RecallOptions(flow=fitted.get(group, fitted[ALL])))
-            parts.append(measured(replace(each, questions=list(questions)), method, clock))
+            ranking = method.ranking(fitted.get(group, fitted[ALL]))
+            parts.append(measured(replace(each, questions=list(questions)), ranking, clock))
     return Scores.joined(parts)
 
 
-def _examples(examined: Examined) -> Iterator[Example]:
+def _examples(examined: Examined, method: Fittable = DEFAULT) -> Iterator[Example]:
     memory, numbers = examined.memory, {turn: number for number, turn in enumerate(examined.memory.view.passage_id)}
+    weighed = method.columns(memory)
     for asked in examined.questions:
         evidence = np.array(sorted(numbers[turn] for turn in asked.evidence if turn in numbers), np.int64)
         if len(evidence):
-            yield _example(memory, asked, evidence)
-
-
-def _example(memory: Memory, asked: Question, evidence: Integers) -> Example:
-    columns = features(memory.view, memory.extractor.of_query(asked.text), asked.text)
-    return Example(columns, memory.costs, evidence, asked.group, _weight(asked))
+            values = weighed(memory.extractor.of_query(asked.text), asked.text)
+            yield Example(values, memory.costs, evidence, asked.group, _weight(asked))
 
 
 def _weight(asked: Question) -> float:

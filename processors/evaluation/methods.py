@@ -5,9 +5,10 @@
                           weights that were fitted for this case (processors/weights.py)
     literal               the seed's algorithm as written
     bm25                  baselines/bm25.py
-    ppr                   HippoRAG's walk on our graph, with the same episodic structure     baselines/ppr.py
-    subtractive           memory_system's walk, with the same episodic structure             baselines/subtractive.py
-    steady-state          SoulMem's activation, with the same episodic structure             baselines/steady_state.py
+    ppr                   HippoRAG's walk on our graph        baselines/ppr.py
+    subtractive           memory_system's walk                baselines/subtractive.py
+    steady-state          SoulMem's activation                baselines/steady_state.py
+                          these three with all else that recall has, and weights of their own (baselines/structured.py)
 
 For the ablation also `default without X`, where one edge type of the flow is switched off and nothing is fitted anew.
 With a model of text embeddings (processors/dense.py) also `dense`, the cosine alone, and `default+dense` and
@@ -26,11 +27,13 @@ from processors.dense import Embedder, Vectors, cosines, fused
 from processors.evaluation.baselines.bm25 import Vocabulary, bm25
 from processors.evaluation.baselines.ppr import ppr
 from processors.evaluation.baselines.steady_state import steady_state
+from processors.evaluation.baselines.structured import Walk, structured
 from processors.evaluation.baselines.subtractive import subtractive
+from processors.evaluation.baselines.weights import PPR, STEADY_STATE, SUBTRACTIVE
 from processors.evaluation.memory import DEPTH, Memory, Ranker, best
 from processors.extractor import Extraction
 from processors.recall import RecallOptions, Recollection, recall
-from processors.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW
+from processors.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW, FlowWeights
 from state.view import Floats, Integers
 
 Method = Callable[[Memory], Ranker]
@@ -53,14 +56,17 @@ def _numbers(found: Recollection) -> Integers:
     return np.array([passage.number for passage in found.passages], np.int64)
 
 
+PEERS: dict[str, tuple[Walk, FlowWeights]] = {
+    "ppr": (ppr, PPR),
+    "subtractive": (subtractive, SUBTRACTIVE),
+    "steady-state": (steady_state, STEADY_STATE),
+}
 METHODS: dict[str, Method] = {
     "default": recalled(RecallOptions()),
     "default-no-spreading": recalled(RecallOptions(flow=NO_FLOW)),
     "literal": recalled(RecallOptions("literal", LITERAL)),
     "bm25": bm25,
-    "ppr": ppr,
-    "subtractive": subtractive,
-    "steady-state": steady_state,
+    **{name: structured(walk, weights) for name, (walk, weights) in PEERS.items()},
 }
 
 

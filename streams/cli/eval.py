@@ -26,7 +26,7 @@ from streams.embedders import load
 
 SEED = 20_240_229  # of the bootstrap and of shuffled evidence: the same numbers every time
 CONTROLS = ("none", "shuffled")
-FITTED = "default-fitted"
+FITTED = "{}-fitted"
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def evaluate(
         if fit:
             _check_groups(sets.values())
     results = [_measured(file, data, chosen, control) for file, data in sets.items()]
-    weights = _fit(results) if fit else {}
+    weights = _fit(results, chosen) if fit else {}
     told = [_told(result, control) for result in (results if len(results) == 1 else [*results, _pooled(results)])]
     if weights:
         told[-1]["weights"] = {left_out: asdict(chosen_without) for left_out, chosen_without in weights.items()}
@@ -133,12 +133,20 @@ def _check_groups(sets: Iterable[DataSet]) -> None:
         raise InvalidMessage("--fit leaves one conversation out, so it needs two that have questions")
 
 
-def _fit(results: Sequence[Result]) -> dict[str, FlowWeights]:
-    """Fit weights to all files together, and measure each file with those that have not seen its questions."""
-    weights = fitted.weights([each for result in results for each in result.examined])
-    for result in results:
-        result.scores[FITTED] = fitted.measured_apart(result.examined, weights, time.perf_counter)
-    return weights
+def _fit(results: Sequence[Result], chosen: Iterable[str]) -> dict[str, FlowWeights]:
+    """Fit weights to all files together, and measure each file with those that have not seen its questions.
+
+    Returns those of the default; the peers that are `chosen` get theirs in the same way.
+    """
+    examined = [each for result in results for each in result.examined]
+    found = {}
+    for name, method in fitted.FITTABLE.items():
+        if name == summary.SUBJECT or name in chosen:
+            found[name] = fitted.weights(examined, method)
+            for result in results:
+                scores = fitted.measured_apart(result.examined, found[name], time.perf_counter, method)
+                result.scores[FITTED.format(name)] = scores
+    return found[summary.SUBJECT]
 
 
 def _measured(file: str, data: DataSet, methods: dict[str, Method], control: str) -> Result:

@@ -11,9 +11,15 @@ import pytest
 from processors.association import edges_out
 from processors.evaluation.baselines.bm25 import Index, bm25
 from processors.evaluation.baselines.ppr import DAMPING, Walk, graph_of
+from processors.evaluation.baselines.seeds import put_in
 from processors.evaluation.baselines.steady_state import DECAY, Network
-from processors.evaluation.baselines.structured import matched, of_passages
+from processors.evaluation.baselines.structured import columns, lasting, matched
 from processors.evaluation.baselines.subtractive import woken
+from processors.evaluation.memory import Memory
+from processors.fitting import features
+from processors.question import asked
+from processors.relatives import SYNONYM
+from processors.weights import FEATURES
 from state.view import GraphView
 from tests.support.events import turn_recorded
 from tests.support.graphs import folded
@@ -122,29 +128,56 @@ def test_the_steady_state_is_the_solution_of_the_equation() -> None:
     normal = np.divide(weights, np.outer(strength, strength), out=np.zeros_like(weights), where=weights > 0)
     put_in = np.zeros(n)
     put_in[seeds] = 1.0
-    assert Network(view).steady(seeds) == pytest.approx(np.linalg.solve(np.eye(n) - DECAY * normal, put_in), abs=1e-7)
+    assert Network(view).steady(put_in) == pytest.approx(np.linalg.solve(np.eye(n) - DECAY * normal, put_in), abs=1e-7)
 
 
 # the structure that peers get
 
 
-def test_structure_by_hand() -> None:
-    # two sessions of two turns; the first turn of each asks; Ada and Ben take turns
-    turns = [
-        turn_recorded(
-            id=f"t{number}", session=f"s{number // 2}", speaker=("Ada", "Ben")[number % 2], question=number % 2 == 0
+def two_sessions() -> GraphView:
+    """Return the view of two sessions of two turns: the first of each asks, Ada and Ben take turns."""
+    speakers, concepts = ("Ada", "Ben"), ("tea", "milk", "rain", "tea")
+    return folded(
+        *(
+            turn_recorded(
+                id=f"t{at}",
+                session=f"s{at // 2}",
+                speaker=speakers[at % 2],
+                question=at % 2 == 0,
+                concepts=concepts[at],
+            )
+            for at in range(4)
         )
-        for number in range(4)
-    ]
-    view = folded(*turns).view()
+    ).view()
+
+
+def test_a_walk_lasts_within_its_session_as_a_mention_does() -> None:
+    order = two_sessions().session_order
+    assert lasting(order, np.array([2.0, 1.0, 0.0, 4.0])) == pytest.approx([2.35, 2.4, 1.4, 4.0])
+
+
+def test_a_peer_has_its_walk_where_recall_has_its_flow_and_all_else_as_recall_has_it() -> None:
+    view = two_sessions()
+    memory = Memory(view, [""] * 4, extractor())
     scores = np.array([2.0, 1.0, 0.0, 4.0])
-    with_session = scores + 0.3 * np.array([1.5, 1.5, 2.0, 2.0])
-    first, reply, third, last = with_session
-    flown = [first + 0.5 * reply, reply + 0.8 * first, third + 0.5 * last, last + 0.8 * third]
-    assert of_passages(view, scores, "what?") == pytest.approx(flown)
-    by_ben = [flown[0], 1.5 * flown[1], flown[2], 1.5 * flown[3]]
-    assert of_passages(view, scores, "what did Ben say?") == pytest.approx(by_ben)
-    assert of_passages(view, scores, "did Ada and Ben meet?") == pytest.approx(flown), "two names are no name"
+    question, text = extractor().of_query("What did Ben say about tea?"), "What did Ben say about tea?"
+    found = dict(zip(FEATURES, columns(lambda _: lambda _: scores, memory)(question, text).T.tolist(), strict=True))
+    ours = dict(zip(FEATURES, features(view, question, text).T.tolist(), strict=True))
+    assert found["match"] == pytest.approx([0.5, 0.25, 0, 1])
+    assert found["inherited"] == pytest.approx(np.log1p(10 * np.array([2.35, 2.4, 1.4, 4.0]) / 4))
+    assert found["session"] == pytest.approx(np.log1p(10 * np.array([3.0, 3.0, 4.0, 4.0]) / 4))
+    assert found["association"] == [0, 0, 0, 0]
+    replaced = {"match", "inherited", "session", "association"}
+    assert {name: found[name] for name in FEATURES if name not in replaced} == {
+        name: ours[name] for name in FEATURES if name not in replaced
+    }
+
+
+def test_every_walk_starts_where_recall_does_relatives_included() -> None:
+    view = view_of_turns("purchase", "tea", "rain")
+    question = extractor().of_query("Who did buy the tea?")
+    energy = put_in(view, question, asked(view, question, "Who did buy the tea?"))
+    assert dict(zip(view.ids, energy.tolist(), strict=True)) == {"purchase": SYNONYM, "tea": 1, "rain": 0}
 
 
 def test_concepts_match_passages_like_bm25() -> None:

@@ -5,7 +5,7 @@
     restart  at the question's concepts, each by its idf.  HippoRAG's "node specificity", 1 / number of passages that
              hold it, does worse here (T973 75.3 to 82.9 on LoCoMo dev), so the peer gets the better one
     walk     x = d · Pᵀ x + (1 − d) · restart,  d = 0.5;  P goes to a neighbour by its share of the edges' weight
-    score    a passage's share of the walk, then the same episodic structure that recall gets
+    score    a passage's share of the walk; then all else that recall has (structured.py)
 
 HippoRAG takes its nodes and edges from a language model and its synonyms from embeddings; here they are ours, so what
 is compared is the walk.  Power iteration on columns of edges, until the walk moves less than TOLERANCE in all.
@@ -16,10 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from processors.association import edges_out
-from processors.evaluation.baselines.seeds import seeds_of
-from processors.evaluation.baselines.structured import idf, of_passages
-from processors.evaluation.memory import Memory, Ranker, best
-from processors.extractor import Extraction
+from processors.evaluation.baselines.structured import Scoring, idf
 from state.view import Floats, GraphView, Integers
 
 DAMPING = 0.5
@@ -63,17 +60,13 @@ def graph_of(view: GraphView) -> Walk:
     )
 
 
-def ppr(memory: Memory) -> Ranker:
-    """Return personalised PageRank over the turns of `memory`, with episodic structure."""
-    view = memory.view
+def ppr(view: GraphView) -> Scoring:
+    """Return personalised PageRank over the passages of `view`."""
     walk, n, rarity = graph_of(view), len(view.is_mark), idf(view)
 
-    def rank(question: Extraction, text: str) -> Integers:
-        seeds = seeds_of(view, question, text)
-        if not len(seeds):
-            return seeds
+    def scores(put_in: Floats) -> Floats:
         restart = np.zeros(n + len(view.passage_at))
-        restart[seeds] = rarity[seeds]
-        return best(of_passages(view, walk.stationary(restart / restart.sum())[n:], text))
+        restart[:n] = put_in * rarity
+        return walk.stationary(restart / restart.sum())[n:]
 
-    return rank
+    return scores

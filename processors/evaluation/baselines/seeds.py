@@ -1,16 +1,19 @@
-"""Where every method starts that walks the graph: the same nodes that recall starts from."""
+"""Where every method starts that walks the graph: the same nodes that recall starts from, and as strongly."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from processors.extractor import Extraction
-from processors.naming import named_speakers, speaker_mark
-from state.view import GraphView, Integers
+from processors.question import Asked
+from state.view import Floats, GraphView
 
 
-def seeds_of(view: GraphView, question: Extraction, text: str) -> Integers:
-    """Return (k,) the distinct nodes of the question's concepts and marks, then of the speakers that it names."""
-    speakers = [speaker_mark(view.speakers[number]) for number in named_speakers(text, view.speakers)]
-    names = dict.fromkeys([*(concept.id for concept in question.concepts), *speakers])
-    return np.array([view.numbers[name] for name in names if name in view.numbers], np.int64)
+def put_in(view: GraphView, question: Extraction, asked: Asked) -> Floats:
+    """Return (n,) what is put in: 1 at the question's concepts, marks and speakers, a share at relatives."""
+    energy = np.zeros(len(view.is_mark))
+    energy[asked.relatives.concept] = asked.relatives.share
+    energy[asked.seeds] = 1.0
+    marks = (view.number(concept.id) for concept in question.concepts)
+    energy[[number for number in marks if number is not None]] = 1.0
+    return energy

@@ -4,7 +4,7 @@
 
 strength[i] is the sum of i's weights.  Normalised so, no eigenvalue of W exceeds 1, and with D < 1 there is exactly one
 steady state whatever the cycles; it is reached by repeating the equation until less than TOLERANCE moves in all.
-Passages match the energies as they do in recall, with the same episodic structure: what is compared is the activation.
+Passages match the energies as BM25 matches words, then all else that recall has: what is compared is the activation.
 """
 
 from __future__ import annotations
@@ -12,11 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from processors.association import edges_out
-from processors.evaluation.baselines.seeds import seeds_of
-from processors.evaluation.baselines.structured import of_concepts
-from processors.evaluation.memory import Memory, Ranker, best
-from processors.extractor import Extraction
-from state.view import Floats, GraphView, Integers
+from processors.evaluation.baselines.structured import Scoring, matched
+from state.view import Floats, GraphView
 
 DECAY = 0.5
 TOLERANCE = 1e-8
@@ -33,10 +30,8 @@ class Network:
         strength = np.sqrt(np.bincount(self._edges.source, self._edges.weight, self.nodes))
         self._weight = self._edges.weight / (strength[self._edges.source] * strength[self._edges.target])
 
-    def steady(self, seeds: Integers) -> Floats:
-        """Return (n,) the energies at rest, with 1.0 put in at every seed."""
-        put_in = np.zeros(self.nodes)
-        put_in[seeds] = 1.0
+    def steady(self, put_in: Floats) -> Floats:
+        """Return (n,) the energies at rest, with `put_in` (n,) put in all the time."""
         energy = put_in
         for _ in range(ROUNDS):
             given = np.bincount(self._edges.target, energy[self._edges.source] * self._weight, self.nodes)
@@ -47,12 +42,7 @@ class Network:
         return energy
 
 
-def steady_state(memory: Memory) -> Ranker:
-    """Return SoulMem's steady state over the turns of `memory`, with episodic structure."""
-    view, network = memory.view, Network(memory.view)
-
-    def rank(question: Extraction, text: str) -> Integers:
-        seeds = seeds_of(view, question, text)
-        return best(of_concepts(view, network.steady(seeds), text)) if len(seeds) else seeds
-
-    return rank
+def steady_state(view: GraphView) -> Scoring:
+    """Return SoulMem's steady state, matched with the passages of `view`."""
+    network = Network(view)
+    return lambda put_in: matched(view, network.steady(put_in))

@@ -1,49 +1,94 @@
-"""What every peer that walks the graph gets on top of its own scores: the same episodic structure.
+"""What every peer that walks the graph gets beside its walk: all that recall has, with the walk in place of our flow.
 
-    match       s[p] = Σ over concepts c of p:  energy[c] · idf[c] · tf (k1 + 1) / (tf + k1 (1 − b + b length / mean))
-    session     s[p] += 0.3 · mean of the three best of its session
-    contiguity  s[p] += (0.3 + 0.5 if the previous turn asks) · s[previous] + 0.5 · s[next], within its session
-    speaker     s[p] ·= 1.5 if the question names exactly p's speaker
+    match        the walk's score of a passage, over the largest
+    inherited    ln(1 + 10 x), x what the walk's scores leave in the session: · 0.7 with every turn after, half before
+    session      ln(1 + 10 x), x the walk's scores of the session, added up
+    association  nothing: the walk is the association
+    all else     as recall has it: coverage, kinds, reply, speaker, what is asked for, … (processors/features.py)
 
-Without it a comparison would only show that conversations have structure, which is no merit of a way of spreading.
-The forms and numbers are the best that were found for scores of any origin: RECALL.md, "The algorithm behind the best
-row", steps 4 to 7.
+So a comparison shows what the way of spreading is worth, not that conversations have structure.  The walk starts where
+recall does, relatives included (seeds.py).  Weights are fitted as those of recall are, for each peer its own; the forms
+are the best for the peers of five that were tried.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable
 
-from processors.naming import named_speakers
-from state.view import Floats, GraphView, Integers
+import numpy as np
+
+from processors.evaluation.baselines.seeds import put_in
+from processors.evaluation.memory import DEPTH, Memory, Ranker
+from processors.extractor import Extraction
+from processors.features import features
+from processors.flow import BACKWARDS, FADING, REACH
+from processors.question import asked
+from processors.ranking import weighed
+from processors.recall import highest
+from processors.weights import FEATURES, FlowWeights
+from state.view import Floats, GraphView, Integers, SessionOrder
 
 K1, B = 0.9, 0.4
-SESSION = 0.3
-SESSION_BEST = 3
-PREVIOUS = 0.3
-ANSWER = 0.5  # on top of PREVIOUS when the previous turn asks: this turn may be its answer
-NEXT = 0.5
-SPEAKER = 1.5
+SATURATION = 10.0
+
+Scoring = Callable[[Floats], Floats]  # energy put in (n,) → the walk's score of each passage (p,), >= 0
+Walk = Callable[[GraphView], Scoring]
+Columns = Callable[[Extraction, str], Floats]  # a question → (p, f) the features of each passage
 
 
-def of_concepts(view: GraphView, energy: Floats, text: str) -> Floats:
-    """Return (p,) what the energies (n,) of concepts give: passages match them BM25-like, then structure."""
-    return of_passages(view, matched(view, energy), text)
+def columns(walk: Walk, memory: Memory) -> Columns:
+    """Return what the features of a question are, the walk's in their places."""
+    view, scoring = memory.view, walk(memory.view)
+
+    def of_question(question: Extraction, text: str) -> Floats:
+        return _features(view, scoring, question, text)[:, view.session_order.place].T
+
+    return of_question
 
 
-def of_passages(view: GraphView, scores: Floats, text: str) -> Floats:
-    """Return (p,) the `scores` of passages with session, contiguity and speaker."""
-    order = np.argsort(view.passage_session, kind="stable")  # sessions apart, each in the order folded
-    session, given = view.passage_session[order], scores[order]
-    given = given + SESSION * _best_of_session(session, given)[session]
-    given = _with_neighbours(session, given, view.passage_question[order])
-    named = named_speakers(text, view.speakers)
-    if len(named) == 1:
-        given = np.where(view.passage_speaker[order] == named[0], given * SPEAKER, given)
-    structured = np.empty_like(given)
-    structured[order] = given
-    return structured
+def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
+    """Return the method that ranks by the walk and by all else that recall has."""
+
+    def method(memory: Memory) -> Ranker:
+        view, scoring = memory.view, walk(memory.view)
+
+        def rank(question: Extraction, text: str) -> Integers:
+            if not put_in(view, question, asked(view, question, text)).any():
+                return np.zeros(0, np.int64)
+            return highest(*weighed(view, _features(view, scoring, question, text), weights), DEPTH)
+
+        return rank
+
+    return method
+
+
+def _features(view: GraphView, scoring: Scoring, question: Extraction, text: str) -> Floats:
+    """Return (f, p) the features of each place."""
+    meant, order = asked(view, question, text), view.session_order
+    values = features(view, meant, np.zeros(len(view.is_mark)))
+    energy = put_in(view, question, meant)
+    scores = scoring(energy)[order.order] if energy.any() else np.zeros(len(order.order))
+    scores = scores / (scores.max(initial=0.0) or 1.0)
+    own = {
+        "match": scores,
+        "inherited": np.log1p(SATURATION * lasting(order, scores)),
+        "session": np.log1p(SATURATION * _summed(order.session, scores, len(order.tokens))[order.session]),
+        "association": np.zeros(len(scores)),
+    }
+    for name, column in own.items():
+        values[FEATURES.index(name)] = column
+    return values
+
+
+def lasting(order: SessionOrder, scores: Floats) -> Floats:
+    """Return (p,) the scores of each place, with what the turns around it leave there."""
+    lasted, places = scores.copy(), np.arange(len(scores))
+    for distance in range(1, REACH + 1):
+        here = places[places + distance < order.end]
+        lasted[here + distance] += scores[here] * FADING**distance
+        here = places[places - distance >= order.start]
+        lasted[here - distance] += scores[here] * BACKWARDS * FADING**distance
+    return lasted
 
 
 def idf(view: GraphView) -> Floats:
@@ -62,25 +107,6 @@ def matched(view: GraphView, energy: Floats) -> Floats:
     damping = (K1 * (1 - B) + K1 * B * relative)[passage]
     term = (energy * idf(view))[concept] * (K1 + 1) * count / (count + damping)
     return _summed(passage, term, len(view.passage_at))
-
-
-def _best_of_session(session: Integers, scores: Floats) -> Floats:
-    """Return (sessions,) the mean of the best scores of each; `session` (p,) is ascending."""
-    best_first = np.lexsort((-scores, session))
-    starts = np.searchsorted(session, np.arange(session[-1] + 1))
-    place = np.arange(len(session)) - starts[session]
-    best = place < SESSION_BEST
-    sums = _summed(session[best], scores[best_first][best], len(starts))
-    return sums / np.maximum(np.bincount(session[best], minlength=len(starts)), 1)
-
-
-def _with_neighbours(session: Integers, scores: Floats, asks: NDArray[np.bool_]) -> Floats:
-    """Return (p,) `scores` with what the turn before and the turn after give."""
-    together = session[1:] == session[:-1]
-    given = scores.copy()
-    given[1:] += np.where(together, (PREVIOUS + ANSWER * asks[:-1]) * scores[:-1], 0.0)
-    given[:-1] += np.where(together, NEXT * scores[1:], 0.0)
-    return given
 
 
 def _summed(at: Integers, values: Floats, size: int) -> Floats:

@@ -8,7 +8,7 @@
 An edge that was seen once passes nothing on.  Where two nodes of the same distance could wake a third, the original
 lets the one go first that happens to be first in its queue; here the stronger gift counts, so order cannot matter.
 The original then takes three nodes and two texts of each; a ranking needs more, so passages match the squared energies
-as they do in recall, with the same episodic structure: what is compared is the walk.  Its depth of 3 is what costs it
+as BM25 matches words, then all else that recall has: what is compared is the walk.  Its depth of 3 is what costs it
 most: words that are often said together are everywhere within three edges.
 """
 
@@ -16,11 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from processors.evaluation.baselines.seeds import seeds_of
-from processors.evaluation.baselines.structured import of_concepts
-from processors.evaluation.memory import Memory, Ranker, best
-from processors.extractor import Extraction
-from state.view import Floats, GraphView, Integers
+from processors.evaluation.baselines.structured import Scoring, matched
+from state.view import Floats, GraphView
 
 DEPTH = 3  # edges
 
@@ -40,15 +37,13 @@ def woken(view: GraphView, seed: int) -> Floats:
     return energy
 
 
-def subtractive(memory: Memory) -> Ranker:
-    """Return memory_system's activation over the turns of `memory`, with episodic structure."""
-    view = memory.view
+def subtractive(view: GraphView) -> Scoring:
+    """Return memory_system's activation, matched with the passages of `view`."""
 
-    def rank(question: Extraction, text: str) -> Integers:
-        seeds = seeds_of(view, question, text)
+    def scores(put_in: Floats) -> Floats:
         energy = np.zeros(len(view.is_mark))
-        for seed in seeds[~view.is_mark[seeds]].tolist():
-            energy += woken(view, seed)
-        return best(of_concepts(view, energy**2, text))
+        for seed in np.flatnonzero((put_in > 0) & ~view.is_mark).tolist():
+            energy += put_in[seed] * woken(view, seed)
+        return matched(view, energy**2)
 
-    return rank
+    return scores

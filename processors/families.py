@@ -1,0 +1,80 @@
+"""Families of English words: paint, painter; inspire, inspiration; allergy, allergic: one stem, endings of one pattern.
+
+    pattern         bare form     other forms
+    work            ""            worker, working, workable, …
+    inspire         "e"           inspiration, inspiring, …
+    allergy         "y"           allergic, allergies, …
+
+Two words are of one family if what they share is a stem and what is left are endings of one pattern.  Short endings
+tell little ("post, poster", but "corn, corner"), so the stem must be the longer; two words that both have an ending
+must share five letters.  Nothing is looked up: the rule knows no word, so some pairs are wrong (position, positive).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+PREFIX: Final = 4  # letters that all words of a family share
+_LONG_STEM: Final = 5
+
+_PATTERNS: Final = {
+    bare: frozenset(endings.split()) | {bare}
+    for bare, endings in {
+        "": """er or ing ment ness ful less ist ism al ship hood ly ity ion ation ive ance ant ence ent able ible ery
+            ian ic ical th dom ish en ize ous age ally fully ative ional y ed ary ess eer ition""",
+        "e": """er or ing ment ion ation ive ance ant ence ent able ible al ist ous ity ize ative ional ary ory ure
+            ively ely""",
+        "y": "ie ier ily iness ial ic ical ist ied ication ious ian ize ity ify ful iful",
+    }.items()
+}
+_TELL_LITTLE: Final = frozenset(("y", "al", "ion", "age", "ary", "ent", "ant", "ess", "en"))  # after four letters
+_DOUBLED: Final = frozenset({"er", "ing", "y"})  # run, runner
+
+
+def family(word: str, lines: str) -> Iterator[str]:
+    """Yield the words of `lines` (one to a line, a line break first) that are of one family with `word`, in order."""
+    if len(word) < PREFIX or not (word.isascii() and word.isalpha()):
+        return
+    sought = "\n" + word[:PREFIX]
+    at = lines.find(sought)
+    while at >= 0:
+        end = lines.find("\n", at + 1)
+        other = lines[at + 1 : end]
+        if other != word and other.isalpha() and other.isascii() and akin(word, other):
+            yield other
+        at = lines.find(sought, end)
+
+
+def akin(one: str, other: str) -> bool:
+    """Return whether two different words are of one family."""
+    shared = _shared(one, other)
+    return any(_alike(one[:size], one[size:], other[size:]) for size in range(shared, max(PREFIX, shared - 2) - 1, -1))
+
+
+def _shared(one: str, other: str) -> int:
+    """Return with how many equal letters two words begin."""
+    for size, (letter, another) in enumerate(zip(one, other, strict=False)):
+        if letter != another:
+            return size
+    return min(len(one), len(other))
+
+
+def _alike(stem: str, ending: str, other: str) -> bool:
+    if not (ending and other) and (longer := ending or other)[:1] == stem[-1] and longer[1:] in _DOUBLED:
+        return True
+    return any(
+        ending in pattern and other in pattern and _fits(stem, bare, ending, other)
+        for bare, pattern in _PATTERNS.items()
+    )
+
+
+def _fits(stem: str, bare: str, ending: str, other: str) -> bool:
+    if bare not in (ending, other):
+        return len(stem) >= _LONG_STEM
+    if bare:
+        return True
+    longer = ending or other
+    if stem[-1] == "e" and longer[0] in "aeio":  # care makes caring, not career
+        return False
+    return len(stem) >= _LONG_STEM or longer not in _TELL_LITTLE
