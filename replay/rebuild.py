@@ -26,7 +26,7 @@ from state.head import Head, Verdict, fingerprint
 from state.partition import Folded, Partition
 from state.store import HEAD, Batch, Store
 
-FLUSH_EVERY = 50_000  # events folded between two flushes: many, so that a graph has some; a killed rebuild redoes them
+FLUSH_EVERY = 100_000  # events folded between two flushes: many, so that a graph has some; a kill costs them
 FLUSH_BYTES = 64 << 20  # the same, where events are large: bounds memory
 _LOOKED_BACK = 100  # records
 Observe = Callable[[Folded], None]
