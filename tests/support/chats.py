@@ -86,8 +86,6 @@ USERS = [
 
 
 TEXT = "Hi <@U2>, see <https://emgas.example|this> &amp; <#C1|general>"
-
-
 DAY = [
     {"type": "message", "user": "U1", "text": TEXT, "ts": "1683554160.000200"},
     {"type": "message", "subtype": "channel_join", "user": "U2", "text": "joined", "ts": "1683554161.000000"},

@@ -27,14 +27,8 @@ from tests.support.memory_log import MemoryLog
 from tests.support.outbox import REPLIES, SentRecords, arrival
 
 PARTITIONS = 4
-
-
 HERE = partition_of("ada", PARTITIONS)
-
-
 NOW = 1_700_000_000_000
-
-
 EXTRACTOR = YakeExtractor(language="en")
 
 
