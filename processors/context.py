@@ -2,9 +2,9 @@
 
     [2023-05-08 13:56] Caroline: I went to a support group yesterday and it was so powerful.
 
-    which   best passage first, until one does not fit (the rule that RECALL.md measures with).  A passage that would
-            not fit even alone is passed over: one pasted log file must not silence the whole memory.  So is one that
-            says what a chosen one says: at least nine tenths of the words of both, and every number.
+    which   best passage first, until one does not fit (the rule that docs/recall.md measures with).  A passage that
+            would not fit even alone is passed over: one pasted log file must not silence the whole memory.  So is one
+            that says what a chosen one says: at least nine tenths of the words of both, and every number.
     order   chronological: a model reads a conversation forwards, and "last week" or "the second one" make sense only so
     cost    estimated without a tokenizer, as LoCoMo is measured: 1.3 tokens for a word.  Scripts that write no spaces
             (Han, kana, Thai, …) and Hangul cost 1 a character: between the 0.6–0.8 of tokenizers trained on Chinese and

@@ -2,8 +2,8 @@
 
     fused[p] = s[p] / max s + 0.6 · r[p] / max r,   r = max(0, z(cos)),   z(x) = (x − mean) / deviation
 
-Source of the form and of 0.6: RECALL.md, step 8.  Standardising makes models comparable whose cosines lie in other
-ranges; what is less like the question than the average counts nothing.
+The form and 0.6 are of an early study, not fitted since (docs/recall.md).  Standardising makes models comparable whose
+cosines lie in other ranges; what is less like the question than the average counts nothing.
 
 A model is never fetched: whoever wants this view hands in an Embedder (streams/embedders.py loads one from a path).
 A worker that has one records the vector of each turn in the log, with the model's name and version (state/events.py

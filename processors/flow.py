@@ -17,7 +17,7 @@
 What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
 weighs no more than a short one against what a turn is in itself (features.py).  `inherited` also takes, in part, what
 means nearly the same as a word of the question (relatives.py): concept → relative → turn.  Everything is laid out in
-the places of `view.session_order`.  Source: RECALL.md, second study.  Weights: weights.py.
+the places of `view.session_order`.  What was tried: docs/recall.md.  Weights: weights.py.
 """
 
 from __future__ import annotations

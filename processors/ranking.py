@@ -4,8 +4,8 @@
     literal   the energies that a passage holds                                              (seed 000 §4.3)
 
 A default score may be negative: only its order means something.  Ranked is what energy reached, over an edge type whose
-weight is not 0, by a mention, or by holding the kind of answer that is wanted.  There is no ranking by recency: it cost
-6.5 points (RECALL.md).
+weight is not 0, by a mention, or by holding the kind of answer that is wanted.  There is no ranking by recency: when
+it was tried, evidence was lost.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class MemorySettings(BaseModel):
     idle              session window: silence after which a conversation counts as over, and is consolidated
     grace             how long after its end a window waits for late turns
     least_turns       new turns without which nothing is consolidated; see `enough_turns`
-    duplicate_above   share of words in common (Jaccard) from which two turns say the same; above 1: never
+    duplicate_above   share of words in common (Jaccard) above which two turns say the same; from 1 on: never
     undo_events       so many of the graph's last events can be taken back; the store keeps as much as that needs
     """
 

@@ -4,7 +4,7 @@
                 it is written, else casefolded, else in simplified characters, else its dictionary form
     DIRECTORY   a sentence encoder as published for ONNX: tokenizer.json and model.onnx (or onnx/model.onnx), with
                 input_ids and attention_mask in, vectors of tokens (n, t, d) or of texts (n, d) out.  A text is the mean
-                of its tokens.  Needs the packages onnxruntime and tokenizers, which EMGAS does not depend on
+                of its tokens.  Needs the packages onnxruntime and tokenizers: the extra `dense` of EMGAS
     package.module.name  of an installed package: called without arguments, it returns an Embedder
 
 The version of a file is a hash of its bytes: a model that was trained further has another.

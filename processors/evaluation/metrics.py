@@ -1,4 +1,4 @@
-"""What is measured of one ranking against one question's evidence.  Source of the budgets and the rule: RECALL.md.
+"""What is measured of one ranking against one question's evidence.  The same is told in docs/recall.md.
 
 R@k         share of the evidence among the first k
 T531, T973  share of the evidence inside a budget of tokens, in order of rank, up to the first turn that does not

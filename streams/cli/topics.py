@@ -1,4 +1,4 @@
-"""`emgas topics create|describe`: the five topics, with their settings."""
+"""`emgas topics create|describe`: the six topics, with their settings."""
 
 from __future__ import annotations
 

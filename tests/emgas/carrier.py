@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
+import orjson
+
 from emgas.connection import Acknowledged, Incoming
 from emgas.errors import TransportFailed
 from emgas.messages import ANSWER, Outcome, Position, Reply, Timing
@@ -116,3 +118,18 @@ def reply(graph: str) -> bytes:
 def connect(url: str, topics: TopicNames) -> MemoryConnection:
     """Return a connection as a package does that registers a scheme in "emgas.connections"."""
     return MemoryConnection(topics=topics)
+
+
+AT_ONCE = 0.0  # a timeout that has passed when the call begins to wait: no test waits for a clock
+
+
+def accept(sent: Sent) -> bytes:
+    return outcome(orjson.loads(sent.value)["id"])
+
+
+async def sent_records(carrier: MemoryConnection, count: int) -> list[Sent]:
+    """Let the calls under test run until the log holds `count` records."""
+    while len(carrier.log) < count:
+        carrier.grown.clear()
+        await carrier.grown.wait()
+    return carrier.log

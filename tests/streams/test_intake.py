@@ -1,10 +1,10 @@
-"""Every record of `turns` becomes one event that the fold can read, whatever was in it; a graph's birth comes first."""
+"""Every record of `turns` becomes one event that the fold can read, whatever was in it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,44 +15,30 @@ from emgas.limits import RECORD_BYTES, TEXT_BYTES
 from emgas.wire import partition_of
 from processors.concepts import YakeExtractor
 from processors.dense import Vectors
-from processors.extractor import Extraction
 from state.events import (
-    DataEvent,
-    Forgotten,
     GraphConfigured,
-    Retracted,
     TurnDuplicated,
     TurnEmbedded,
     TurnRecorded,
     TurnRejected,
-    decode,
-    encode,
 )
-from state.facts import Concept
-from state.head import Verdict
-from state.partition import Partition
-from state.presets import HOUR, PRESETS
-from streams.intake import Arrival, Intake, Judged
+from streams.intake import Arrival
+from tests.support.intakes import (
+    HERE,
+    NOW,
+    PARTITIONS,
+    SKEW,
+    a_turn,
+    event_of,
+    events_of,
+    fold_into,
+    intake,
+    judge,
+    reason_of,
+    recorded,
+)
 from tests.support.logs import LogWriter
 from tests.support.outbox import arrival
-
-PARTITIONS = 4
-HERE = partition_of("ada", PARTITIONS)
-NOW, SKEW = 1_700_000_000_000, 300_000
-LINK = {"epoch": 0, "claim": "", "seq": 1, "chain": ""}
-
-
-class OneConcept:
-    """An extractor that finds the same in every text."""
-
-    version = "one concept"
-
-    def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
-        return Extraction((Concept("kettle", "Kettle", 0.5, 1),), text.endswith("?"), len(text.split()))
-
-    def of_query(self, text: str, at: int | None = None) -> Extraction:
-        words = text.lower().split()
-        return Extraction((Concept("kettle", "Kettle", 0.5, 1),) if "kettles" in words else (), False, len(words))
 
 
 class Given:
@@ -65,60 +51,6 @@ class Given:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return np.array([self._vector] * len(texts), np.float32)
-
-
-def intake(state: Partition | None = None, extractor: Any = None, embedder: Any = None) -> Intake:
-    state = state or LogWriter(partitions=PARTITIONS).folded()
-    return Intake(state, HERE, PARTITIONS, extractor or OneConcept(), SKEW, "mofox", lambda: NOW, embedder)
-
-
-def a_turn(**changes: Any) -> bytes:
-    turn = {"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke.", **changes}
-    return json.dumps({name: value for name, value in turn.items() if value is not ...}).encode()
-
-
-def judge(judging: Intake, came: Arrival) -> Judged:
-    """Read and judge, as a turn loop does."""
-    message = judging.read(came)
-    return message if isinstance(message, Judged) else judging.judge(came, message)
-
-
-def events_of(judged: Judged) -> list[DataEvent]:
-    """Return the events that a judgement becomes, as the fold will read them."""
-    events = [decode(encode(draft(**LINK))) for draft in judged.drafts]
-    assert all(isinstance(event, DataEvent) for event in events)
-    return cast("list[DataEvent]", events)
-
-
-def event_of(judged: Judged) -> DataEvent:
-    """Return the event that accounts for the record; before it only a graph's birth may come."""
-    *births, event = events_of(judged)
-    assert len(births) <= 1
-    for birth in births:
-        assert isinstance(birth, GraphConfigured)
-        assert isinstance(event, TurnRecorded)
-        assert (birth.src, birth.graph) == (None, event.graph), "only the turn moves the source position"
-    return event
-
-
-def fold_into(state: Partition, judged: Judged) -> None:
-    """Fold what a judgement becomes."""
-    for draft in judged.drafts:
-        folded = state.fold(state.head.watermark + 1, encode(draft(**state.head.link)))
-        assert folded.verdict is Verdict.ACCEPTED
-
-
-def recorded(judged: Judged) -> TurnRecorded:
-    event = event_of(judged)
-    assert isinstance(event, TurnRecorded), judged.reason
-    return event
-
-
-def reason_of(judged: Judged) -> str:
-    event = event_of(judged)
-    assert isinstance(event, TurnRejected)
-    assert (judged.status, event.reason, event.src) == ("rejected", judged.reason, judged.arrival.offset)
-    return event.reason
 
 
 def test_a_good_turn_is_recorded_with_what_was_found_in_it() -> None:
@@ -264,144 +196,23 @@ def test_a_text_of_which_the_model_says_nothing_is_recorded_without_a_vector(vec
     assert [type(event) for event in events] == [GraphConfigured, TurnRecorded]
 
 
-# how a graph lives
-
-
-def configure(**changes: Any) -> bytes:
-    return json.dumps({"kind": "configure", "id": "c1", "graph": "ada", **changes}).encode()
-
-
-def forget(**changes: Any) -> bytes:
-    return json.dumps({"kind": "forget", "id": "f1", "graph": "ada", **changes}).encode()
-
-
-def undo(**changes: Any) -> bytes:
-    return json.dumps({"kind": "undo", "id": "u1", "graph": "ada", **changes}).encode()
-
-
-def known_state() -> Partition:
-    """Return a state in which Ada said two things."""
-    log = LogWriter(partitions=PARTITIONS)
-    log.turn(id="t1", text="The kettle broke.", concepts="kettle", session="one")
-    log.turn(id="t2", text="Tea is sad.", concepts="tea", session="two")
-    return log.folded()
-
-
-def test_a_graph_is_born_once_with_the_preset_of_the_worker() -> None:
-    state = LogWriter(partitions=PARTITIONS).folded()
-    judging = intake(state)
-    first = judge(judging, arrival(a_turn()))
-    birth, _ = events_of(first)
-    assert isinstance(birth, GraphConfigured)
-    assert (birth.graph, birth.preset, birth.settings, birth.src) == ("ada", "mofox", PRESETS["mofox"], None)
-    assert len(judge(judging, arrival(a_turn(id="t2"), offset=1)).drafts) == 1, "within a batch"
-    fold_into(state, first)
-    judging.folded()
-    assert len(judge(judging, arrival(a_turn(id="t3"), offset=1)).drafts) == 1, "and once it is folded"
-
-
-@pytest.mark.parametrize(("at", "live"), [(NOW, True), (NOW - HOUR, True), (NOW - HOUR - 1, False), (NOW + 1, True)])
-def test_a_turn_is_live_that_is_recorded_within_an_hour_of_being_said(at: int, live: bool) -> None:
-    assert recorded(judge(intake(), arrival(a_turn(at=at)))).live is live
-
-
-def test_a_wish_to_configure_is_the_preset_with_its_differences_in_full() -> None:
-    value = configure(preset="forgetful", settings={"least_turns": 3})
-    judged = judge(intake(known_state()), arrival(value, offset=9))
-    (event,) = events_of(judged)
-    assert isinstance(event, GraphConfigured)
-    assert (judged.status, judged.turn, event.src, event.graph) == ("accepted", "c1", 9, "ada")
-    assert (event.preset, event.settings) == ("forgetful", PRESETS["forgetful"].model_copy(update={"least_turns": 3}))
-
-
-def test_a_graph_that_is_configured_before_its_first_turn_is_not_born_again() -> None:
-    judging = intake()
-    assert len(judge(judging, arrival(configure(preset="elephant"))).drafts) == 1
-    assert len(judge(judging, arrival(a_turn(), offset=1)).drafts) == 1, "the birth would undo what was configured"
-
-
-@pytest.mark.parametrize(
-    ("wish", "concepts", "turns"),
-    [
-        ({"concepts": ["kettle"]}, ["kettle"], ["t1"]),
-        ({"concepts": ["the Kettles"]}, ["kettle"], ["t1"]),
-        ({"turns": ["t2"]}, ["tea"], ["t2"]),
-        ({"sessions": ["one"]}, ["kettle"], ["t1"]),
-        ({"concepts": ["kettle", "unheard-of"], "turns": ["t2", "t9"]}, ["kettle", "tea"], ["t1", "t2"]),
-    ],
-)
-def test_a_wish_to_forget_is_recorded_as_what_goes(wish: dict[str, Any], concepts: list[str], turns: list[str]) -> None:
-    state = known_state()
-    judged = judge(intake(state), arrival(forget(**wish), offset=9))
-    (event,) = events_of(judged)
-    assert isinstance(event, Forgotten), judged.reason
-    assert (judged.status, judged.turn, event.src, event.graph) == ("accepted", "f1", 9, "ada")
-    assert (event.concepts, event.turns) == (concepts, turns)
-    fold_into(state, judged)
-    assert "nothing to forget" in reason_of(judge(intake(state), arrival(forget(**wish), offset=10)))
-
-
-def test_what_nobody_wrote_cannot_be_forgotten() -> None:
-    unknown = judge(intake(), arrival(forget(concepts=["kettle"]), offset=4))
-    assert "nobody has written to graph 'ada'" in reason_of(unknown)
-    assert unknown.turn == "f1"
-    nothing = judge(intake(known_state()), arrival(forget(concepts=["submarine"], turns=["t9"]), offset=4))
-    assert reason_of(nothing) == "none of these is in the graph: nothing to forget"
-
-
-@pytest.mark.parametrize(("wish", "last"), [({}, 1), ({"last": None}, 1), ({"last": 0}, 0), ({"last": 99}, 1)])
-def test_a_wish_to_undo_is_recorded_as_the_events_that_go(wish: dict[str, Any], last: int) -> None:
-    state = known_state()
-    judged = judge(intake(state), arrival(undo(first=0, **wish), offset=9))
-    (event,) = events_of(judged)
-    assert isinstance(event, Retracted), judged.reason
-    assert (judged.status, judged.turn, event.src, event.graph) == ("accepted", "u1", 9, "ada")
-    assert (event.first, event.last) == (0, last)
-    fold_into(state, judged)
-    assert "nothing left to undo" in reason_of(judge(intake(state), arrival(undo(first=0, last=last), offset=10)))
-
-
-def test_a_turn_that_was_taken_back_may_come_again_in_a_graph_that_is_born_again() -> None:
-    state = known_state()
-    fold_into(state, judge(intake(state), arrival(undo(first=0), offset=9)))
-    birth, turn = events_of(judge(intake(state), arrival(a_turn(id="t1", text="Another text."), offset=10)))
-    assert isinstance(birth, GraphConfigured)
-    assert isinstance(turn, TurnRecorded)
-
-
-def test_what_cannot_be_taken_back_is_refused_with_the_reason() -> None:
-    unknown = judge(intake(), arrival(undo(first=0), offset=4))
-    assert "nobody has written to graph 'ada'" in reason_of(unknown)
-    beyond = judge(intake(known_state()), arrival(undo(first=2), offset=4))
-    assert "has 2 events, counted from 0: it has no event 2" in reason_of(beyond)
-    backwards = judge(intake(known_state()), arrival(undo(first=1, last=0), offset=4))
-    assert "the last event to undo, 0, lies before the first, 1" in reason_of(backwards)
-    log = LogWriter(partitions=PARTITIONS)
-    log.configure(undo_events=2)
-    for _ in range(4):
-        log.turn()
-    too_late = judge(intake(log.folded()), arrival(undo(first=2), offset=9))
-    assert "can undo its last 2 events; to go further back, make a branch" in reason_of(too_late)
-
-
-@pytest.mark.parametrize("value", [configure(preset="goldfish"), configure(settings={"idle": 0}), forget(concepts="x")])
-def test_a_command_that_is_none_is_rejected(value: bytes) -> None:
-    assert reason_of(judge(intake(known_state()), arrival(value, offset=9)))
-
-
-@pytest.mark.parametrize("value", [configure(), forget(turns=["t1"])])
-def test_a_command_needs_the_key_of_its_graph_too(value: bytes) -> None:
-    reason = reason_of(judge(intake(known_state()), arrival(value, offset=9, key=b"bob")))
-    assert "is not the turn's graph" in reason
-
-
 # laws
 
 scalars = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=20)
+
+
 trees = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3))
+
+
 keys = st.sampled_from(["id", "graph", "speaker", "text", "session", "role", "at", "metadata", "v", ""])
+
+
 nearly = st.dictionaries(keys, scalars | trees | st.just("ada"), max_size=9).map(lambda d: json.dumps(d).encode())
+
+
 records = st.binary(max_size=200) | nearly | trees.map(lambda tree: json.dumps(tree).encode())
+
+
 headers = st.dictionaries(st.text(max_size=5), st.binary(max_size=5), max_size=2)
 
 
@@ -416,6 +227,8 @@ def test_whatever_arrives_is_accounted_for_by_one_event_that_can_be_read(came: A
 texts = st.text(max_size=300) | st.lists(st.sampled_from(["kettle", "茶壶", "?", "\n", "🫖", "١٢", "Müller's"])).map(
     " ".join
 )
+
+
 names = st.text(min_size=1, max_size=40)
 
 

@@ -20,7 +20,7 @@ from state.graph import Graph
 from streams import answer
 from streams.answer import Asking, Recalled, recall_from
 from streams.intake import Draft
-from tests.streams.test_query_desk import NOW, Counter
+from tests.support.desks import NOW, Counter
 from tests.support.events import decay_closed, turn_recorded
 
 EXTRACTOR = YakeExtractor(language="en")

@@ -1,94 +1,21 @@
-"""Questions: who is answered, who is refused and why, who gets nothing, and what may wait how long."""
+"""Questions to a worker: who is answered, when, and what a question leaves behind."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Sequence
-from functools import partial
 from typing import Any
 
 import pytest
 
-from emgas.errors import TransportFailed
 from emgas.wire import partition_of
-from processors.concepts import YakeExtractor
-from replay.log import Record
 from state.events import ConceptsRecalled, ConsolidationWindowClosed, decode
-from state.partition import Partition
-from state.presets import PRESETS
-from state.store import MemoryStore
-from streams.event_table import Partitions
-from streams.intake import Draft
-from streams.owner import AppendFailed, Owner
-from streams.past import Past
-from streams.query_desk import LONGEST_MS, PATIENCE_MS, QueryDesk
-from streams.settings import Settings
-from streams.snapshotting import SnapshotTaker
-from tests.support.events import turn_recorded
-from tests.support.keepers import CHANGES, keeper_of
+from streams.owner import AppendFailed
+from streams.query_desk import LONGEST_MS, PATIENCE_MS
+from tests.support.desks import HERE, NOW, PARTITIONS, Counter, a_query
+from tests.support.keepers import CHANGES
 from tests.support.logs import fold
-from tests.support.memory_log import MemoryLog
-from tests.support.outbox import DEAD_LETTERS, REPLIES, SentRecords, arrival
+from tests.support.outbox import DEAD_LETTERS, REPLIES
 from tests.support.pipeline import eventually
-
-PARTITIONS = 4
-HERE = partition_of("ada", PARTITIONS)
-NOW = 1_700_000_000_000
-EXTRACTOR = YakeExtractor(language="en")
-
-
-class Counter:
-    """A QueryDesk with one owned partition, and everything around it in memory."""
-
-    def __init__(self, **settings: Any) -> None:
-        self.log = MemoryLog(PARTITIONS)
-        self.sent = SentRecords()
-        self.halted: list[BaseException] = []
-        self.now = NOW
-        self.state = Partition(MemoryStore())
-        self.owner = Owner(HERE, PARTITIONS, self.state, self.log, "me", 60.0)
-        self.owners = {HERE: self.owner}
-        self.past_log = PastLog(self.log)
-        self.keeper = keeper_of(self.owner, self.log, self.sent)
-        self.desk = QueryDesk(
-            self.owners, {HERE: self.keeper}, Past(self.past_log), self.snapshots(settings), self.sent.outbox(),
-            EXTRACTOR, Settings(broker=None, **settings), PARTITIONS, lambda: self.now, self.halted.append,
-        )  # fmt: skip
-
-    def snapshots(self, settings: dict[str, Any]) -> SnapshotTaker:
-        folds = Partitions(Settings(broker=None, **settings), self.log)
-        folds.open[HERE] = self.state
-        return SnapshotTaker(Settings(broker=None, **settings), folds, self.log, lambda: self.now)
-
-    async def remember(self, *names: str) -> None:
-        if self.state.head.epoch < 0:
-            await self.owner.claim()
-            await self.keeper.catch_up()
-        source = self.state.head.source + 1
-        await self.owner.append([turn(source + n, name) for n, name in enumerate(names)])
-
-    async def ask(self, value: bytes | None = None, number: int = HERE, **more: Any) -> None:
-        value = a_query() if value is None else value
-        await self.desk.take(number, arrival(value, **{"timestamp": NOW, "asks": True, **more}))
-
-    async def answers(self) -> list[Any]:
-        """Return all answers once nobody waits any more."""
-        while self.desk._tasks:
-            await asyncio.gather(*self.desk._tasks)
-        return [sent.message for sent in self.sent.to(REPLIES)]
-
-
-def turn(source: int, name: str) -> Draft:
-    return partial(turn_recorded, src=source, id=name, at=NOW, concepts="kettle tea", text="The kettle whistles.")
-
-
-def a_description(**changes: Any) -> bytes:
-    return json.dumps({"kind": "describe", "graph": "ada", **changes}).encode()
-
-
-def a_query(**changes: Any) -> bytes:
-    return json.dumps({"kind": "query", "graph": "ada", "text": "the kettle", **changes}).encode()
 
 
 async def test_a_question_is_answered_at_a_position() -> None:
@@ -318,138 +245,3 @@ async def test_a_question_waits_with_its_effect_while_a_window_is_closed() -> No
         assert len(counter.log.records[HERE]) == 2
     await counter.answers()
     assert len(counter.log.records[HERE]) == 3
-
-
-async def test_a_graph_is_described_at_a_position_and_nothing_is_appended() -> None:
-    counter = Counter()
-    await counter.remember("t0", "t1")
-    await counter.ask(a_description(after=1))
-    (told,) = await counter.answers()
-    assert (told["kind"], told["found"], told["preset"], told["clock"]) == ("description", True, "default", NOW)
-    assert (told["turns"], told["archived"], told["concepts"], told["themes"]) == (2, 0, 2, [])
-    assert told["settings"] == PRESETS["default"].model_dump()
-    assert told["position"] == {"partition": HERE, "watermark": 2, "source": 1}
-    assert len(counter.log.records[HERE]) == 3
-
-
-async def test_a_graph_that_nobody_wrote_to_is_described_as_not_found() -> None:
-    counter = Counter()
-    await counter.owner.claim()
-    await counter.ask(a_description())
-    (told,) = await counter.answers()
-    assert (told["kind"], told["found"], told["turns"]) == ("description", False, 0)
-
-
-async def test_a_description_of_another_partition_or_of_a_turn_yet_to_come_is_refused() -> None:
-    counter = Counter()
-    await counter.remember("t0")
-    stray = next(name for name in ("bob", "eve", "joe", "kim") if partition_of(name, PARTITIONS) != HERE)
-    await counter.ask(a_description(graph=stray))
-    await counter.ask(a_description(after=9), deadline=b"%d" % (NOW + 20))
-    assert [failure["code"] for failure in await counter.answers()] == ["wrong-partition", "not-yet"]
-
-
-async def test_a_question_about_the_past_is_answered_from_what_had_been_said_by_then() -> None:
-    counter = Counter()
-    await counter.remember("t0", "t1")
-    await counter.ask(a_query(as_of=NOW))
-    await counter.ask(a_query(as_of=NOW - 1))
-    await counter.ask(a_query(as_of=NOW, graph="ada", mode="literal"))
-    now, before, literal = await counter.answers()
-    assert [passage["id"] for passage in now["passages"]] == [passage["id"] for passage in literal["passages"]]
-    assert (now["found"], {passage["id"] for passage in now["passages"]}) == (True, {"t0", "t1"})
-    assert now["position"] == {"partition": HERE, "watermark": 2, "source": 1}
-    assert (before["found"], before["passages"], before["position"]) == (False, [], now["position"])
-    assert len(counter.log.records[HERE]) == 3, "asking about the past appends nothing"
-
-
-async def test_the_past_of_a_graph_that_nobody_wrote_to_is_not_found_and_the_log_is_not_read() -> None:
-    counter = Counter()
-    await counter.remember("t0")
-    counter.past_log.broken = True
-    await counter.ask(a_query(as_of=NOW, graph=neighbour("ada")))
-    (reply,) = await counter.answers()
-    assert (reply["kind"], reply["found"]) == ("reply", False)
-
-
-async def test_the_past_waits_for_the_turn_it_is_to_know_of() -> None:
-    counter = Counter()
-    await counter.remember("t0")
-    await counter.ask(a_query(as_of=NOW, after=1))
-    await asyncio.sleep(0)
-    assert counter.sent.all == []
-    await counter.remember("t1")
-    (reply,) = await counter.answers()
-    assert {passage["id"] for passage in reply["passages"]} == {"t0", "t1"}
-
-
-async def test_a_past_that_is_not_rebuilt_in_time_is_told_before_the_deadline() -> None:
-    counter = Counter()
-    await counter.remember("t0")
-    counter.past_log.silent = True
-    await counter.ask(a_query(as_of=NOW), deadline=b"%d" % (NOW + 20))
-    (failure,) = await counter.answers()
-    assert (failure["kind"], failure["code"]) == ("failure", "not-yet")
-    assert failure["message"].endswith("the log is read up to offset -1 of 1: ask again")
-    counter.past_log.silent = False
-    await counter.ask(a_query(as_of=NOW))
-    assert (await counter.answers())[-1]["found"]
-
-
-async def test_a_past_that_was_asked_about_before_needs_no_log() -> None:
-    counter = Counter()
-    await counter.remember("t0", "t1")
-    await counter.ask(a_query(as_of=NOW))
-    first = (await counter.answers())[0]
-    counter.past_log.broken = True
-    await counter.ask(a_query(as_of=NOW))
-    await counter.ask(a_query(as_of=NOW + 1))
-    same, later = (await counter.answers())[1:]
-    assert [passage["id"] for passage in same["passages"]] == [passage["id"] for passage in first["passages"]]
-    assert later["found"], "all events were read for another time"
-
-
-async def test_a_log_that_cannot_be_read_costs_the_answer_about_the_past_and_not_the_worker() -> None:
-    counter = Counter()
-    await counter.remember("t0")
-    counter.past_log.broken = True
-    await counter.ask(a_query(as_of=NOW))
-    await counter.ask()
-    failure, reply = await counter.answers()
-    assert (failure["code"], failure["message"]) == ("internal", "the past cannot be read: the broker is gone")
-    assert reply["found"]
-    assert counter.halted == []
-
-
-async def test_the_past_cannot_be_reinforced() -> None:
-    counter = Counter()
-    await counter.remember("t0")
-    await counter.ask(a_query(as_of=NOW, reinforce=True))
-    (failure,) = await counter.answers()
-    assert (failure["code"], "cannot be reinforced" in failure["message"]) == ("invalid", True)
-    assert len(counter.log.records[HERE]) == 2
-
-
-def neighbour(graph: str) -> str:
-    """Return another graph of the same partition."""
-    here = partition_of(graph, PARTITIONS)
-    return next(name for name in map(str, range(100)) if partition_of(name, PARTITIONS) == here)
-
-
-class PastLog:
-    """The log as the past is read from it.  `broken`: it cannot be read; `silent`: nothing ever comes."""
-
-    def __init__(self, log: MemoryLog) -> None:
-        self.partitions, self._log = log.partitions, log
-        self.broken = self.silent = False
-
-    async def bounds(self, partition: int) -> tuple[int, int]:
-        if self.broken:
-            raise TransportFailed("the broker is gone")
-        return await self._log.bounds(partition)
-
-    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
-        if self.silent:
-            await asyncio.Event().wait()
-        async for batch in self._log.read(partition, start, end):
-            yield batch

@@ -18,7 +18,7 @@ from state.store import MemoryStore
 from streams.intake import Intake
 from streams.owner import AppendFailed, Owner
 from streams.turn_loop import Delivery, TurnLoop, TurnsSkipped
-from tests.streams.test_intake import OneConcept
+from tests.support.intakes import OneConcept
 from tests.support.keepers import keeper_of
 from tests.support.memory_log import MemoryLog
 from tests.support.outbox import DEAD_LETTERS, REPLIES, SentRecords, arrival

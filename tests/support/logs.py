@@ -21,8 +21,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from state.events import Claim, DataEvent, TurnRecorded, encode
+from state.head import Head
 from state.partition import Partition
 from state.store import MemoryStore, Store
 from tests.support.events import (
@@ -188,3 +190,8 @@ def golden_log() -> LogWriter:
     log.configure(wished=True, graph="bob", preset="memorybank")
     log.turn(graph="bob", concepts="tea", at=NOON + DAY, live=False)
     return log
+
+
+def unmoved(head: Head, offset: int, value: bytes) -> Head:
+    """Return `head` after a record that was not accepted: only what tells how far the log was read has moved."""
+    return replace(head, watermark=offset, last=hashlib.sha256(value).hexdigest()[:8])

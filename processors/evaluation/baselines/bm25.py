@@ -16,7 +16,7 @@ from processors.evaluation.memory import Memory, Ranker, best
 from processors.extractor import Extraction
 from state.view import Floats, Integers
 
-K1, B = 0.9, 0.4  # tuned on conversations (RECALL.md)
+K1, B = 0.9, 0.4  # tuned on conversations (docs/recall.md)
 
 
 class Index:

@@ -1,0 +1,201 @@
+"""The pipeline, a memory that lives: what windows forget and others are told, what users forget or take back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from state.events import (
+    ConsolidationWindowClosed,
+    DecayWindowClosed,
+    Forgotten,
+    GraphConfigured,
+    Retracted,
+    TurnRecorded,
+    decode,
+)
+from streams.changes import EVENT_OFFSET
+from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, only
+from tests.support.pipeline_steps import ONCE, WEEKS, PipelineSteps, failing
+
+
+class Lives(PipelineSteps):
+    """Part of PipelineContract (pipeline_contract.py)."""
+
+    # a memory that lives
+
+    async def test_a_new_graph_begins_with_how_it_lives(self, pipeline: Pipeline, graph: str) -> None:
+        there = await pipeline.record(graph)
+        events = await pipeline.events(there.position.partition)
+        born, spoken = [event for event in events if getattr(event, "graph", None) == graph]
+        assert isinstance(born, GraphConfigured)
+        assert isinstance(spoken, TurnRecorded)
+        described = await pipeline.memory.describe(graph, after=there.position.source)
+        assert (born.preset, born.settings.model_dump()) == (described.preset, described.settings)
+        assert (born.preset, described.found, described.turns) == (pipeline.settings.preset, True, 1)
+
+    async def test_what_fades_over_months_is_forgotten_and_the_state_is_still_the_fold(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS)
+        windows = [decode(value) for _, value in await self.windows(pipeline, graph)]
+        decays = [event for event in windows if isinstance(event, DecayWindowClosed)]
+        assert len(decays) >= 5
+        assert any(isinstance(event, ConsolidationWindowClosed) for event in windows)
+        assert [event.at for event in decays] == sorted({event.at for event in decays})
+        held = pipeline.graph(graph)
+        assert held is not None
+        assert "anchor" in {name for event in decays for name in event.concepts}
+        alive = {name for name, number in held.concepts.numbers.items() if held.concepts.alive[number]}
+        assert {"kettle", ONCE[-1]} <= alive
+        assert "anchor" not in alive
+        assert not (await pipeline.memory.query(graph, "anchor")).seeds
+        verified = (await pipeline.verified())[pipeline.place(graph)]
+        assert verified.digest_live == verified.digest_replayed
+        assert verified.audit.each_once
+
+    async def test_other_programs_are_told_what_windows_did_once_each_under_a_stable_id(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS)
+        partition = pipeline.place(graph)
+        windows = await self.windows(pipeline, graph)
+        assert windows
+        expected = [(f"{partition}-{offset}".encode(), b"%d" % offset, value) for offset, value in windows]
+        for number in range(2):
+            records = await pipeline.records(pipeline.topics.changes, partition)
+            told = [(dict(each.headers), each) for each in records if each.key == graph.encode()]
+            assert [(its["ce_id"], its[EVENT_OFFSET], each.value) for its, each in told] == expected
+            assert {its["ce_subject"] for its, _ in told} == {graph.encode()}
+            await pipeline.restart()  # the next owner sends nothing again
+            await pipeline.record(f"{graph}-a", id=f"t{number}")
+            await pipeline.app.keepers[partition].catch_up()
+
+    async def test_a_change_that_was_logged_but_not_sent_is_sent_by_the_next_owner(
+        self, doomed: Pipeline, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        partition, there = doomed.place("ada"), len(WEEKS) // 2
+        await self.live(doomed, "ada", WEEKS[:there])
+        monkeypatch.setattr("streams.changes.Changes.tell", failing)
+        turns = [as_json(a_turn("ada", id, text, at=at)) for id, at, text in WEEKS[there:]]
+        for turn in turns:
+            await doomed.produce(doomed.topics.turns, b"ada", turn, partition)
+        await eventually(lambda: doomed.app.halted)
+        assert isinstance(doomed.app.halted, ZeroDivisionError)
+        monkeypatch.undo()
+        assert len(await self.told(doomed, partition)) < len(await self.windows(doomed, "ada"))
+        await doomed.restart()
+        await eventually(lambda: doomed.ids("ada")[-1:] == [WEEKS[-1][0]])
+        await eventually(lambda: doomed.app.keepers[partition]._changes._caught_up)
+        assert await self.told(doomed, partition) == [offset for offset, _ in await self.windows(doomed, "ada")]
+        assert all(each.match for each in await doomed.verified())
+
+    async def test_a_worker_that_stops_between_windows_holds_what_one_that_ran_through_holds(
+        self, pipeline: Pipeline, doomed: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS)
+        await self.live(doomed, graph, [])
+        for start in range(0, len(WEEKS), 5):
+            await self.say(doomed, graph, WEEKS[start : start + 5])
+            await doomed.restart()
+        assert [self.facts(value) for _, value in await self.windows(doomed, graph)] == [
+            self.facts(value) for _, value in await self.windows(pipeline, graph)
+        ]
+        there, here = doomed.graph(graph), pipeline.graph(graph)
+        assert there is not None
+        assert here is not None
+        assert (there.clock, there.settings) == (here.clock, here.settings)
+        assert doomed.digests()[graph] == pipeline.digests()[graph]
+
+    async def test_a_user_lets_a_graph_forget_a_concept_a_turn_and_a_session(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        said = {"t1": "The kettle and the anchor.", "t2": "The kettle and the basil.", "t3": "The kettle whistles."}
+        for id, text in said.items():
+            await pipeline.record(graph, id=id, text=text, session="kept")
+        await pipeline.record(graph, id="t4", text="The falcon and the kettle.", session="gone")
+        await pipeline.record(graph, id="t5", text="The glacier and the kettle.", session="gone")
+        before = await pipeline.memory.describe(graph)
+        for wish, turns, words in (
+            ({"concepts": ["Anchor"]}, set(), {"anchor"}),
+            ({"turns": ["t2"]}, {"t2"}, {"basil"}),
+            ({"sessions": ["gone"]}, {"t4", "t5"}, {"falcon", "glacier"}),
+        ):
+            outcome = await pipeline.memory.forget(graph, **wish)  # type: ignore[arg-type]
+            assert outcome.status == "accepted", outcome.reason
+            event = only(await self.event_of(pipeline, outcome))
+            assert isinstance(event, Forgotten)
+            assert (set(event.turns), words <= set(event.concepts)) == (turns, True)
+            for word in words:
+                reply = await pipeline.memory.query(graph, f"the {word}", after=outcome.position.source)
+                assert word not in {concept.id for concept in (*reply.seeds, *reply.concepts)}
+            reply = await pipeline.memory.query(graph, "the kettle", top_passages=100)
+            assert not turns & {passage.id for passage in reply.passages}
+        after = await pipeline.memory.describe(graph)
+        assert (before.turns - after.turns, after.archived - before.archived) in {(3, 3), (0, 3)}
+        assert after.concepts <= before.concepts - 4
+        assert {passage.id for passage in reply.passages} == {"t1", "t3"}
+        assert (await pipeline.memory.record(a_turn(graph, "t2", said["t2"]))).status == "duplicate"
+        again = await pipeline.memory.forget(graph, turns=["t2"])
+        assert (again.status, "nothing to forget" in (again.reason or "")) == ("rejected", True)
+        assert all(each.match for each in await pipeline.verified())
+
+    async def test_what_was_taken_back_was_never_there_until_that_is_taken_back(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.record(graph, id="t1", text="The kettle and the anchor.")
+        before = pipeline.digests()[graph]
+        await pipeline.record(graph, id="wrong", text="The falcon on the glacier.")
+        outcome = await pipeline.memory.forget(graph, turns=["t1"])
+        assert outcome.status == "accepted", outcome.reason
+        with_both, held = pipeline.digests()[graph], pipeline.graph(graph)
+        assert held is not None
+        undone_at = held.events
+        undone = await pipeline.memory.undo(graph, 2)  # after its birth and its first turn
+        assert undone.status == "accepted", undone.reason
+        assert isinstance(only(await self.event_of(pipeline, undone)), Retracted)
+        assert (pipeline.digests()[graph], pipeline.ids(graph)) == (before, ["t1"])
+        reply = await pipeline.memory.query(graph, "the falcon and the kettle")
+        assert {passage.id for passage in reply.passages} == {"t1"}
+        refused = await pipeline.memory.undo(graph, 2, 3)
+        assert (refused.status, "nothing left to undo" in (refused.reason or "")) == ("rejected", True)
+        again = await pipeline.memory.undo(graph, undone_at, undone_at)
+        assert (again.status, pipeline.digests()[graph]) == ("accepted", with_both)
+        assert (await pipeline.memory.undo(graph, 2)).status == "accepted"
+        assert (await pipeline.memory.record(a_turn(graph, "wrong", "Another text."))).status == "accepted"
+        held_before = pipeline.digests()
+        assert all(each.match for each in await pipeline.verified())
+        await pipeline.restart()
+        assert pipeline.digests() == held_before
+
+    async def test_what_is_configured_is_described_and_an_unknown_graph_is_told_so(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        assert not (await pipeline.memory.describe(graph)).found
+        assert graph not in pipeline.digests(), "asking must not make a graph"
+        refused = await pipeline.memory.forget(graph, turns=["t1"])
+        assert (refused.status, graph in (refused.reason or "")) == ("rejected", True)
+        outcome = await pipeline.memory.configure(graph, "elephant", idle=60_000)
+        described = await pipeline.memory.describe(graph, after=outcome.position.source)
+        assert (described.found, described.preset, described.turns) == (True, "elephant", 0)
+        assert (described.settings["idle"], described.settings["prune_below"]) == (60_000, 0.0)
+        assert described.position.source >= outcome.position.source
+
+    async def windows(self, pipeline: Pipeline, graph: str) -> list[tuple[int, bytes]]:
+        """Return offset and value of every window event of `graph`."""
+        records = await pipeline.records(pipeline.topics.events, pipeline.place(graph))
+        closings = (DecayWindowClosed, ConsolidationWindowClosed)
+        events = [(record.offset, record.value, decode(record.value)) for record in records]
+        return [(at, value) for at, value, event in events if isinstance(event, closings) and event.graph == graph]
+
+    async def told(self, pipeline: Pipeline, partition: int) -> list[int]:
+        """Return the offsets of the events that were sent to `changes`."""
+        records = await pipeline.records(pipeline.topics.changes, partition)
+        return [int(dict(record.headers)[EVENT_OFFSET]) for record in records]
+
+    def facts(self, value: bytes) -> dict[str, Any]:
+        """Return what an event says, without its place in the log."""
+        fields = msgspec.structs.asdict(decode(value))
+        return {name: fact for name, fact in fields.items() if name not in {"epoch", "claim", "seq", "chain", "src"}}

@@ -1,0 +1,127 @@
+"""The pipeline, the past and the dense view: graphs as they were, and vectors that a replay finds in the log."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from emgas.errors import Halted, InvalidMessage
+from emgas.messages import Failure
+from state.events import (
+    TurnEmbedded,
+)
+from tests.support.events import DAY, NOON
+from tests.support.pipeline import Pipeline, as_json
+from tests.support.pipeline_steps import ONCE, WEEKS, PipelineSteps
+
+
+class Past(PipelineSteps):
+    """Part of PipelineContract (pipeline_contract.py)."""
+
+    # the past
+
+    @pytest.mark.parametrize("weeks", [1, 5, 9, len(WEEKS)])
+    async def test_a_question_about_the_past_gets_the_answer_of_a_memory_that_heard_no_more(
+        self, pipeline: Pipeline, graph: str, weeks: int
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS)
+        await self.live(pipeline, f"{graph}-then", WEEKS[:weeks])
+        ends = await pipeline.end(pipeline.topics.events, pipeline.place(graph))
+        question, when = "the kettle beside the anchor", WEEKS[weeks - 1][1]
+        for mode in ("default", "literal"):
+            options: dict[str, Any] = {"mode": mode, "top_passages": 100, "top_concepts": 100}
+            then = await pipeline.memory.query(f"{graph}-then", question, **options)
+            for _ in range(2):  # the second time from what is kept
+                asked = await pipeline.memory.query(graph, question, as_of=when, **options)
+                assert asked.found
+                assert self.brought(asked) == self.brought(then)
+        assert await pipeline.end(pipeline.topics.events, pipeline.place(graph)) == ends
+
+    async def test_what_was_forgotten_is_there_in_the_past_and_what_came_later_is_not(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS)
+        (first, at, text), (last, end, _) = WEEKS[0], WEEKS[-1]
+        asked = {when: await pipeline.memory.query(graph, "anchor, kettle", as_of=when) for when in (at - 1, at)}
+        assert [asked[when].found for when in asked] == [False, True]
+        assert [(passage.id, passage.text) for passage in asked[at].passages] == [(first, text)]
+        now = await pipeline.memory.query(graph, "anchor, kettle", top_passages=100)
+        assert last in {passage.id for passage in now.passages}
+        seeds = [{seed.id for seed in reply.seeds} for reply in (asked[at], now)]
+        assert seeds == [{"anchor", "kettle"}, {"kettle"}]
+        still = await pipeline.memory.query(graph, ONCE[-1], as_of=end)
+        faded = await pipeline.memory.query(graph, ONCE[-1], as_of=end + 1000 * DAY)  # nobody closed those windows yet
+        assert [(reply.found, len(reply.seeds)) for reply in (still, faded)] == [(True, 1), (True, 0)]
+
+    async def test_a_turn_that_is_recorded_late_belongs_to_the_past_it_was_said_in(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS[:6])
+        said, when = WEEKS[2][1], WEEKS[2][1] + DAY
+        before = await pipeline.memory.query(graph, "the teapot", as_of=when)
+        there = await pipeline.record(graph, id="late", at=said, text="The teapot leaks.")
+        after = await pipeline.memory.query(graph, "the teapot", as_of=when, after=there.position.source)
+        assert [passage.id for passage in (*before.passages, *after.passages[:1])] == ["late"]
+        await pipeline.restart()
+        again = await pipeline.memory.query(graph, "the teapot", as_of=when)
+        assert self.brought(again) == self.brought(after)
+
+    async def test_the_past_cannot_be_reinforced(self, pipeline: Pipeline, graph: str) -> None:
+        await pipeline.record(graph)
+        value = as_json({"kind": "query", "graph": graph, "text": "what?", "as_of": NOON, "reinforce": True})
+        failure = await pipeline.ask(pipeline.topics.queries, graph.encode(), value, pipeline.place(graph))
+        assert isinstance(failure, Failure)
+        assert (failure.code, "cannot be reinforced" in failure.message) == ("invalid", True)
+        with pytest.raises(InvalidMessage, match="cannot be reinforced"):
+            await pipeline.memory.query(graph, "what?", as_of=NOON, reinforce=True)
+
+    # the dense view
+
+    async def test_a_question_that_shares_no_word_with_its_answer_is_found_by_recorded_vectors(
+        self, doomed: Pipeline, tmp_path: Path
+    ) -> None:
+        model = tmp_path / "tiny.npz"
+        words = {"kitten": (1, 0), "purrs": (1, 0), "feline": (1, 0), "budget": (0, 1), "approved": (0, 1)}
+        np.savez(model, words=np.array(list(words)), vectors=np.array(list(words.values())))
+        await self.embedding(doomed, model)
+        graph, said = "ada", ["The budget was approved.", "The kitten purrs.", "Volcanoes erupt.", "A budget again."]
+        await self.say(doomed, graph, [(f"t{n}", NOON + n, text) for n, text in enumerate(said)])
+        events = await doomed.events(doomed.place(graph))
+        vectors = [event for event in events if isinstance(event, TurnEmbedded)]
+        assert [event.id for event in vectors] == ["t0", "t1", "t3"], "of unknown words there is nothing to record"
+        assert {event.model.split()[0] for event in vectors} == {"tiny"}
+        found = await doomed.memory.query(graph, "feline", explain=True)
+        assert [passage.id for passage in found.passages] == ["t1"]
+        assert found.passages[0].why is not None
+        assert found.passages[0].score == pytest.approx(sum(found.passages[0].why.terms.values()))
+        assert found.passages[0].why.terms["dense"] > 0
+        for at, there in ((NOON, []), (NOON + 1, ["t1"])):
+            past = await doomed.memory.query(graph, "feline", as_of=at)
+            assert [passage.id for passage in past.passages] == there
+        before = doomed.digests()
+        assert all(each.match for each in await doomed.verified())
+
+        model.unlink()  # whoever replays needs no model
+        await doomed.stop()
+        shutil.rmtree(doomed.settings.home / "partitions")
+        doomed.settings = doomed.settings.model_copy(update={"embedder": None})
+        await doomed.start()
+        assert doomed.digests() == before
+        assert all(each.match for each in await doomed.verified())
+        assert not (await doomed.memory.query(graph, "feline")).passages
+
+    async def test_a_worker_whose_model_is_not_there_says_so_before_it_starts(
+        self, doomed: Pipeline, tmp_path: Path
+    ) -> None:
+        with pytest.raises(Halted, match=r"EMGAS_EMBEDDER: .*nowhere is no model: give a table of word vectors"):
+            await self.embedding(doomed, tmp_path / "nowhere")
+
+    async def embedding(self, pipeline: Pipeline, model: Path) -> None:
+        """Let the worker go on with a model of text embeddings."""
+        await pipeline.stop()
+        pipeline.settings = pipeline.settings.model_copy(update={"embedder": model})
+        await pipeline.start()

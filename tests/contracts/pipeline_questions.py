@@ -1,0 +1,250 @@
+"""The pipeline, questions: who gets which answer, and what a question does to the state."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from emgas.errors import NoAnswer, QueryFailed
+from emgas.exchange import Answer
+from emgas.limits import RECORD_BYTES, TEXT_BYTES
+from emgas.messages import Failure
+from emgas.wire import DEADLINE
+from state.events import (
+    ConceptsRecalled,
+)
+from tests.support.events import DAY, NOON
+from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, only
+from tests.support.pipeline_steps import WEEKS, PipelineSteps
+
+AT_ONCE = 8  # of `queries_at_once`; the fixtures set it
+
+BAD_QUERIES: dict[str, tuple[bytes, str]] = {
+    "not JSON": (b"what broke?", "not valid JSON"),
+    "no kind": (b'{"graph":"ada","text":"what?"}', "kind"),
+    "an unknown field": (b'{"kind":"query","graph":"ada","text":"what?","depth":3}', "not a known field"),
+    "text over the limit": (as_json({"kind": "query", "graph": "ada", "text": "x" * (TEXT_BYTES + 1)}), "the limit is"),
+    "a record over the limit": (b'{"kind":"query","graph":"ada","text":"what?"}' + b" " * RECORD_BYTES, "the limit is"),
+}
+
+
+class Questions(PipelineSteps):
+    """Part of PipelineContract (pipeline_contract.py)."""
+
+    # questions
+
+    async def test_a_question_is_answered_from_the_graph_and_says_where_it_stood(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        there = await pipeline.record(graph, text="The vet prescribed ear drops for Biscuit.")
+        await pipeline.record(graph, id="t2", text="Tomorrow it will rain.")
+        reply = await pipeline.memory.query(graph, "What did the vet prescribe?")
+        assert (reply.found, reply.passages[0].id) == (True, "t1")
+        assert "ear drops" in reply.context
+        assert reply.position.watermark > there.position.watermark
+        assert reply.position.partition == pipeline.place(graph)
+
+    async def test_a_question_to_an_unknown_graph_gets_an_empty_reply_that_says_so(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        reply = await pipeline.memory.query(graph, "Who is there?")
+        assert (reply.found, reply.graph) == (False, graph)
+        assert (reply.seeds, reply.concepts, reply.passages, reply.context, reply.tokens) == ([], [], [], "", 0)
+        assert graph not in pipeline.digests(), "asking must not make a graph"
+
+    @pytest.mark.parametrize("bad", BAD_QUERIES)
+    async def test_an_unreadable_question_gets_a_failure_and_becomes_a_dead_letter(
+        self, pipeline: Pipeline, graph: str, bad: str
+    ) -> None:
+        value, reason = BAD_QUERIES[bad]
+        partition = pipeline.place(graph)
+        offset = await pipeline.end(pipeline.topics.queries, partition)
+        failure = await pipeline.ask(pipeline.topics.queries, graph.encode(), value, partition)
+        assert isinstance(failure, Failure)
+        assert failure.code == "invalid"
+        assert reason in failure.message
+        letter = only(await pipeline.letters(pipeline.topics.queries, partition, offset))
+        assert (letter.key, letter.value, letter.reason) == (graph.encode(), value, failure.message)
+
+    async def test_a_question_in_a_wrong_partition_gets_a_failure_that_names_the_fix(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.record(graph)
+        wrong = (pipeline.place(graph) + 1) % pipeline.partitions
+        value = as_json({"kind": "query", "graph": graph, "text": "what?"})
+        failure = await pipeline.ask(pipeline.topics.queries, graph.encode(), value, wrong)
+        assert isinstance(failure, Failure)
+        assert failure.code == "wrong-partition"
+        assert "partitioner=murmur2_random" in failure.message
+
+    async def test_a_question_whose_deadline_has_passed_gets_no_answer(self, pipeline: Pipeline, graph: str) -> None:
+        value = as_json({"kind": "query", "graph": graph, "text": "what?"})
+        expired = (*pipeline.address(b"too late"), (DEADLINE, b"1"))
+        await pipeline.produce(pipeline.topics.queries, graph.encode(), value, pipeline.place(graph), expired)
+        await pipeline.memory.query(graph, "what?")  # of the same partition, so the other one was looked at before
+        assert b"too late" not in await pipeline.correlations()
+
+    async def test_a_question_waits_until_the_turn_it_names_is_folded(self, pipeline: Pipeline, graph: str) -> None:
+        there = await pipeline.record(graph)
+        to_come = there.position.source + 1
+        waiting = asyncio.create_task(pipeline.memory.query(graph, "What about the teapot?", after=to_come))
+        await asyncio.sleep(0)
+        await pipeline.memory.query(graph, "what?")  # of the same partition, so the other one was looked at before
+        assert not waiting.done()
+        await pipeline.record(graph, id="t2", text="The teapot leaks.")
+        reply = await waiting
+        assert reply.position.source >= to_come
+        assert "t2" in {passage.id for passage in reply.passages}
+
+    async def test_everybody_reads_what_they_wrote(self, pipeline: Pipeline, graph: str) -> None:
+        for number in range(20):
+            there = await pipeline.memory.publish(a_turn(graph, f"t{number}", f"Teapot number {number} leaks."))
+            reply = await pipeline.memory.query(graph, f"teapot number {number}", after=there, top_passages=100)
+            assert f"t{number}" in {passage.id for passage in reply.passages}
+
+    async def test_a_question_about_a_turn_that_does_not_come_is_told_so_before_its_asker_gives_up(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        there = await pipeline.record(graph)
+
+        async def refusal() -> Answer:
+            for seconds in (0.5, 2.0, 8.0, 32.0):  # a busy machine may need longer than the first
+                try:
+                    return await pipeline.memory.query(graph, "what?", after=there.position.source + 1, timeout=seconds)
+                except NoAnswer:
+                    continue
+            raise AssertionError("no answer, though the deadline was far away")
+
+        with pytest.raises(QueryFailed) as told:
+            await refusal()
+        assert told.value.failure.code == "not-yet"
+        assert f"the state is at {there.position.source}" in told.value.failure.message
+
+    async def test_more_questions_than_places_are_told_to_come_back(self, pipeline: Pipeline, graph: str) -> None:
+        there = await pipeline.record(graph)
+        asked = [
+            asyncio.create_task(pipeline.memory.query(graph, "what?", after=there.position.source + 1))
+            for _ in range(AT_ONCE)
+        ]
+        await asyncio.sleep(0)
+        with pytest.raises(QueryFailed) as told:
+            await pipeline.memory.query(graph, "what?")
+        assert told.value.failure.code == "overloaded"
+        await pipeline.record(graph, id="t2")
+        assert all(reply.found for reply in await asyncio.gather(*asked))
+        assert (await pipeline.memory.query(graph, "what?")).found
+
+    @pytest.mark.parametrize("place", ["events", "turns", "unknown topic", "unknown partition", "no number"])
+    async def test_an_answer_goes_nowhere_else_than_to_the_replies(
+        self, pipeline: Pipeline, graph: str, place: str
+    ) -> None:
+        topics, partition = pipeline.topics, pipeline.place(graph)
+        topic = {"events": topics.events, "turns": topics.turns, "unknown topic": "elsewhere"}.get(place)
+        headers = pipeline.address(b"deputy", topic, 10_000 if place == "unknown partition" else partition)
+        if place == "no number":
+            headers += (("reply-partition", b"-1"),)
+        before = [await pipeline.end(topic, partition) for topic in (topics.turns, topics.events, topics.replies)]
+        turn, query = as_json(a_turn(graph)), as_json({"kind": "query", "graph": graph, "text": "what?"})
+        await pipeline.produce(topics.turns, graph.encode(), turn, partition, headers)
+        await pipeline.produce(topics.queries, graph.encode(), query, partition, headers)
+        await pipeline.produce(topics.queries, graph.encode(), b"{", partition, headers)
+        there = await pipeline.record(graph, id="t2")  # after all of them
+        await pipeline.memory.query(graph, "what?", after=there.position.source)
+        after = [await pipeline.end(topic, partition) for topic in (topics.turns, topics.events)]
+        assert after == [before[0] + 2, before[1] + 3], "nothing but the two turns, the graph's birth and their events"
+        replies = await pipeline.records(topics.replies, partition, before[2])
+        assert b"deputy" not in {dict(reply.headers).get("correlation-id") for reply in replies}
+
+    async def test_an_answer_that_cannot_be_written_stops_nothing(self, pipeline: Pipeline, graph: str) -> None:
+        partition = pipeline.place(graph)
+        headers = pipeline.address(b"x" * 6_000_000)  # comes back twice, and is then over what `replies` takes
+        value = as_json({"kind": "query", "graph": graph, "text": "what?"})
+        await pipeline.produce(pipeline.topics.queries, graph.encode(), value, partition, headers)
+        await pipeline.produce(pipeline.topics.turns, graph.encode(), as_json(a_turn(graph)), partition, headers)
+        await pipeline.record(graph, id="t2")
+        assert (await pipeline.memory.query(graph, "what?")).found
+        assert pipeline.app.halted is None
+
+    # what questions do to the state
+
+    async def test_a_plain_question_changes_nothing(self, pipeline: Pipeline, graph: str) -> None:
+        await pipeline.record(graph)
+        digests, ends = pipeline.digests(), await pipeline.end(pipeline.topics.events, pipeline.place(graph))
+        for mode in ("default", "literal"):
+            await pipeline.memory.query(graph, "the red kettle", mode=mode)
+        assert pipeline.digests() == digests
+        assert await pipeline.end(pipeline.topics.events, pipeline.place(graph)) == ends
+
+    async def test_a_reinforcing_question_appends_one_event_that_boosts_what_it_woke(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        there = await pipeline.record(graph, text="The red kettle whistles in the kitchen.")
+        held = pipeline.graph(graph)
+        assert held is not None
+        before = {name: held.concepts.strength[number] for name, number in held.concepts.numbers.items()}
+        folded = held.events
+        reply = await pipeline.memory.query(graph, "the red kettle", reinforce=True)
+        assert reply.concepts
+        await eventually(lambda: held.events > folded or pipeline.app.halted)
+        recalled = only(await pipeline.events(there.position.partition, there.position.watermark + 1))
+        assert isinstance(recalled, ConceptsRecalled)
+        assert recalled.graph == graph
+        assert recalled.concepts
+        after = {name: held.concepts.strength[number] for name, number in held.concepts.numbers.items()}
+        assert {name for name in after if after[name] > before[name]} == set(recalled.concepts)
+
+    async def test_what_a_partition_tells_of_itself_is_what_it_holds(self, pipeline: Pipeline, graph: str) -> None:
+        there = await pipeline.record(graph)
+        told = await pipeline.memory.inspect(there.position.partition, digest=False)
+        state = pipeline.app.owners[there.position.partition].state
+        assert (told.digest, told.turns, told.graphs) == (None, state.head.turns, len(state.names()))
+        assert told.position == there.position
+
+    # filters, explanations
+
+    async def test_a_question_brings_back_only_what_its_filter_lets_through(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        for n in range(6):
+            facts: dict[str, Any] = {"session": f"s{n % 2}", "speaker": ("Ada", "Bob", "Cleo")[n % 3]}
+            said: dict[str, Any] = {"at": NOON + n * DAY, "text": f"The kettle broke number {n}.", "metadata": {"n": n}}
+            there = await pipeline.record(graph, id=f"t{n}", **facts, **said)
+        filters: list[tuple[dict[str, Any], set[str]]] = [
+            ({}, {"t0", "t1", "t2", "t3", "t4", "t5"}),
+            ({"sessions": ["s1"]}, {"t1", "t3", "t5"}),
+            ({"speakers": ["Ada", "Bob"], "since": "2023-05-09", "until": NOON + 4 * DAY}, {"t1", "t3"}),
+            ({"concepts": ["kettle"], "exclude": ["t0"], "metadata": {"n": 4}}, {"t4"}),
+            ({"sessions": ["s7"]}, set()),
+        ]
+        for only_these, expected in filters:
+            options: dict[str, Any] = {"after": there.position.source, "only": only_these, "top_passages": 10}
+            for as_of in (None, NOON + 5 * DAY):
+                reply = await pipeline.memory.query(graph, "the kettle", as_of=as_of, **options)
+                assert (reply.found, {passage.id for passage in reply.passages}) == (True, expected)
+                assert len(reply.context.splitlines()) == len(expected)
+
+    async def test_a_question_is_told_why_it_gets_what_it_gets_now_and_as_of_then(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS[:4])
+        when = WEEKS[3][1]
+        now = await pipeline.memory.query(graph, "the kettle beside the anchor", explain=True)
+        then = await pipeline.memory.query(graph, "the kettle beside the anchor", explain=True, as_of=when)
+        assert now.passages
+        assert self.brought(now) == self.brought(then)
+        for passage in now.passages:
+            assert passage.why is not None
+            assert sum(passage.why.terms.values()) == pytest.approx(passage.score)
+            assert {mention.turn for mention in passage.why.mentions if mention.distance == 0} == {passage.id}
+        plain = await pipeline.memory.query(graph, "the kettle beside the anchor")
+        assert [passage.why for passage in plain.passages] == [None] * len(now.passages)
+
+    async def test_how_much_comes_back_is_decided_by_the_question_if_nobody_says(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.live(pipeline, graph, WEEKS)
+        asked = {text: await pipeline.memory.query(graph, text) for text in ("kettle", "Hello there!")}
+        assert [len(reply.passages) for reply in asked.values()] == [3, 0]
+        assert len(asked["kettle"].context.splitlines()) > 3

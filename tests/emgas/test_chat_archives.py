@@ -1,0 +1,209 @@
+"""What holds for every export: archives, bounds, detection, and bytes that make no sense."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emgas.errors import InvalidMessage
+from emgas.formats import FORMATS, BadLine, Options, archives, detect, documents, read, read_folder
+from emgas.formats.lines import graph_named
+from emgas.messages import Turn
+from tests.support.chats import (
+    ANDROID,
+    CHAT,
+    CHATGPT,
+    DAY,
+    IPHONE,
+    SHAREGPT,
+    SLACK,
+    conversation,
+    items,
+    message,
+    reasons,
+    telegram,
+    zipped,
+)
+
+# ── archives ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_zip_bomb_is_given_up_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = zipped(SLACK | {"general/2023-05-09.json": b"[" + b" " * 20_000_000 + b"]"})
+    assert reasons(items(bomb)) == [
+        "general/2023-05-09.json: file: unpacks to more than 16777216 bytes: unpack the archive, and import the folder"
+    ]
+    monkeypatch.setattr(archives, "ARCHIVE_BYTES", 700)
+    assert any("unpacks to more than" in reason for reason in reasons(items(zipped(SLACK))))
+    monkeypatch.setattr(archives, "DOCUMENT_BYTES", 10)
+    assert all("unpacks to more than 10 bytes" in reason for reason in reasons(items(zipped(SLACK))))
+
+
+def test_a_zip_that_is_cut_off_or_packed_unusually_is_refused_in_words(tmp_path: Path) -> None:
+    whole = zipped(SLACK)
+    for cut in range(4, len(whole) - 1, 53):
+        with pytest.raises(InvalidMessage, match="is not a whole ZIP"):
+            items(whole[:cut])
+    assert all("is packed unusually" in reason for reason in reasons(items(zipped(SLACK, zipfile.ZIP_BZIP2))))
+    with pytest.raises(InvalidMessage, match="is no export of chatgpt, slack"):
+        items(zipped({"holiday.jpg": b"x"}), "photos.zip")
+    with pytest.raises(InvalidMessage, match="none of the files that an export of telegram has"):
+        items(whole, format="telegram")
+    with pytest.raises(InvalidMessage, match="is no export of chatgpt"):
+        read_folder(tmp_path, format="jsonl")
+
+
+def test_a_zip_whose_bytes_were_changed_is_reported() -> None:
+    whole = zipped(SLACK)
+    for place in range(0, len(whole), 11):
+        flipped = whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
+        try:
+            found = items(flipped, format="slack")
+        except InvalidMessage:
+            continue
+        assert all(isinstance(item, Turn | BadLine) for item in found)
+
+
+def test_a_document_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "DOCUMENT_BYTES", 10)
+    for format in ("chatgpt", "telegram", "sharegpt"):
+        with pytest.raises(InvalidMessage, match="file: is over 10 bytes"):
+            items(orjson.dumps([CHATGPT]), format=format)
+
+
+# ── all of them ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("head", "format"),
+    [
+        (orjson.dumps([CHATGPT]), "chatgpt"),
+        (orjson.dumps([SHAREGPT]), "sharegpt"),
+        (orjson.dumps(SHAREGPT), "sharegpt"),
+        (orjson.dumps(CHAT), "telegram"),
+        (orjson.dumps(CHAT, option=orjson.OPT_INDENT_2), "telegram"),
+        (IPHONE.encode(), "whatsapp"),
+        (ANDROID.encode(), "whatsapp"),
+    ],
+)
+def test_an_export_is_known_by_its_first_bytes(head: bytes, format: str) -> None:
+    assert detect(head) == format
+
+
+def test_a_backup_is_known_and_its_place_named() -> None:
+    head = b'{"specversion":"1.0","id":"emgas/backup/1","source":"emgas.events","type":"io.emgas.backup.v1","data":{'
+    with pytest.raises(InvalidMessage, match="`emgas import` reads it"):
+        detect(head)
+
+
+@pytest.mark.parametrize(
+    ("name", "graph"),
+    [("Ada", "x-Ada"), ("Ada L", "x-Ada-L"), ("general", "x-general")],
+)
+def test_a_plain_name_is_its_graph(name: str, graph: str) -> None:
+    assert graph_named("x", name) == graph
+
+
+@given(
+    st.lists(st.text(min_size=1, max_size=200), min_size=2, max_size=2, unique_by=lambda name: name.replace(" ", "-"))
+)
+def test_graphs_of_two_chats_are_two_and_valid(names: list[str]) -> None:
+    first, second = (graph_named("telegram", name) for name in names)
+    assert first != second
+    for graph in (first, second):
+        Turn(id="1", graph=graph, speaker="x", text="")
+
+
+FRAGMENTS = st.lists(
+    st.sampled_from(
+        [orjson.dumps(it) for it in ([CHATGPT], CHAT, [SHAREGPT], DAY)]
+        + [
+            IPHONE.encode(),
+            ANDROID.encode(),
+            zipped(SLACK),
+            b"[",
+            b"{",
+            b'"',
+            b"\xff",
+            b"\x00",
+            b"null",
+            b"1e999",
+            b"\n",
+        ]
+    )
+    | st.binary(max_size=20),
+    max_size=6,
+).map(b"".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(raw=FRAGMENTS, cut=st.integers(0, 3000), format=st.sampled_from([None, *FORMATS]))
+def test_whatever_the_bytes_are_nothing_but_invalid_message_is_raised(raw: bytes, cut: int, format: str | None) -> None:
+    try:
+        for item in read(io.BytesIO(raw[cut // 2 :]), "x.jsonl", "ada", format, Options(date_order="dmy")):
+            assert isinstance(item, Turn | BadLine)
+    except InvalidMessage:
+        return
+
+
+DEEP = b"[" * 900 + b"]" * 900
+
+
+PLACES: dict[str, list[Any]] = {
+    "chatgpt": ["deep", ["deep"], [conversation(message("m1", "root", "user", "deep"))]],
+    "sharegpt": ["deep", ["deep"], [{"id": "x", "conversations": [{"from": "gpt", "value": "deep"}]}]],
+    "telegram": ["deep", {"chats": {"list": ["deep"]}}, {**CHAT, "messages": [telegram(1, text="deep")]}],
+    "slack": ["deep", ["deep"], [{"text": "deep"}], [{"text": "x", "ts": "1.0", "user": "deep"}]],
+}
+
+
+@pytest.mark.parametrize(("format", "place"), [(format, at) for format, places in PLACES.items() for at in places])
+def test_deep_nesting_is_a_bad_line_wherever_it_stands(format: str, place: Any) -> None:
+    raw = orjson.dumps(place).replace(b'"deep"', DEEP)
+    raw = zipped({"general/2023-05-08.json": raw}) if format == "slack" else raw
+    found = items(raw, graph="ada", format=format)
+    assert [item for item in found if isinstance(item, Turn)] == []
+
+
+def test_a_line_as_long_as_it_likes_takes_no_more_memory_than_a_bound() -> None:
+    raw = IPHONE.encode() + b"x" * 100_000_000
+    tracemalloc.start()
+    found = items(raw, graph="ada")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [isinstance(item, BadLine) for item in found] == [False, False, False]
+    assert peak < 250_000_000, "of which the raw bytes are 100 MB"
+
+
+NAMES = [
+    "id", "messages", "mapping", "m1", "current_node", "message", "text", "ts", "user", "from", "value", "type",
+    "conversations", "chats", "list", "content", "parts", "author", "role", "parent", "date", "date_unixtime", "name",
+    "files", "profile", "subtype", "thread_ts",
+]  # fmt: skip
+
+
+LEAVES = st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
+
+
+JSON = st.recursive(
+    LEAVES | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=6),
+    max_leaves=40,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(value=JSON, format=st.sampled_from(["chatgpt", "sharegpt", "telegram", "slack"]))
+def test_whatever_the_json_is_nothing_but_invalid_message_is_raised(value: Any, format: str) -> None:
+    raw = orjson.dumps([value, value] if format != "telegram" else value)
+    raw = zipped({"users.json": raw, "general/2023-05-08.json": raw}) if format == "slack" else raw
+    for item in items(raw, graph="ada", format=format):
+        assert isinstance(item, Turn | BadLine)
