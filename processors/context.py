@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from math import ceil, floor
 from typing import NamedTuple
 
 from processors.dates import days_of, told
@@ -62,22 +63,39 @@ class Context(NamedTuple):
 def assemble(ranked: Iterable[Passage], budget: int) -> Context:
     """Return the context that `ranked`, best first, gives within `budget` tokens.  Reads no more than it needs."""
     chosen: list[Passage] = []
-    said: list[frozenset[str]] = []
+    shown: dict[int, str] = {}
+    said = _Said()
     spent = 0
     for passage in ranked:
-        cost = tokens(line(passage))
+        cost = tokens(whole := line(passage))
         words = _words(passage.text)
-        if cost > budget or any(_alike(words, others) for others in said):
+        if cost > budget or said.repeats(words):
             continue
         if spent + cost > budget:
             break
         chosen.append(passage)
-        said.append(words)
+        shown[passage.number] = whole
+        said.add(words)
         spent += cost
     notes, cost = _notes(chosen, budget - spent)
     chosen.sort(key=lambda passage: (passage.at, passage.number))
-    lines = [line(passage) + notes[passage.number] for passage in chosen]
+    lines = [shown[passage.number] + notes[passage.number] for passage in chosen]
     return Context("\n".join(lines), spent + cost, tuple(passage.number for passage in chosen))
+
+
+class _Said:
+    """The words of the passages chosen so far, by how many they are: only about equally many can be alike."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[int, list[frozenset[str]]] = {}
+
+    def add(self, words: frozenset[str]) -> None:
+        self._sizes.setdefault(len(words), []).append(words)
+
+    def repeats(self, words: frozenset[str]) -> bool:
+        """Return whether a passage of these words says what one of them says."""
+        sizes = range(floor(SAME * len(words)), ceil(len(words) / SAME) + 1)
+        return any(_alike(words, others) for size in sizes for others in self._sizes.get(size, ()))
 
 
 def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
@@ -85,9 +103,10 @@ def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
     notes, spent = dict[int, str](), 0
     for passage in ranked:
         note = note_of(passage)
-        fits = spent + tokens(note) <= room
+        cost = tokens(note)
+        fits = spent + cost <= room
         notes[passage.number] = note if fits else ""
-        spent += tokens(note) if fits else 0
+        spent += cost if fits else 0
     return notes, spent
 
 
@@ -115,23 +134,27 @@ def utc(at: int) -> str:
 
 def tokens(text: str) -> int:
     """Return the estimated number of tokens of `text`, rounded up; 0 only for blank text."""
-    words = sum(-(-len(word) // LONGEST_WORD) for word in _DENSE.sub(" ", text).split())
-    return -(-13 * words // 10) + len(_DENSE.findall(text))
+    spaced, dense = _apart(text)
+    sizes = list(map(len, spaced.split()))
+    words = len(sizes) + sum((size - 1) // LONGEST_WORD for size in sizes if size > LONGEST_WORD)
+    return -(-13 * words // 10) + len(dense)
 
 
 def _words(text: str) -> frozenset[str]:
     """Return the words of a text, each sign of a script without spaces counting as one."""
-    folded = text.casefold()
-    return frozenset(_WORD.findall(_DENSE.sub(" ", folded))).union(_DENSE.findall(folded))
+    spaced, dense = _apart(text.casefold())
+    return frozenset(_WORD.findall(spaced) + dense)
+
+
+def _apart(text: str) -> tuple[str, list[str]]:
+    """Return a text without its signs of scripts that write no spaces, and these."""
+    return (text, []) if text.isascii() else (_DENSE.sub(" ", text), _DENSE.findall(text))
 
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
     """Return whether two texts share at least SAME of the words of both, but differ in no number."""
-    fewer, more = sorted((len(words), len(others)))
-    if fewer < SAME * more or not more:
-        return False  # even if all of the fewer are shared; most pairs end here, before any word is looked at
     shared = len(words & others)
-    if shared < SAME * (fewer + more - shared):
+    if shared < SAME * (len(words) + len(others) - shared) or not shared:
         return False
     return not any(map(str.isdigit, "".join(words ^ others)))
 
