@@ -153,7 +153,7 @@ def activate(view: GraphView, seeds: Integers, how: Spreading) -> Activation:
     def edges(firing: Integers) -> Edges:
         firing = firing if how.marks else firing[~view.is_mark[firing]]
         out = edges_out(counts, firing, how.weighting)
-        if how.recall_links and len(view.windows["recall"].pairs):
+        if how.recall_links and view.windows["recall"].pairs:
             out = out.joined(recall_links(view, firing, how.recall_links))
         if how.topic_links:
             out = out.joined(topic_links(view, firing, how.topic_links))

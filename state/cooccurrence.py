@@ -97,6 +97,10 @@ class PairCounts:
         """Return the number of unordered pairs."""
         return len(self.canonical()[0])
 
+    def __bool__(self) -> bool:
+        """Return whether any pair was counted, without counting what is queued."""
+        return bool(self._queued or len(self._half.keys) or len(self._main.keys) or len(self._delta.keys))
+
     def neighbours(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
         """Return every edge that leaves `concepts`, ordered by (position, neighbour).
 

@@ -131,6 +131,18 @@ def test_what_canonical_returned_stays_as_it_was() -> None:
 @pytest.mark.parametrize("window", [[], [7]])
 def test_a_window_of_fewer_than_two_concepts_holds_no_pair(window: list[int]) -> None:
     assert len(counted([window])) == 0
+    assert not counted([window])
+
+
+def test_whether_there_is_a_pair_is_known_before_it_is_counted_and_after_it_was_forgotten() -> None:
+    pairs = PairCounts()
+    assert not pairs
+    pairs.add([1, 2])
+    assert pairs
+    pairs.settle()
+    assert pairs
+    pairs.renumber(np.array([0, -1, 1]))
+    assert not pairs
 
 
 def test_fan_is_the_number_of_distinct_neighbours() -> None:
