@@ -7,6 +7,7 @@ FILE is any file that `emgas publish` reads and whose turns have times (LoCoMo's
 recalled, so that there are about 1.6 events a turn.  All times are CPU: what the thread or the process used, whoever
 else used the machine.
 
+    extraction   what the extractor takes for a turn of the file
     answers      parse, recall, encode: of a plain question, and with explanations
     as of        rebuilding the graph as of other times: the first near its end, the first in its middle, and any
     held up      the longest time for which the event loop served nobody else, by kind of question
@@ -30,6 +31,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from bench.pipeline import QUESTIONS
 from bench.recorded import recorded
 from emgas.formats import read
 from emgas.messages import REQUEST, Query, Timing, Turn
@@ -52,14 +54,6 @@ from streams.topic_plan import FOR_EVER, TopicPlan
 
 TOPIC, GRAPH = "emgas.events", "bench"
 LIVES = PRESETS["elephant"].model_copy(update={"duplicate_above": 2.0})  # repeated turns stay, too
-QUESTIONS = (
-    "What did we talk about last summer?",
-    "Who has a dog?",
-    "When did she start the new job?",
-    "Which book did he recommend?",
-    "What does the family do on weekends?",
-    "Where was the photo taken?",
-)
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "metadata that no turn has": {"only": {"metadata": {"none": 1}}},
@@ -131,6 +125,16 @@ def spread(milliseconds: list[float]) -> dict[str, float]:
     """Return the median and the tail of some times."""
     cuts = quantiles(milliseconds, n=100)
     return {"p50": round(cuts[49], 1), "p99": round(cuts[98], 1), "max": round(max(milliseconds), 1)}
+
+
+def extraction(file: Path, extractor: YakeExtractor) -> dict[str, float]:
+    """Return what a turn of a file takes `extractor`, ms."""
+    took = []
+    for turn in (item for item in read(file.open("rb"), file.name) if isinstance(item, Turn)):
+        started = time.process_time()
+        extractor.of_turn(turn.text, speaker=turn.speaker, at=turn.at or 0)
+        took.append((time.process_time() - started) * 1000)
+    return spread(took)
 
 
 def answers(owner: Owner, extractor: YakeExtractor, **fields: Any) -> dict[str, float]:
@@ -224,7 +228,9 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=6000)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
-        print(json.dumps(asyncio.run(measured(written(chosen.file, chosen.turns), Path(directory))), indent=2))
+        found = asyncio.run(measured(written(chosen.file, chosen.turns), Path(directory)))
+    found["extraction of a turn, ms"] = extraction(chosen.file, YakeExtractor(language="en"))
+    print(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

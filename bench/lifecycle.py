@@ -19,7 +19,7 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
@@ -69,8 +69,7 @@ class Worker:
         self._close_due(graph, at)
         self._append(draft, "turns")
         with self._timed("turns"):  # to count it belongs to folding it, though the fold leaves it to whoever asks
-            folded = self.state.graph(graph)
-            assert folded is not None and folded.concepts is not None  # noqa: PT018
+            _ = self.graph(graph).concepts
 
     def tick(self, graph: str, at: int) -> None:
         """Let a graph know the time (ms), as a worker's timer does."""
@@ -114,6 +113,12 @@ class Worker:
         windows = [seconds for what, seconds in self.seconds.items() if "," in what or what.startswith("asking")]
         return sum(windows) / self.seconds["turns"]
 
+    def graph(self, name: str) -> Graph:
+        """Return a graph that was told something."""
+        graph = self.state.graph(name)
+        assert graph is not None
+        return graph
+
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
         began = time.thread_time()
@@ -144,18 +149,10 @@ def drafts(turns: int, graphs: int, seed: int) -> Iterator[tuple[str, int, Draft
         speaker = "Ada" if minute % 2 else "Bot"
         text = " ".join(concept.label for concept in found) * 2
         facts = {"id": f"t{number}", "session": session, "speaker": speaker, "text": text, "at": at, "src": number}
-        plain = {"role": None, "metadata": {}, "clamped": False, "live": False, "question": False}
+        plain = {"role": None, "metadata": {}, "times": [], "clamped": False, "live": False, "question": False}
         concepts = [*found, Concept(f"@speaker:{speaker.lower()}", speaker, 0.5, 1)]
         length, name = 2 * len(found), f"graph-{graph}"
-        whole = {
-            **facts,
-            **plain,
-            "graph": name,
-            "tokens": length,
-            "concepts": concepts,
-            "times": [],
-            "extractor": "bench 1",
-        }
+        whole = {**facts, **plain, "graph": name, "tokens": length, "concepts": concepts, "extractor": "bench 1"}
         yield name, at, partial(TurnRecorded, **whole)
 
 
@@ -245,29 +242,22 @@ def stretched(turns: Sequence[Turn]) -> list[Turn]:
     """Return `turns` with their times spread over the year, and WEEKLY said once a week; by time."""
     times = [turn.at or 0 for turn in turns]
     first, span = min(times), max(1, max(times) - min(times))
-    spread = [
-        turn.model_copy(update={"at": BEGIN + (at - first) * (YEAR - 1) // span})
-        for turn, at in zip(turns, times, strict=True)
-    ]
-    weekly = [
-        Turn(id=f"weekly-{week}", graph=turns[0].graph, speaker="Odile's pupil", text=WEEKLY, at=BEGIN + week * 7 * DAY)
-        for week in range(YEAR // (7 * DAY) + 1)
-    ]
+    moved = [BEGIN + (at - first) * (YEAR - 1) // span for at in times]
+    spread = [turn.model_copy(update={"at": at}) for turn, at in zip(turns, moved, strict=True)]
+    said = {"graph": turns[0].graph, "speaker": "Odile's pupil", "text": WEEKLY}
+    weekly = [Turn(id=f"weekly-{week}", at=BEGIN + week * 7 * DAY, **said) for week in range(YEAR // (7 * DAY) + 1)]
     return sorted([*spread, *weekly], key=lambda turn: turn.at or 0)
 
 
-def lived(turns: Iterable[Turn], preset: str, extractor: YakeExtractor) -> Graph:
+def lived(turns: Sequence[Turn], preset: str, extractor: YakeExtractor) -> Graph:
     """Return the graph of a year's turns as it is when the year is over."""
-    worker, name = Worker(MemoryStore(), 1), ""
+    worker, name = Worker(MemoryStore(), 1), turns[0].graph
+    worker.configure(name, preset)
     for number, turn in enumerate(turns):
-        if not name:
-            name = turn.graph
-            worker.configure(name, preset)
         event = recorded(turn, extractor)
         worker.tell(name, event.at, lambda event=event, src=number, **link: structs.replace(event, src=src, **link))
     worker.tick(name, BEGIN + YEAR + 30 * DAY)
-    graph = worker.state.graph(name)
-    assert graph is not None
+    graph = worker.graph(name)
     graph.compact()
     return graph
 
@@ -275,9 +265,8 @@ def lived(turns: Iterable[Turn], preset: str, extractor: YakeExtractor) -> Graph
 def report_memory(given: argparse.Namespace) -> None:
     """Print what is left of each conversation."""
     extractor = YakeExtractor()
-    listed = [[each] for each in json.loads(given.data.read_text())]
-    for conversation in listed:
-        read = list(locomo.read(BytesIO(json.dumps(conversation).encode())))
+    for conversation in json.loads(given.data.read_text()):
+        read = locomo.read(BytesIO(json.dumps([conversation]).encode()))
         turns = stretched([item for item in read if isinstance(item, Turn)])
         mentions = Counter(found.id for turn in turns for found in recorded(turn, extractor).concepts)
         graph = lived(turns, given.presets.split(",")[0], extractor)
@@ -287,8 +276,8 @@ def report_memory(given: argparse.Namespace) -> None:
         weekly = {found.id for found in extractor.of_turn(WEEKLY, speaker="", at=BEGIN).concepts}
         once = [name for name, count in mentions.items() if count == 1 and name[0] != "@"]
         print(f"\n{turns[0].graph}: {len(turns)} turns, {sum(name[0] != '@' for name in mentions)} words")
-        kept_turns, topics = len(graph.passages), len(graph.topics.topics)
-        print(f"  kept                {len(kept)} words, {kept_turns} turns, {topics} topics")
+        left = f"{len(kept)} words, {len(graph.passages)} turns, {len(graph.topics.topics)} topics"
+        print(f"  kept                {left}")
         print(f"  mentioned once      {len(set(once) & set(kept))} of {len(once)} kept")
         print(f"  long-term           {len(long_term)}: {', '.join(long_term[:12])}")
         print(f"  weekly              {sorted(weekly & set(long_term))} long-term, {sorted(weekly - set(kept))} gone")

@@ -84,9 +84,13 @@ def cosines(passages: Vectors, question: Vectors) -> Floats:
 
 def fused(scores: Floats, cosine: Floats) -> Floats:
     """Return (p,) the `scores` (p,), >= 0, with what the `cosine` (p,) of each passage says."""
+    return _share(scores) + WEIGHT * _share(above_mean(cosine))
+
+
+def above_mean(cosine: Floats) -> Floats:
+    """Return (p,) by how many deviations each cosine lies above the mean, 0 below it."""
     deviation = cosine.std() if len(cosine) else 0.0
-    above = np.maximum(0.0, (cosine - cosine.mean()) / deviation) if deviation > 0 else np.zeros(len(cosine))
-    return _share(scores) + WEIGHT * _share(above)
+    return np.maximum(0.0, (cosine - cosine.mean()) / deviation) if deviation > 0 else np.zeros(len(cosine))
 
 
 def _share(values: Floats) -> Floats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from processors import flow
+from processors.dense import above_mean
 from processors.question import Asked
 from processors.weights import FEATURES
 from state.view import Floats, GraphView, Integers
@@ -38,7 +39,7 @@ def features(view: GraphView, asked: Asked, energy: Floats, cosine: Floats | Non
         **{kind: _marked(view, f"@{kind}", f"@{kind}" in asked.wants) for kind in ("time", "name", "number")},
         "names": _marked(view, "@name"),
         "length": np.log(np.maximum(view.passage_tokens[order.order], 1)),
-        "dense": _likeness(cosine)[order.order] if cosine is not None else np.zeros(len(asks)),
+        "dense": above_mean(cosine)[order.order] if cosine is not None else np.zeros(len(asks)),
     }
     return np.array([columns[name] for name in FEATURES], np.float64)
 
@@ -57,9 +58,3 @@ def _marked(view: GraphView, mark: str, wanted: bool = True) -> Floats:
     if number is None or not wanted:
         return np.zeros(len(view.passage_at))
     return flow.holding(view, np.array([number]))[view.session_order.order].astype(np.float64)
-
-
-def _likeness(cosine: Floats) -> Floats:
-    """Return (p,) by how many deviations each cosine lies above the mean, 0 below it."""
-    deviation = cosine.std() if len(cosine) else 0.0
-    return np.maximum(0.0, (cosine - cosine.mean()) / deviation) if deviation > 0 else np.zeros(len(cosine))

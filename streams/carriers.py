@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 
+import structlog
+
 from emgas.errors import TransportFailed
 from replay.log import LogReader
 from streams.app import Carrier
@@ -17,6 +19,8 @@ from streams.kafka.reader import KafkaReader
 from streams.settings import Settings
 from streams.topic_plan import TopicDescription, differences, plan
 from streams.transports import embedded_broker, kafka_broker
+
+log = structlog.get_logger()
 
 
 @asynccontextmanager
@@ -123,6 +127,7 @@ async def risks(settings: Settings) -> list[str]:
     (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)
     try:
         described = await KafkaTopics(settings.bootstrap).describe([wanted.name])
-    except TransportFailed:  # a worker needs no right to ask
+    except TransportFailed as error:  # a worker needs no right to ask
+        log.info("cannot see whether the log may lose events", error=str(error))
         return []
     return [each for found in described for each in differences(found, wanted)]

@@ -18,7 +18,8 @@ from state.events import (
 )
 from streams.changes import EVENT_OFFSET
 from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, only
-from tests.support.pipeline_steps import ONCE, WEEKS, PipelineSteps, failing
+from tests.support.pipeline_steps import WEEKS, PipelineSteps, failing
+from tests.support.weeks import THINGS
 
 
 class Lives(PipelineSteps):
@@ -49,7 +50,7 @@ class Lives(PipelineSteps):
         assert held is not None
         assert "anchor" in {name for event in decays for name in event.concepts}
         alive = {name for name, number in held.concepts.numbers.items() if held.concepts.alive[number]}
-        assert {"kettle", ONCE[-1]} <= alive
+        assert {"kettle", THINGS[-1]} <= alive
         assert "anchor" not in alive
         assert not (await pipeline.memory.query(graph, "anchor")).seeds
         verified = (await pipeline.verified())[pipeline.place(graph)]

@@ -16,7 +16,8 @@ from state.events import (
 )
 from tests.support.events import DAY, NOON
 from tests.support.pipeline import Pipeline, as_json
-from tests.support.pipeline_steps import ONCE, WEEKS, PipelineSteps
+from tests.support.pipeline_steps import WEEKS, PipelineSteps
+from tests.support.weeks import THINGS
 
 
 class Past(PipelineSteps):
@@ -53,8 +54,9 @@ class Past(PipelineSteps):
         assert last in {passage.id for passage in now.passages}
         seeds = [{seed.id for seed in reply.seeds} for reply in (asked[at], now)]
         assert seeds == [{"anchor", "kettle"}, {"kettle"}]
-        still = await pipeline.memory.query(graph, ONCE[-1], as_of=end)
-        faded = await pipeline.memory.query(graph, ONCE[-1], as_of=end + 1000 * DAY)  # nobody closed those windows yet
+        still = await pipeline.memory.query(graph, THINGS[-1], as_of=end)
+        later = end + 1000 * DAY  # nobody closed the windows up to there yet
+        faded = await pipeline.memory.query(graph, THINGS[-1], as_of=later)
         assert [(reply.found, len(reply.seeds)) for reply in (still, faded)] == [(True, 1), (True, 0)]
 
     async def test_a_turn_that_is_recorded_late_belongs_to_the_past_it_was_said_in(

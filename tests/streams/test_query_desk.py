@@ -240,7 +240,7 @@ async def test_a_question_waits_with_its_effect_while_a_window_is_closed() -> No
     await counter.remember("t0")
     async with counter.keeper.lock:
         await counter.ask(a_query(reinforce=True))
-        await asyncio.sleep(0.01)
+        await eventually(lambda: bool(counter.keeper.lock._waiters))
         assert len(counter.sent.to(REPLIES)) == 1
         assert len(counter.log.records[HERE]) == 2
     await counter.answers()

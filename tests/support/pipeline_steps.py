@@ -9,23 +9,10 @@ import pytest
 from emgas.messages import Outcome, Reply
 from tests.support.events import DAY, NOON
 from tests.support.pipeline import Pipeline
+from tests.support.weeks import THINGS
 
 # twelve weeks: the kettle recurs, all else is said once and fades in three weeks of `forgetful`
-ONCE = (
-    "anchor",
-    "basil",
-    "cactus",
-    "dragon",
-    "ember",
-    "falcon",
-    "glacier",
-    "harbour",
-    "igloo",
-    "jacket",
-    "kayak",
-    "ladder",
-)
-WEEKS = [(f"t{n}", NOON + 7 * n * DAY, f"The kettle stands beside the {word}.") for n, word in enumerate(ONCE)]
+WEEKS = [(f"t{n}", NOON + 7 * n * DAY, f"The kettle stands beside the {word}.") for n, word in enumerate(THINGS)]
 
 
 def failing(*_: Any, **__: Any) -> Any:
