@@ -33,24 +33,26 @@ from msgspec.structs import replace
 
 from bench.pipeline import QUESTIONS
 from bench.recorded import recorded
-from emgas.formats import read
-from emgas.messages import REQUEST, Query, Timing, Turn
-from processors.closing import close
-from processors.concepts import YakeExtractor
-from processors.windows import next_due
-from state.events import AnyEvent, Claim, ConceptsRecalled, GraphConfigured, GraphEvent, encode
-from state.graph import Graph
-from state.head import Head
+from emgas.importers.registry import read
+from emgas.messages.queries import Query, Timing
+from emgas.messages.topics import REQUEST
+from emgas.messages.turns import Turn
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.lifecycle.closing import close
+from processors.lifecycle.windows import next_due
+from state.events.events import AnyEvent, Claim, ConceptsRecalled, GraphConfigured, GraphEvent, encode
+from state.events.memory_settings import DAY, PRESETS
+from state.graph.graph import Graph
+from state.log_position import LogPosition
 from state.partition import Partition
-from state.presets import DAY, PRESETS
-from state.rocks_store import RocksStore
-from streams.answer import Asking, recall_from
-from streams.embedded.log import NewRecord, open_log
-from streams.embedded.reader import EmbeddedReader
-from streams.owner import Owner
-from streams.past import Past
-from streams.replies import position_of, reply_to
-from streams.topic_plan import FOR_EVER, TopicPlan
+from state.store.rocksdb import RocksStore
+from streams.ingest.partition_writer import PartitionWriter
+from streams.query.answer import Asking, recall_from
+from streams.query.as_of_cache import AsOfCache
+from streams.query.replies import position_of, reply_to
+from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.reader import EmbeddedReader
+from streams.transport.topic_plan import FOR_EVER, TopicPlan
 
 TOPIC, GRAPH = "emgas.events", "bench"
 LIVES = PRESETS["elephant"].model_copy(update={"duplicate_above": 2.0})  # repeated turns stay, too
@@ -69,7 +71,7 @@ class Writer:
     def __init__(self) -> None:
         self.records: list[bytes] = []
         self.times: list[int] = []
-        self._head, self._graph = Head(), Graph(GRAPH)
+        self._head, self._graph = LogPosition(), Graph(GRAPH)
         self._linked(Claim(writer="bench", partitions=1, nonce=""))
         self.append(GraphConfigured(graph=GRAPH, preset="elephant", settings=LIVES, **LINK))
 
@@ -137,7 +139,7 @@ def extraction(file: Path, extractor: YakeExtractor) -> dict[str, float]:
     return spread(took)
 
 
-def answers(owner: Owner, extractor: YakeExtractor, **fields: Any) -> dict[str, float]:
+def answers(owner: PartitionWriter, extractor: YakeExtractor, **fields: Any) -> dict[str, float]:
     """Return what answering costs, from the bytes of the question to those of the reply, ms."""
     took = []
     for number in range(300):
@@ -189,8 +191,8 @@ async def measured(writer: Writer, directory: Path) -> dict[str, Any]:
     log.create_topic(TopicPlan(TOPIC, 1, FOR_EVER, 1 << 20))
     log.append([NewRecord(TOPIC, 0, None, value, (), 0) for value in writer.records])
     extractor = YakeExtractor(language="en")
-    owner: Any = Owner(0, 1, state, None, "bench", 60.0)  # type: ignore[arg-type]  # it appends nothing
-    past = Past(EmbeddedReader(log, TOPIC), lambda _: closing(RocksStore(directory / "store", read_only=True)))
+    owner: Any = PartitionWriter(0, 1, state, None, "bench", 60.0)  # type: ignore[arg-type]  # it appends nothing
+    past = AsOfCache(EmbeddedReader(log, TOPIC), lambda _: closing(RocksStore(directory / "store", read_only=True)))
     events, end, first, last = len(writer.records) - 1, len(writer.records), writer.times[0], max(writer.times)
 
     async def as_of(at: int) -> None:

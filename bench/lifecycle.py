@@ -30,19 +30,19 @@ from typing import Any
 from msgspec import structs
 
 from bench.recorded import recorded
-from emgas.formats import locomo
-from emgas.messages import Turn
-from processors.closing import close
-from processors.concepts import YakeExtractor
-from processors.windows import next_due
-from state.events import Claim, DataEvent, GraphConfigured, TurnRecorded, encode
-from state.facts import Concept
-from state.graph import Graph
+from emgas.importers import locomo
+from emgas.messages.turns import Turn
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.lifecycle.closing import close
+from processors.lifecycle.windows import next_due
+from state.events.events import Claim, DataEvent, GraphConfigured, TurnRecorded, encode
+from state.events.extraction_types import Concept
+from state.events.memory_settings import DAY, MINUTE, PRESETS
+from state.graph.graph import Graph
 from state.partition import Partition
-from state.presets import DAY, MINUTE, PRESETS
-from state.rocks_store import RocksStore
-from state.store import MemoryStore, Store
-from streams.cli.line_chart import Series, line_chart
+from state.store.rocksdb import RocksStore
+from state.store.store import MemoryStore, Store
+from streams.cli.shared.line_chart import Series, line_chart
 
 BEGIN = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 YEAR = 366 * DAY
@@ -182,7 +182,7 @@ def table_bytes(store: RocksStore) -> int:
 
 
 def stored(store: RocksStore, kind: bytes) -> str:
-    """Return how many rows of a kind (state/store.py) there are, and their bytes before compression."""
+    """Return how many rows of a kind (state/store/store.py) there are, and their bytes before compression."""
     rows = [len(key) + len(value) for key, value in store.scan(kind, kind)]
     return f"{len(rows)} rows, {sum(rows) / 1e6:.1f} MB"
 

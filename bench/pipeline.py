@@ -26,10 +26,10 @@ import psutil
 import typer
 
 from emgas import Turn
-from emgas.client import MemoryClient
-from emgas.formats import read
-from streams import carriers
+from emgas.client.client import MemoryClient
+from emgas.importers.registry import read
 from streams.settings import Settings
+from streams.transport import select
 
 QUESTIONS = (
     "What did we talk about last summer?",
@@ -49,7 +49,7 @@ def main(
     """Measure and print one JSON object."""
     turns = [item for item in read(file.open("rb"), file.name) if isinstance(item, Turn)]
     settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}"})
-    asyncio.run(carriers.create(settings))
+    asyncio.run(select.create(settings))
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, _worker(settings, home) as worker:
         print(json.dumps(asyncio.run(_measure(settings, worker, turns, size, queries)), indent=2))
 

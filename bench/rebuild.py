@@ -25,16 +25,16 @@ from itertools import islice
 from pathlib import Path
 
 from bench.lifecycle import drafts
-from replay.rebuild import refold
-from state.events import AnyEvent, Claim, GraphConfigured, encode
-from state.graph import Graph
-from state.head import Head
+from replay.rebuild.rebuild import refold
+from state.events.events import AnyEvent, Claim, GraphConfigured, encode
+from state.events.memory_settings import PRESETS
+from state.graph.graph import Graph
+from state.log_position import LogPosition
 from state.partition import Partition
-from state.presets import PRESETS
-from state.rocks_store import RocksStore
-from streams.embedded.log import NewRecord, open_log
-from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
-from streams.topic_plan import FOR_EVER, TopicPlan
+from state.store.rocksdb import RocksStore
+from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.transport.topic_plan import FOR_EVER, TopicPlan
 
 TOPIC = "emgas.events"
 LIVE_FLUSH = 64  # events
@@ -42,7 +42,7 @@ LIVE_FLUSH = 64  # events
 
 def events(turns: int, graphs: int) -> Iterator[bytes]:
     """Yield the records of one partition: a claim, the graphs' births, and their turns."""
-    head, offset = Head(), -1
+    head, offset = LogPosition(), -1
 
     def linked(event: AnyEvent) -> bytes:
         nonlocal head, offset

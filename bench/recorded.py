@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from emgas.messages import Turn
-from processors.extractor import Extractor
-from state.events import TurnRecorded
+from emgas.messages.turns import Turn
+from processors.extraction.extractor import Extractor
+from state.events.events import TurnRecorded
 
 
 def recorded(turn: Turn, extractor: Extractor) -> TurnRecorded:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from emgas.errors import InvalidMessage
+from emgas.errors import InvalidMessageError
 from emgas.limits import EARLIEST_MS, LATEST_MS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def milliseconds(when: int | str | datetime) -> int:
-    """Return a time as ms since 1970.  Raises InvalidMessage.
+    """Return a time as ms since 1970.  Raises InvalidMessageError.
 
     int        ms since 1970, as it is
     str        ISO 8601 ("2023-05-08", "2023-05-08T14:00", "2023-05-08T14:00:00+02:00"), or ms in at least 11 digits
@@ -29,7 +29,7 @@ def _read(text: str) -> int:
     try:
         return _since_1970(datetime.fromisoformat(text))
     except ValueError:
-        raise InvalidMessage(
+        raise InvalidMessageError(
             f"{text[:40]!r} is no time: write it as 2023-05-08T14:00 (UTC, or with +02:00), or in ms since 1970"
         ) from None
 
@@ -41,5 +41,5 @@ def _since_1970(when: datetime) -> int:
 
 def _within(at: int, given: str) -> int:
     if not EARLIEST_MS <= at <= LATEST_MS:
-        raise InvalidMessage(f"{given[:40]} lies outside the years 1 to 9999: times are in ms since 1970")
+        raise InvalidMessageError(f"{given[:40]} lies outside the years 1 to 9999: times are in ms since 1970")
     return at

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from emgas import limits
-from emgas.errors import InvalidMessage
-from emgas.fields import Message
+from emgas.errors import InvalidMessageError
+from emgas.messages.fields import Message
 
 M = TypeVar("M", bound=Message)
 
@@ -33,26 +33,26 @@ _METADATA = f"must be a string of at most {limits.METADATA_CHARACTERS} character
 
 
 def build(model: type[M], fields: Mapping[str, Any]) -> M:
-    """Return `model(**fields)`.  Raises InvalidMessage, which names every problem."""
+    """Return `model(**fields)`.  Raises InvalidMessageError, which names every problem."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        raise InvalidMessage(describe(error)) from None
+        raise InvalidMessageError(describe(error)) from None
 
 
 def parse(model: type[M], raw: bytes | str) -> M:
-    """Return the message that `raw` JSON holds.  Raises InvalidMessage, which names every problem."""
+    """Return the message that `raw` JSON holds.  Raises InvalidMessageError, which names every problem."""
     try:
         return model.model_validate_json(raw)
     except ValidationError as error:
-        raise InvalidMessage(describe(error)) from None
+        raise InvalidMessageError(describe(error)) from None
 
 
 def encode(message: Message) -> bytes:
-    """Return a record's value.  Raises InvalidMessage when it is over `limits.RECORD_BYTES`."""
+    """Return a record's value.  Raises InvalidMessageError when it is over `limits.RECORD_BYTES`."""
     value = message.model_dump_json().encode()
     if len(value) > limits.RECORD_BYTES:
-        raise InvalidMessage(
+        raise InvalidMessageError(
             f"record: is {len(value)} bytes of JSON, the limit is {limits.RECORD_BYTES}: shorten text or metadata"
         )
     return value

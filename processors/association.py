@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from state.view import Floats, Integers, WindowCounts
+from state.graph.view import Floats, Integers, WindowCounts
 
 Weighting = Literal["ppmi", "npmi", "fan"]
 

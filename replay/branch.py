@@ -22,9 +22,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from emgas.messages import Configure, Forget, Settings, Turn
-from state.events import Forgotten, GraphConfigured, GraphEvent, TurnRecorded
-from state.presets import PRESETS, MemorySettings
+from emgas.messages.turns import Configure, Forget, Settings, Turn
+from state.events.events import Forgotten, GraphConfigured, GraphEvent, TurnRecorded
+from state.events.memory_settings import PRESETS, MemorySettings
 
 Message = Turn | Configure | Forget
 

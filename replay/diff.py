@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from state.graph import Graph
-from state.view import GraphView, Integers
+from state.graph.graph import Graph
+from state.graph.view import GraphView, Integers
 
 MOST_PAIRS = 20
 LABELLED_BY = 3  # concepts that a topic is named by: those that are its strongest now
@@ -39,7 +39,7 @@ class ConceptChange(NamedTuple):
         return self.after - self.before
 
 
-class TopicChange(NamedTuple):
+class ThemeChange(NamedTuple):
     """What became of a topic, as far as two moments tell.
 
     born     it is new, and no topic gave most of its concepts    split    it is new, most of them come from `other`
@@ -78,7 +78,7 @@ class Difference:
     weaker: list[ConceptChange]
     forgotten: list[ConceptChange]
     long_term: list[ConceptChange]
-    topics: list[TopicChange]
+    topics: list[ThemeChange]
     added: list[str]
     archived: list[str]
     pairs: list[PairGrowth]
@@ -140,7 +140,7 @@ def _most(changes: Iterable[ConceptChange]) -> list[ConceptChange]:
     return sorted(changes, key=lambda change: (-abs(change.by), change.id))
 
 
-def _topics(old: GraphView, new: GraphView) -> list[TopicChange]:
+def _topics(old: GraphView, new: GraphView) -> list[ThemeChange]:
     """Return what became of the topics: those that went, then those that are there, each in order of birth."""
     before, after = _by_id(old), _by_id(new)
     gone = (_gone(topic, after) for topic in before.values() if topic.id not in after)
@@ -167,20 +167,20 @@ def _by_id(view: GraphView) -> dict[str, _Topic]:
     }
 
 
-def _changed(was: _Topic, topic: _Topic) -> TopicChange:
+def _changed(was: _Topic, topic: _Topic) -> ThemeChange:
     joined = [label for name, label in topic.members.items() if name not in was.members]
     left = [label for name, label in was.members.items() if name not in topic.members]
-    return TopicChange(topic.id, topic.label, "changed", None, joined, left)
+    return ThemeChange(topic.id, topic.label, "changed", None, joined, left)
 
 
-def _gone(topic: _Topic, after: Mapping[str, _Topic]) -> TopicChange:
+def _gone(topic: _Topic, after: Mapping[str, _Topic]) -> ThemeChange:
     heir = _with_most(topic, after)
-    return TopicChange(topic.id, topic.label, "merged" if heir else "died", heir, [], list(topic.members.values()))
+    return ThemeChange(topic.id, topic.label, "merged" if heir else "died", heir, [], list(topic.members.values()))
 
 
-def _came(topic: _Topic, before: Mapping[str, _Topic]) -> TopicChange:
+def _came(topic: _Topic, before: Mapping[str, _Topic]) -> ThemeChange:
     origin = _with_most(topic, before)
-    return TopicChange(topic.id, topic.label, "split" if origin else "born", origin, list(topic.members.values()), [])
+    return ThemeChange(topic.id, topic.label, "split" if origin else "born", origin, list(topic.members.values()), [])
 
 
 def _with_most(topic: _Topic, others: Mapping[str, _Topic]) -> str | None:

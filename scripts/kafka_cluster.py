@@ -66,7 +66,7 @@ num.io.threads=4
 """
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """What was asked cannot be done; the message says what to do about it."""
 
 
@@ -98,11 +98,11 @@ def free_ports(count: int, first: int | None) -> list[int]:
     """`count` free ports from `first` (default 9092) upwards. They stay below the range that the system gives to
     outgoing connections, so that a broker finds its port still free when it is restarted."""
     if first is not None and not is_free(first):
-        raise Refused(f"port {first} is taken; without --port a free one is chosen")
+        raise RefusedError(f"port {first} is taken; without --port a free one is chosen")
     start = first or DEFAULT_PORT
     found = [port for port in range(start, min(start + 200, 65536)) if is_free(port)][:count]
     if len(found) < count:
-        raise Refused(f"no free ports from {start} upwards")
+        raise RefusedError(f"no free ports from {start} upwards")
     return found
 
 
@@ -215,7 +215,7 @@ class Cluster:
         tools = [(node, self.run(node, java, *verb, str(node.settings))) for node in self.nodes]
         for node, tool in tools:
             if tool.wait():
-                raise Refused(f"formatting the storage failed:\n{node.log_tail()}")
+                raise RefusedError(f"formatting the storage failed:\n{node.log_tail()}")
 
     def start(self, java: list[str]) -> None:
         """Start the nodes that do not run, and return once all of them answer."""
@@ -230,7 +230,7 @@ class Cluster:
                 until(lambda node=node, process=process: node.runs() or process.poll() is not None, 5)  # type: ignore[misc]
             if not until(lambda: self.answers() or bool(self.stopped()), START_SECONDS) or self.stopped():
                 logs = "\n".join(node.log_tail() for node in self.stopped() or self.nodes)
-                raise Refused(f"the brokers of {self.name!r} do not answer:\n{logs}")
+                raise RefusedError(f"the brokers of {self.name!r} do not answer:\n{logs}")
         except BaseException:  # Ctrl-C too: nothing half started stays behind
             self.stop(missing)
             raise
@@ -249,4 +249,4 @@ class Cluster:
             if until(all_gone, STOP_SECONDS):
                 return
             say(f"some brokers of {self.name!r} outlived {sign.name}")
-        raise Refused(f"could not end {self.name!r}")
+        raise RefusedError(f"could not end {self.name!r}")

@@ -1,36 +1,36 @@
-"""Why a partition stops.  All are Halted (emgas/errors.py): each names the operator's next step.
+"""Why a partition stops.  All are HaltedError (emgas/errors.py): each names the operator's next step.
 
-Halted
-├── UnreadableEvent   the log holds a record that this version cannot read (unknown kind, newer schema, not JSON)
-├── LogRewritten      the log is not the one that this state was folded from: shorter, recreated, other bytes
-├── RetractedTooFar   the log takes back an event that no honest worker lets anybody take back
-├── StoreCorrupt      RocksDB reports damage, or holds another number of keys than it should
-└── WrongLayout       the store was written for another number of partitions, or by a newer version
+HaltedError
+├── UnreadableEventError   the log holds a record that this version cannot read (unknown kind, newer schema, not JSON)
+├── LogRewrittenError      the log is not the one that this state was folded from: shorter, recreated, other bytes
+├── RetractedTooFarError   the log takes back an event that no honest worker lets anybody take back
+├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
+└── WrongLayoutError       the store was written for another number of partitions, or by a newer version
 """
 
 from __future__ import annotations
 
-from emgas.errors import Halted
+from emgas.errors import HaltedError
 
 
-class UnreadableEvent(Halted):
+class UnreadableEventError(HaltedError):
     """A record in `events` cannot be read.  Operator action: run a version that knows it; never skip it."""
 
 
-class LogRewritten(Halted):
+class LogRewrittenError(HaltedError):
     """The log differs from the one this state was folded from.
 
     Operator action: if the log is right, remove the partition's store and let it refold; else restore the log.
     """
 
 
-class RetractedTooFar(Halted):
+class RetractedTooFarError(HaltedError):
     """An event was taken back that lies too far back for it.  Operator action: see who else writes to this log."""
 
 
-class StoreCorrupt(Halted):
+class StoreCorruptError(HaltedError):
     """The store is damaged.  Operator action: remove the partition's store; it is folded again from the log."""
 
 
-class WrongLayout(Halted):
+class WrongLayoutError(HaltedError):
     """The store belongs to another topic layout or a newer version.  Operator action: see the message."""

@@ -1,7 +1,7 @@
 """One partition's state: the fold of its event log, graph by graph, kept in a store.
 
     fold(offset, value)   the only writer: a record of the log in, state and watermark moved together
-    fold_all(records)     the same for many, graph by graph (state/judging.py): how a rebuild folds
+    fold_all(records)     the same for many, graph by graph (state/batch_acceptance.py): how a rebuild folds
     flush()               everything folded since the last flush, with the watermark, in one atomic batch
 
 Between two flushes the memory is ahead of the store; death loses only what the log folds again.
@@ -18,15 +18,15 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from state import store as layout
-from state.errors import RetractedTooFar, StoreCorrupt, WrongLayout
-from state.events import AnyEvent, GraphData, Retracted, TurnRecorded, decode
-from state.graph import Graph
-from state.graph_rows import GraphRows
-from state.head import Head, Verdict
-from state.judging import judged
+from state.batch_acceptance import judged
+from state.errors import RetractedTooFarError, StoreCorruptError, WrongLayoutError
+from state.events.events import AnyEvent, GraphData, Retracted, TurnRecorded, decode
+from state.graph.graph import Graph
+from state.log_position import Acceptance, LogPosition
 from state.retraction import refolded, surviving
-from state.store import HEAD, Store
+from state.store import store as layout
+from state.store.pages import GraphRows
+from state.store.store import HEAD, Store
 
 CACHED_GRAPHS = 1000
 SNAPSHOT_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds
@@ -37,11 +37,11 @@ class Folded(NamedTuple):
     """What became of one record."""
 
     event: AnyEvent
-    verdict: Verdict
+    verdict: Acceptance
 
 
-def _miscounted(name: str, expected: int, found: int) -> StoreCorrupt:
-    return StoreCorrupt(
+def _miscounted(name: str, expected: int, found: int) -> StoreCorruptError:
+    return StoreCorruptError(
         f"graph {name} should have {expected} events and has {found}: the store is damaged. Remove this partition's "
         "store and start again: it is folded anew from the log."
     )
@@ -57,8 +57,10 @@ class Partition:
         self._store = store
         head = store.get(HEAD)
         if head is None and next(store.scan(b"c", b"c"), None):
-            raise StoreCorrupt("graphs are stored, but not how far the log is folded. Remove this partition's store.")
-        self.head = self._flushed = Head.of_bytes(head) if head is not None else Head()
+            raise StoreCorruptError(
+                "graphs are stored, but not how far the log is folded. Remove this partition's store."
+            )
+        self.head = self._flushed = LogPosition.of_bytes(head) if head is not None else LogPosition()
         self._cached_graphs = cached_graphs
         self._rebuilding = rebuilding
         self._graphs: OrderedDict[str, Graph] = OrderedDict()  # least recently used first
@@ -71,7 +73,7 @@ class Partition:
         """Fold the log's next record.  Raises what state/errors.py lists; never skips."""
         event = decode(value)
         head, verdict = self.head.after(offset, event, value)
-        if verdict is Verdict.ACCEPTED and isinstance(event, GraphData):
+        if verdict is Acceptance.ACCEPTED and isinstance(event, GraphData):
             head = self._fold_graph(head, event.graph, [(event, value)])
         self.head = head
         return Folded(event, verdict)
@@ -86,7 +88,7 @@ class Partition:
             head = self._fold_graph(head, name, ((decode(value), value) for value in values))
         self.head = head
 
-    def _fold_graph(self, head: Head, name: str, events: Iterable[tuple[AnyEvent, bytes]]) -> Head:
+    def _fold_graph(self, head: LogPosition, name: str, events: Iterable[tuple[AnyEvent, bytes]]) -> LogPosition:
         """Fold the next events of one graph, each with its record value; return the head with what they add."""
         known = self.graph(name)
         graph = known or self._remember(Graph(name), snapshot=0)
@@ -104,7 +106,7 @@ class Partition:
     def _retracted(self, graph: Graph, event: Retracted, value: bytes) -> Graph:
         """Fold the graph again from before the first event that is taken back; its snapshots since then are void."""
         if event.first < graph.undoable_from:
-            raise RetractedTooFar(
+            raise RetractedTooFarError(
                 f"event {graph.events} of graph {graph.name} takes back event {event.first}, but only those from "
                 f"{graph.undoable_from} on could be. Another program wrote to this log: stop it, and restore the log."
             )
@@ -159,7 +161,7 @@ class Partition:
         expected = layout.of_number(count) if count else 0
         if graph.events != expected:
             if self._rows.get(layout.snapshot_key(name)) and not snapshot:
-                raise WrongLayout(
+                raise WrongLayoutError(
                     f"the snapshot of graph {name} was written by another version of EMGAS: run that one, or remove "
                     "this partition's store and start again: it is folded anew from the log."
                 )
@@ -185,7 +187,7 @@ class Partition:
         key = layout.event_key(graph.name, graph.passages.event[passage])
         value = self._rows.get(key)
         if value is None:
-            raise StoreCorrupt(f"the text of passage {passage} of {graph.name} is missing: refold this partition")
+            raise StoreCorruptError(f"the text of passage {passage} of {graph.name} is missing: refold this partition")
         event = decode(value)
         assert isinstance(event, TurnRecorded)  # noqa: S101 - passages point at nothing else
         return event
@@ -211,11 +213,11 @@ class Partition:
         return max(SNAPSHOT_AFTER, len(graph.passages.numbers) // 4)
 
     def names(self) -> list[str]:
-        """Return the names of all graphs, ascending.  Raises StoreCorrupt when some are missing."""
+        """Return the names of all graphs, ascending.  Raises StoreCorruptError when some are missing."""
         stored = {layout.graph_of_count_key(key) for key, _ in self._store.scan(b"c", b"c")}
         names = sorted(stored | self._unflushed)
         if len(names) != self.head.graphs:
-            raise StoreCorrupt(f"{len(names)} graphs found, {self.head.graphs} expected: refold this partition")
+            raise StoreCorruptError(f"{len(names)} graphs found, {self.head.graphs} expected: refold this partition")
         return names
 
     def graphs(self) -> Iterator[Graph]:
@@ -223,7 +225,7 @@ class Partition:
         for name in self.names():
             graph = self.graph(name)
             if graph is None:
-                raise StoreCorrupt(f"graph {name} is listed but not stored: refold this partition")
+                raise StoreCorruptError(f"graph {name} is listed but not stored: refold this partition")
             yield graph
 
     def digests(self) -> dict[str, str]:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from state.events import GraphData, GraphEvent, Retracted, decode
-from state.graph import Graph
+from state.events.events import GraphData, GraphEvent, Retracted, decode
+from state.graph.graph import Graph
 
 
 def surviving(events: Sequence[GraphEvent], first_ordinal: int = 0) -> list[bool]:
@@ -39,7 +39,7 @@ def refolded(base: Graph, values: Sequence[bytes]) -> Graph:
     """Return `base`, gone on with the graph's events from there on (record values): those that count are folded.
 
     base  the fold of what counts before: nothing in it may have been taken back since; it is changed
-    Raises UnreadableEvent.
+    Raises UnreadableEventError.
     """
     retractions = {place: event for place, value in enumerate(values) if isinstance(event := decode(value), Retracted)}
     survives = still_counting(len(values), retractions, base.events)

@@ -14,8 +14,8 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from emgas.wire import TopicNames
-from processors.chinese import Segmenter
-from state.presets import PRESETS
+from processors.text.chinese import Segmenter
+from state.events.memory_settings import PRESETS
 
 
 def _default_data() -> Path:
@@ -39,11 +39,15 @@ class Settings(BaseSettings):
     prefix: str = Field("emgas", pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="of the topics and of the group")
     partitions: int = Field(8, ge=1, le=1024, description="of topics that are yet to be created")
     replication: int = Field(1, ge=1, le=7, description="of topics that are yet to be created")
-    preset: str = Field("default", description="how a graph lives that nobody has configured (state/presets.py)")
+    preset: str = Field(
+        "default", description="how a graph lives that nobody has configured (state/events/memory_settings.py)"
+    )
     tick_seconds: float = Field(10.0, gt=0, description="how often silent live graphs are looked at")
     language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
     words: Path | None = Field(None, description="file of Chinese words that the dictionary lacks, one a line, UTF-8")
-    extractor: str = Field("processors.concepts.YakeExtractor", description="package.module.name of another one")
+    extractor: str = Field(
+        "processors.extraction.yake_extractor.YakeExtractor", description="package.module.name of another one"
+    )
     embedder: Path | None = Field(None, description="model of text embeddings: turns are recorded with their vectors")
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(

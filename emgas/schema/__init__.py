@@ -12,23 +12,10 @@ from typing import Any
 
 import orjson
 
-from emgas.fields import Message
-from emgas.messages import (
-    Checkpoint,
-    Checkpointed,
-    Configure,
-    Describe,
-    Description,
-    Failure,
-    Forget,
-    Inspect,
-    Inspection,
-    Outcome,
-    Query,
-    Reply,
-    Turn,
-    Undo,
-)
+from emgas.messages.fields import Message
+from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
+from emgas.messages.queries import Describe, Description, Failure, Query, Reply
+from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (

@@ -8,5 +8,5 @@
 The lists go through the common words of everyday life field by field (what one does, says, feels, owns, eats; people,
 body, home, school, work, towns, arts, nature, technology).  No word is taken from a data set, but whoever wrote them
 had read some of what recall missed on LoCoMo's dev conversations.  Words stand as the ids of their concepts: lower
-case, dictionary form.  They are read by processors/relatives.py and processors/kinds.py.
+case, dictionary form.  They are read by processors/lexicon/query_expansion.py and processors/lexicon/hyponyms.py.
 """

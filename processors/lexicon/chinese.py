@@ -1,6 +1,6 @@
 """Words of nearly one meaning: Chinese, each group with the English words that it is asked for with.
 
-Groups of words, `|` between them, lines that begin with # are headings (processors/relatives.py reads them).
+Groups of words, `|` between them, lines that begin with # are headings (processors/lexicon/query_expansion.py reads them).
 """
 
 from __future__ import annotations

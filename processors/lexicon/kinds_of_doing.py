@@ -1,6 +1,6 @@
 """Kinds of things and what belongs to them: what one does, likes, feels, eats, owns and works on.
 
-One entry: the words that ask for a kind, a colon, its members; further lines of it are indented (processors/kinds.py).
+One entry: the words that ask for a kind, a colon, its members; further lines of it are indented (processors/lexicon/hyponyms.py).
 """
 
 from __future__ import annotations

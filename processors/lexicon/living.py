@@ -1,6 +1,6 @@
 """Words of nearly one meaning: people, feelings, body, home, society, things; English.
 
-Groups of words, `|` between them, lines that begin with # are headings (processors/relatives.py reads them).
+Groups of words, `|` between them, lines that begin with # are headings (processors/lexicon/query_expansion.py reads them).
 """
 
 from __future__ import annotations

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
+
 import typer
 
-from streams.cli import dead_letters, output, replay, snapshot, topics
-from streams.cli.branch import branch
-from streams.cli.compare import compare
-from streams.cli.configure import configure
-from streams.cli.demo import demo
-from streams.cli.doctor import doctor
-from streams.cli.eval import evaluate
-from streams.cli.export import export
-from streams.cli.forget import forget
-from streams.cli.import_ import import_
-from streams.cli.publish import publish
-from streams.cli.query import query
-from streams.cli.themes import themes
-from streams.cli.timeline import timeline
-from streams.cli.undo import events, undo
-from streams.cli.worker import worker
+from streams.cli.memory.configure import configure
+from streams.cli.memory.demo import demo
+from streams.cli.memory.export import export
+from streams.cli.memory.forget import forget
+from streams.cli.memory.import_ import import_
+from streams.cli.memory.publish import publish
+from streams.cli.memory.query import query
+from streams.cli.memory.themes import themes
+from streams.cli.memory.timeline import timeline
+from streams.cli.operate import dead_letters, snapshot, topics
+from streams.cli.operate.doctor import doctor
+from streams.cli.operate.worker import worker
+from streams.cli.replay import commands
+from streams.cli.replay.branch import branch
+from streams.cli.replay.compare import compare
+from streams.cli.replay.undo import events, undo
+from streams.cli.shared import output
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,17 +32,18 @@ app = typer.Typer(
 )
 for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
     app.command()(command)
-app.command("eval")(evaluate)
 app.command()(export)
 app.command("import")(import_)
-replay.app.command()(branch)
-replay.app.command()(compare)
-replay.app.command()(events)
-replay.app.command()(undo)
+commands.app.command()(branch)
+commands.app.command()(compare)
+commands.app.command()(events)
+commands.app.command()(undo)
 app.add_typer(topics.app, name="topics")
-app.add_typer(replay.app, name="replay")
+app.add_typer(commands.app, name="replay")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(dead_letters.app, name="dead-letters")
+for entry in entry_points(group="emgas.commands"):  # what lies above this layer: `eval`, where it is installed
+    app.command(entry.name)(entry.load())
 
 
 @app.callback()

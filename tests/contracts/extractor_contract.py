@@ -1,4 +1,4 @@
-"""What every backend of the `Extractor` seam must do (processors/extractor.py)."""
+"""What every backend of the `Extractor` seam must do (processors/extraction/extractor.py)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import CONCEPTS_PER_TURN, EARLIEST_MS, LATEST_MS, SPANS_PER_TURN, TEXT_BYTES
-from processors.extractor import Extraction, Extractor
-from state.facts import TimeSpan
+from processors.extraction.extractor import Extraction, Extractor
+from state.events.extraction_types import TimeSpan
 
 AT = 1_683_553_000_000  # 2023-05-08T13:36:40Z
 DAY_MS = 86_400_000

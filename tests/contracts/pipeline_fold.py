@@ -9,13 +9,13 @@ import shutil
 import msgspec
 import pytest
 
-from emgas.errors import Halted
-from state.errors import LogRewritten, UnreadableEvent
-from state.events import (
+from emgas.errors import HaltedError
+from state.errors import LogRewrittenError, UnreadableEventError
+from state.events.events import (
     Claim,
     encode,
 )
-from streams.owner import Fenced
+from streams.ingest.partition_writer import FencedError
 from tests.support.pipeline import PATIENCE, Pipeline, a_turn, as_json, eventually, only
 from tests.support.pipeline_steps import PipelineSteps, failing
 
@@ -105,13 +105,13 @@ class Folds(PipelineSteps):
         await doomed.produce(doomed.topics.queries, b"ada", query, partition, doomed.address(b"unheard"))
         await doomed.stop()
         for _ in range(2):
-            with pytest.raises(UnreadableEvent) as told:
+            with pytest.raises(UnreadableEventError) as told:
                 await doomed.start()
             self.check_unreadable(told.value)
         assert b"unheard" not in await doomed.correlations()
 
     def check_unreadable(self, error: BaseException | None) -> None:
-        assert isinstance(error, UnreadableEvent)
+        assert isinstance(error, UnreadableEventError)
         assert "Run the version that wrote it; do not skip it" in str(error)
 
     async def test_a_worker_whose_partition_was_claimed_by_another_stops_and_its_successor_goes_on(
@@ -124,7 +124,7 @@ class Folds(PipelineSteps):
         turn = as_json(a_turn("ada", "t2"))
         await doomed.produce(doomed.topics.turns, b"ada", turn, partition, doomed.address(b"unheard"))
         await eventually(lambda: doomed.app.halted)
-        assert isinstance(doomed.app.halted, Fenced)
+        assert isinstance(doomed.app.halted, FencedError)
         assert b"unheard" not in await doomed.correlations()
         await doomed.stop()
         await doomed.start()
@@ -167,7 +167,7 @@ class Folds(PipelineSteps):
             await doomed.produce(doomed.topics.turns, b"ada", turn, partition)
         await doomed.carrier.truncate(doomed.topics.turns, partition, 3)
         async with asyncio.timeout(PATIENCE):
-            with pytest.raises(LogRewritten, match=r"no longer has .* offset 1"):
+            with pytest.raises(LogRewrittenError, match=r"no longer has .* offset 1"):
                 await self.start_and_wait(doomed)
 
     async def test_an_event_log_without_its_beginning_halts_the_worker(self, doomed: Pipeline) -> None:
@@ -176,7 +176,7 @@ class Folds(PipelineSteps):
         await doomed.stop()
         await doomed.carrier.truncate(doomed.topics.events, partition, 1)
         shutil.rmtree(doomed.settings.home / "partitions")
-        with pytest.raises(LogRewritten, match="events are missing"):
+        with pytest.raises(LogRewrittenError, match="events are missing"):
             await self.start_and_wait(doomed)
 
     async def start_and_wait(self, doomed: Pipeline) -> None:
@@ -184,5 +184,5 @@ class Folds(PipelineSteps):
         await doomed.start()
         await eventually(lambda: doomed.app.halted)
         halted = doomed.app.halted
-        assert isinstance(halted, Halted)
+        assert isinstance(halted, HaltedError)
         raise halted

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from state.events import (
+from state.events.events import (
     ConsolidationWindowClosed,
     DecayWindowClosed,
     Forgotten,
@@ -16,7 +16,7 @@ from state.events import (
     TurnRecorded,
     decode,
 )
-from streams.changes import EVENT_OFFSET
+from streams.ingest.change_feed import EVENT_OFFSET
 from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, only
 from tests.support.pipeline_steps import WEEKS, PipelineSteps, failing
 from tests.support.weeks import THINGS
@@ -79,7 +79,7 @@ class Lives(PipelineSteps):
     ) -> None:
         partition, there = doomed.place("ada"), len(WEEKS) // 2
         await self.live(doomed, "ada", WEEKS[:there])
-        monkeypatch.setattr("streams.changes.Changes.tell", failing)
+        monkeypatch.setattr("streams.ingest.change_feed.ChangeFeed.tell", failing)
         turns = [as_json(a_turn("ada", id, text, at=at)) for id, at, text in WEEKS[there:]]
         for turn in turns:
             await doomed.produce(doomed.topics.turns, b"ada", turn, partition)

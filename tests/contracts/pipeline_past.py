@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emgas.errors import Halted, InvalidMessage
-from emgas.messages import Failure
-from state.events import (
+from emgas.errors import HaltedError, InvalidMessageError
+from emgas.messages.queries import Failure
+from state.events.events import (
     TurnEmbedded,
 )
 from tests.support.events import DAY, NOON
@@ -78,7 +78,7 @@ class Past(PipelineSteps):
         failure = await pipeline.ask(pipeline.topics.queries, graph.encode(), value, pipeline.place(graph))
         assert isinstance(failure, Failure)
         assert (failure.code, "cannot be reinforced" in failure.message) == ("invalid", True)
-        with pytest.raises(InvalidMessage, match="cannot be reinforced"):
+        with pytest.raises(InvalidMessageError, match="cannot be reinforced"):
             await pipeline.memory.query(graph, "what?", as_of=NOON, reinforce=True)
 
     # the dense view
@@ -119,7 +119,7 @@ class Past(PipelineSteps):
     async def test_a_worker_whose_model_is_not_there_says_so_before_it_starts(
         self, doomed: Pipeline, tmp_path: Path
     ) -> None:
-        with pytest.raises(Halted, match=r"EMGAS_EMBEDDER: .*nowhere is no model: give a table of word vectors"):
+        with pytest.raises(HaltedError, match=r"EMGAS_EMBEDDER: .*nowhere is no model: give a table of word vectors"):
             await self.embedding(doomed, tmp_path / "nowhere")
 
     async def embedding(self, pipeline: Pipeline, model: Path) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from emgas.errors import NoAnswer, QueryFailed
-from emgas.exchange import Answer
+from emgas.client.request_reply import Answer
+from emgas.errors import NoAnswerError, QueryFailedError
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
-from emgas.messages import Failure
+from emgas.messages.queries import Failure
 from emgas.wire import DEADLINE
-from state.events import (
+from state.events.events import (
     ConceptsRecalled,
 )
 from tests.support.events import DAY, NOON
@@ -113,11 +113,11 @@ class Questions(PipelineSteps):
             for seconds in (0.5, 2.0, 8.0, 32.0):  # a busy machine may need longer than the first
                 try:
                     return await pipeline.memory.query(graph, "what?", after=there.position.source + 1, timeout=seconds)
-                except NoAnswer:
+                except NoAnswerError:
                     continue
             raise AssertionError("no answer, though the deadline was far away")
 
-        with pytest.raises(QueryFailed) as told:
+        with pytest.raises(QueryFailedError) as told:
             await refusal()
         assert told.value.failure.code == "not-yet"
         assert f"the state is at {there.position.source}" in told.value.failure.message
@@ -129,7 +129,7 @@ class Questions(PipelineSteps):
             for _ in range(AT_ONCE)
         ]
         await asyncio.sleep(0)
-        with pytest.raises(QueryFailed) as told:
+        with pytest.raises(QueryFailedError) as told:
             await pipeline.memory.query(graph, "what?")
         assert told.value.failure.code == "overloaded"
         await pipeline.record(graph, id="t2")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
-from emgas.messages import Outcome
-from state.events import (
+from emgas.messages.turns import Outcome
+from state.events.events import (
     TurnDuplicated,
     TurnRecorded,
     TurnRejected,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from emgas.errors import TransportFailed
+from emgas.errors import TransportError
 from replay.log import LogReader, Record
 
 NOW = 1_700_000_000_000
@@ -71,5 +71,5 @@ class KeptReaderContract(ReaderContract):
 
     async def test_a_missing_topic_is_told_and_not_created(self, missing: LogReader) -> None:
         for _ in range(2):
-            with pytest.raises(TransportFailed, match="create"):
+            with pytest.raises(TransportError, match="create"):
                 await missing.partitions()

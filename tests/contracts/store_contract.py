@@ -1,4 +1,4 @@
-"""What every backend of the `Store` seam must do (state/store.py)."""
+"""What every backend of the `Store` seam must do (state/store/store.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from state.store import HEAD, KeptStore, Store, count_key, event_key, event_prefix, number, snapshot_key
+from state.store.store import HEAD, KeptStore, Store, count_key, event_key, event_prefix, number, snapshot_key
 
 
 class StoreContract:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from emgas.wire import TopicNames, partition_of
-from state.errors import LogRewritten
-from streams.embedded.log import NewRecord
-from streams.topic_plan import plan
-from tests.support.carriers import Carrier
+from state.errors import LogRewrittenError
+from streams.transport.embedded.log import NewRecord
+from streams.transport.topic_plan import plan
 from tests.support.tiny_app import PATIENCE, TinyApp
+from tests.support.transports import Transport
 
 PARTITIONS = 2
 NOW = round(time.time() * 1000)  # an older turn would have expired
@@ -30,21 +30,21 @@ class TransportContract:
         raise NotImplementedError
 
     @pytest.fixture
-    async def topics(self, carrier: Carrier, prefix: str) -> TopicNames:
+    async def topics(self, carrier: Transport, prefix: str) -> TopicNames:
         names = TopicNames(prefix)
         for each in plan(names, PARTITIONS, reply_partitions=1):
             await carrier.create(each)
         return names
 
     @pytest.fixture(params=["with events to recover", "with nothing to recover"])
-    async def turns(self, request: pytest.FixtureRequest, carrier: Carrier, topics: TopicNames) -> str:
+    async def turns(self, request: pytest.FixtureRequest, carrier: Transport, topics: TopicNames) -> str:
         """Ten turns in partition 0, and a log that Faust has to recover from, or not."""
         if request.param == "with events to recover":
             await append(carrier, topics.events, 50)
         await append(carrier, topics.turns, 10)
         return topics.turns
 
-    async def test_an_agent_sees_what_is_sent(self, carrier: Carrier, topics: TopicNames, tmp_path: Path) -> None:
+    async def test_an_agent_sees_what_is_sent(self, carrier: Transport, topics: TopicNames, tmp_path: Path) -> None:
         app = TinyApp(carrier.broker, topics.prefix, tmp_path)
         async with app.running():
             offsets = await app.send(topics.turns, b"a", b"b", b"c", partition=1)
@@ -52,7 +52,7 @@ class TransportContract:
             assert await app.seen(3) == [(topics.turns, 1, 0), (topics.turns, 1, 1), (topics.turns, 1, 2)]
 
     async def test_what_was_sent_while_nobody_ran_is_seen_at_start(
-        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
         app = TinyApp(carrier.broker, prefix, tmp_path)
         async with app.running():
@@ -60,7 +60,7 @@ class TransportContract:
 
     @pytest.mark.parametrize("committed", [None, 2, 6, 9], ids=["none", "behind", "level", "ahead"])
     async def test_a_source_is_read_from_the_state_whatever_was_committed(
-        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path, committed: int | None
+        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path, committed: int | None
     ) -> None:
         if committed is not None:
             await carrier.commit(prefix, {(turns, 0): committed})
@@ -70,7 +70,7 @@ class TransportContract:
             assert await app.seen(5) == [(turns, 0, n) for n in (6, 7, 8, 9, 10)]
 
     async def test_no_source_is_active_before_it_is_positioned_and_the_queues_are_emptied(
-        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
         app = TinyApp(carrier.broker, prefix, tmp_path, positions={0: 6})
         active: list[tuple[str, set[str]]] = []
@@ -83,7 +83,7 @@ class TransportContract:
         assert set.union(*(topics for _, topics in active)) <= {app.names.events}
 
     async def test_a_state_that_has_read_nothing_reads_from_the_start(
-        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
         await carrier.commit(prefix, {(turns, 0): 7})
         app = TinyApp(carrier.broker, prefix, tmp_path, positions={})
@@ -91,7 +91,7 @@ class TransportContract:
             assert await app.seen(10) == [(turns, 0, n) for n in range(10)]
 
     async def test_a_source_without_a_position_in_the_state_goes_on_where_it_was_committed(
-        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
         await carrier.commit(prefix, {(turns, 0): 7})
         app = TinyApp(carrier.broker, prefix, tmp_path)
@@ -99,7 +99,7 @@ class TransportContract:
             assert await app.seen(3) == [(turns, 0, n) for n in (7, 8, 9)]
 
     async def test_a_restart_goes_on_after_the_last_turn(
-        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
         positions: dict[int, int] = {}
         for expected in ([*range(10), 10], [11], [12]):
@@ -109,7 +109,7 @@ class TransportContract:
                 assert await app.seen(len(expected)) == [(turns, 0, n) for n in expected]
 
     async def test_what_agents_have_done_is_committed(
-        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
         app = TinyApp(carrier.broker, prefix, tmp_path)
         async with app.running():
@@ -118,7 +118,7 @@ class TransportContract:
         assert await carrier.committed(prefix, turns, 0) == 10
 
     async def test_the_table_is_recovered_before_a_turn_is_seen(
-        self, carrier: Carrier, topics: TopicNames, tmp_path: Path
+        self, carrier: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
         await append(carrier, topics.events, 300)
         await append(carrier, topics.turns, 1)
@@ -128,24 +128,24 @@ class TransportContract:
             assert app.table[b"key"] == b"299"
 
     async def test_a_position_that_the_log_does_not_have_stops_the_worker(
-        self, carrier: Carrier, turns: str, prefix: str, tmp_path: Path
+        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
         app = TinyApp(carrier.broker, prefix, tmp_path, positions={0: 1000})
         async with app.running():
-            assert isinstance(await app.failed(), LogRewritten)
+            assert isinstance(await app.failed(), LogRewrittenError)
             assert app.received.empty()
 
     async def test_events_that_are_gone_stop_the_worker(
-        self, carrier: Carrier, topics: TopicNames, tmp_path: Path
+        self, carrier: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
         await append(carrier, topics.events, 10)
         await carrier.truncate(topics.events, 0, 5)
         app = TinyApp(carrier.broker, topics.prefix, tmp_path)
         async with starting(app):
-            assert isinstance(await app.failed(), LogRewritten)
+            assert isinstance(await app.failed(), LogRewrittenError)
 
     async def test_queries_that_expired_unread_are_passed_over(
-        self, carrier: Carrier, topics: TopicNames, tmp_path: Path
+        self, carrier: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
         await append(carrier, topics.queries, 10)
         await carrier.commit(topics.prefix, {(topics.queries, 0): 2})
@@ -154,7 +154,7 @@ class TransportContract:
         async with app.running():
             assert await app.seen(5) == [(topics.queries, 0, n) for n in range(5, 10)]
 
-    async def test_headers_and_times_arrive(self, carrier: Carrier, topics: TopicNames, tmp_path: Path) -> None:
+    async def test_headers_and_times_arrive(self, carrier: Transport, topics: TopicNames, tmp_path: Path) -> None:
         app = TinyApp(carrier.broker, topics.prefix, tmp_path)
         got: asyncio.Queue[Any] = asyncio.Queue()
 
@@ -174,7 +174,7 @@ class TransportContract:
         assert round(event.message.timestamp * 1000) == metadata.timestamp
 
     async def test_records_go_where_the_java_client_puts_their_key(
-        self, carrier: Carrier, topics: TopicNames, tmp_path: Path
+        self, carrier: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
         app = TinyApp(carrier.broker, topics.prefix, tmp_path)
         async with app.running():
@@ -183,7 +183,7 @@ class TransportContract:
                 assert sent.partition == partition_of(graph, PARTITIONS)
 
 
-async def append(carrier: Carrier, topic: str, count: int) -> None:
+async def append(carrier: Transport, topic: str, count: int) -> None:
     await carrier.append([NewRecord(topic, 0, b"key", b"%d" % n, (), NOW + n) for n in range(count)])
 
 

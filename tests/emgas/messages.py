@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from emgas import limits
-from emgas.messages import Turn
+from emgas.messages.turns import Turn
 
 characters = st.characters(exclude_characters="\x00", exclude_categories=["Cs"])
 names = st.text(characters, min_size=1, max_size=limits.NAME_CHARACTERS)

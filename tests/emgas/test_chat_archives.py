@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emgas.errors import InvalidMessage
-from emgas.formats import FORMATS, BadLine, Options, archives, detect, documents, read, read_folder
-from emgas.formats.lines import graph_named
-from emgas.messages import Turn
+from emgas.errors import InvalidMessageError
+from emgas.importers import archives, documents
+from emgas.importers.lines import graph_named
+from emgas.importers.registry import FORMATS, BadLine, Options, detect, read, read_folder
+from emgas.messages.turns import Turn
 from tests.support.chats import (
     ANDROID,
     CHAT,
@@ -50,14 +51,14 @@ def test_a_zip_bomb_is_given_up_before_it_is_unpacked(monkeypatch: pytest.Monkey
 def test_a_zip_that_is_cut_off_or_packed_unusually_is_refused_in_words(tmp_path: Path) -> None:
     whole = zipped(SLACK)
     for cut in range(4, len(whole) - 1, 53):
-        with pytest.raises(InvalidMessage, match="is not a whole ZIP"):
+        with pytest.raises(InvalidMessageError, match="is not a whole ZIP"):
             items(whole[:cut])
     assert all("is packed unusually" in reason for reason in reasons(items(zipped(SLACK, zipfile.ZIP_BZIP2))))
-    with pytest.raises(InvalidMessage, match="is no export of chatgpt, slack"):
+    with pytest.raises(InvalidMessageError, match="is no export of chatgpt, slack"):
         items(zipped({"holiday.jpg": b"x"}), "photos.zip")
-    with pytest.raises(InvalidMessage, match="none of the files that an export of telegram has"):
+    with pytest.raises(InvalidMessageError, match="none of the files that an export of telegram has"):
         items(whole, format="telegram")
-    with pytest.raises(InvalidMessage, match="is no export of chatgpt"):
+    with pytest.raises(InvalidMessageError, match="is no export of chatgpt"):
         read_folder(tmp_path, format="jsonl")
 
 
@@ -67,7 +68,7 @@ def test_a_zip_whose_bytes_were_changed_is_reported() -> None:
         flipped = whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
         try:
             found = items(flipped, format="slack")
-        except InvalidMessage:
+        except InvalidMessageError:
             continue
         assert all(isinstance(item, Turn | BadLine) for item in found)
 
@@ -75,7 +76,7 @@ def test_a_zip_whose_bytes_were_changed_is_reported() -> None:
 def test_a_document_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "DOCUMENT_BYTES", 10)
     for format in ("chatgpt", "telegram", "sharegpt"):
-        with pytest.raises(InvalidMessage, match="file: is over 10 bytes"):
+        with pytest.raises(InvalidMessageError, match="file: is over 10 bytes"):
             items(orjson.dumps([CHATGPT]), format=format)
 
 
@@ -100,7 +101,7 @@ def test_an_export_is_known_by_its_first_bytes(head: bytes, format: str) -> None
 
 def test_a_backup_is_known_and_its_place_named() -> None:
     head = b'{"specversion":"1.0","id":"emgas/backup/1","source":"emgas.events","type":"io.emgas.backup.v1","data":{'
-    with pytest.raises(InvalidMessage, match="`emgas import` reads it"):
+    with pytest.raises(InvalidMessageError, match="`emgas import` reads it"):
         detect(head)
 
 
@@ -150,7 +151,7 @@ def test_whatever_the_bytes_are_nothing_but_invalid_message_is_raised(raw: bytes
     try:
         for item in read(io.BytesIO(raw[cut // 2 :]), "x.jsonl", "ada", format, Options(date_order="dmy")):
             assert isinstance(item, Turn | BadLine)
-    except InvalidMessage:
+    except InvalidMessageError:
         return
 
 

@@ -11,11 +11,12 @@ import orjson
 import pytest
 
 from emgas import MemoryClient, Query, Spreading, Turn
-from emgas.connection import Acknowledged
-from emgas.errors import InvalidMessage, NoAnswer, QueryFailed, TransportFailed
-from emgas.messages import Failure, Inspection
+from emgas.client.connection import Acknowledged
+from emgas.errors import InvalidMessageError, NoAnswerError, QueryFailedError, TransportError
+from emgas.messages.operator import Inspection
+from emgas.messages.queries import Failure
 from emgas.wire import CORRELATION_ID, partition_of
-from tests.emgas.carrier import AT_ONCE, POSITION, MemoryConnection, accept, outcome, reply, sent_records
+from tests.emgas.connections import AT_ONCE, POSITION, MemoryConnection, accept, outcome, reply, sent_records
 
 TURN = Turn(id="1", graph="ada", speaker="Ada", text="The kettle broke again.")
 
@@ -125,7 +126,7 @@ async def test_after_another_partitions_turn_is_refused_because_it_would_wait_fo
     carrier = MemoryConnection()
     elsewhere = (partition_of("ada", 4) + 1) % 4
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(InvalidMessage, match="after: lies in another graph's partition"):
+        with pytest.raises(InvalidMessageError, match="after: lies in another graph's partition"):
             await memory.query("ada", "what?", after=Acknowledged(elsewhere, 0, 0))
     assert carrier.log == []
 
@@ -134,7 +135,7 @@ async def test_a_failure_is_raised_with_its_code() -> None:
     failure = Failure(code="overloaded", message="ask again later")
     carrier = MemoryConnection(lambda sent: failure.model_dump_json().encode())
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(QueryFailed, match="overloaded: ask again later") as caught:
+        with pytest.raises(QueryFailedError, match="overloaded: ask again later") as caught:
             await memory.query("a", "what?")
     assert caught.value.failure == failure
 
@@ -157,7 +158,7 @@ async def test_partitions_are_the_connections() -> None:
 async def test_no_answer_before_the_deadline_is_told_and_the_late_one_is_ignored() -> None:
     carrier = MemoryConnection()
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(NoAnswer, match="no answer came"):
+        with pytest.raises(NoAnswerError, match="no answer came"):
             await memory.query("a", "what?", timeout=AT_ONCE)
         carrier.reply(carrier.log[0].headers[CORRELATION_ID], reply("late"))
         carrier.answer = lambda sent: reply("in time")
@@ -167,16 +168,16 @@ async def test_no_answer_before_the_deadline_is_told_and_the_late_one_is_ignored
 async def test_a_log_that_does_not_acknowledge_is_told() -> None:
     carrier = MemoryConnection(hold=asyncio.Event())
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(NoAnswer, match="did not acknowledge"):
+        with pytest.raises(NoAnswerError, match="did not acknowledge"):
             await memory.publish(TURN, timeout=AT_ONCE)
 
 
 async def test_what_the_carrier_refuses_reaches_the_caller() -> None:
-    carrier = MemoryConnection(refusal=TransportFailed("no such topic"))
+    carrier = MemoryConnection(refusal=TransportError("no such topic"))
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(TransportFailed, match="no such topic"):
+        with pytest.raises(TransportError, match="no such topic"):
             await memory.publish(TURN)
-        with pytest.raises(TransportFailed, match="no such topic"):
+        with pytest.raises(TransportError, match="no such topic"):
             await memory.record(TURN)
 
 
@@ -185,10 +186,10 @@ async def test_when_reading_fails_every_waiting_call_and_every_later_question_fa
     async with MemoryClient(carrier) as memory:
         calls = [asyncio.create_task(memory.query(graph, "what?")) for graph in ("a", "b")]
         await sent_records(carrier, 2)
-        carrier.fail(TransportFailed("the broker is gone"))
+        carrier.fail(TransportError("the broker is gone"))
         results = await asyncio.gather(*calls, return_exceptions=True)
         assert [str(result) for result in results] == ["the broker is gone"] * 2
-        with pytest.raises(TransportFailed, match="the broker is gone"):
+        with pytest.raises(TransportError, match="the broker is gone"):
             await memory.query("a", "what?")
         assert (await memory.publish(TURN)).offset == 0
 
@@ -196,7 +197,7 @@ async def test_when_reading_fails_every_waiting_call_and_every_later_question_fa
 async def test_an_answer_in_an_unknown_form_fails_its_call_only() -> None:
     carrier = MemoryConnection(lambda sent: b'{"kind":"reply","from":"the future"}')
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(TransportFailed, match="unknown here"):
+        with pytest.raises(TransportError, match="unknown here"):
             await memory.query("a", "what?")
         carrier.answer = accept
         assert (await memory.record(TURN)).status == "accepted"
@@ -205,7 +206,7 @@ async def test_an_answer_in_an_unknown_form_fails_its_call_only() -> None:
 async def test_an_answer_of_another_kind_is_not_taken_for_a_reply() -> None:
     carrier = MemoryConnection(lambda sent: outcome("1"))
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(TransportFailed, match="another kind, outcome"):
+        with pytest.raises(TransportError, match="another kind, outcome"):
             await memory.query("a", "what?")
 
 
@@ -214,10 +215,10 @@ async def test_closing_fails_what_still_waits_and_closes_the_connection() -> Non
     async with MemoryClient(carrier) as memory:
         call = asyncio.create_task(memory.query("a", "what?"))
         await sent_records(carrier, 1)
-    with pytest.raises(TransportFailed, match="closed while this call waited"):
+    with pytest.raises(TransportError, match="closed while this call waited"):
         await call
     assert not carrier.is_open
-    with pytest.raises(TransportFailed, match="not open"):
+    with pytest.raises(TransportError, match="not open"):
         await memory.publish(TURN)
 
 
@@ -243,7 +244,7 @@ async def test_closing_fails_what_still_waits_and_closes_the_connection() -> Non
 async def test_an_invalid_query_is_refused_and_nothing_is_sent(fields: dict[str, Any], problem: str) -> None:
     carrier = MemoryConnection()
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(InvalidMessage, match=problem):
+        with pytest.raises(InvalidMessageError, match=problem):
             await memory.query(**fields)
     assert carrier.log == []
 
@@ -252,6 +253,6 @@ async def test_a_record_over_the_limit_is_refused_and_nothing_is_sent() -> None:
     carrier = MemoryConnection()
     large = TURN.model_copy(update={"metadata": {f"{n}": "\x01" * 1024 for n in range(32)}, "text": "\x01" * 32_768})
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(InvalidMessage, match=r"record: is .* bytes of JSON, the limit is 262144"):
+        with pytest.raises(InvalidMessageError, match=r"record: is .* bytes of JSON, the limit is 262144"):
             await memory.publish(large)
     assert carrier.log == []

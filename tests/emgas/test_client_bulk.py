@@ -10,13 +10,13 @@ import orjson
 import pytest
 
 from emgas import MemoryClient, Outcome, Turn
-from emgas.addresses import connect
-from emgas.bulk import publish_all
-from emgas.connection import Acknowledged
-from emgas.errors import NoAnswer, NotInstalled, TransportFailed
-from emgas.kafka import KafkaConnection
+from emgas.client.bulk import publish_all
+from emgas.client.connect import connect
+from emgas.client.connection import Acknowledged
+from emgas.client.kafka import KafkaConnection
+from emgas.errors import NoAnswerError, NotInstalledError, TransportError
 from emgas.wire import TopicNames
-from tests.emgas.carrier import AT_ONCE, POSITION, MemoryConnection, accept, outcome, sent_records
+from tests.emgas.connections import AT_ONCE, POSITION, MemoryConnection, accept, outcome, sent_records
 
 
 def turns(count: int) -> list[Turn]:
@@ -65,7 +65,7 @@ async def test_a_turn_whose_outcome_was_lost_is_sent_again_and_its_duplicate_cou
     async def lose_the_first(turn: Turn) -> Outcome:
         sent.append(turn.id)
         if len(sent) == 1:
-            raise NoAnswer("the answer was lost")
+            raise NoAnswerError("the answer was lost")
         return Outcome(status="duplicate", turn=turn.id, position=POSITION)
 
     done = [result async for _, result in publish_all(turns(1), lose_the_first, window=1, tries=2)]
@@ -91,7 +91,7 @@ async def test_a_turn_that_was_known_before_stays_a_duplicate() -> None:
 async def test_bulk_publishing_gives_up_after_its_tries() -> None:
     carrier = MemoryConnection()
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(NoAnswer):
+        with pytest.raises(NoAnswerError):
             await anext(memory.publish_many(turns(1), tries=3, timeout=AT_ONCE))
     assert [orjson.loads(sent.value)["id"] for sent in carrier.log] == ["0"] * 3
 
@@ -108,7 +108,7 @@ async def test_leaving_bulk_publishing_early_leaves_no_task_behind() -> None:
 
 @pytest.mark.parametrize("url", ["kafka:", "kafka://", "kafka://user:secret@host:9092", "kafka://host/path"])
 def test_an_address_that_cannot_be_one_is_refused_without_repeating_it(url: str) -> None:
-    with pytest.raises(TransportFailed, match="kafka://host:port") as caught:
+    with pytest.raises(TransportError, match="kafka://host:port") as caught:
         connect(url, TopicNames(), 1)
     assert "secret" not in str(caught.value)
 
@@ -121,12 +121,12 @@ def test_a_kafka_address_makes_a_kafka_connection_with_the_prefix(monkeypatch: p
 
 
 def test_a_scheme_that_nothing_carries_names_those_that_are() -> None:
-    with pytest.raises(NotInstalled, match=r"pigeon: addresses.*kafka://host:port"):
+    with pytest.raises(NotInstalledError, match=r"pigeon: addresses.*kafka://host:port"):
         connect("pigeon://loft", TopicNames(), 1)
 
 
 def test_a_registered_scheme_is_carried_by_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    register(monkeypatch, "tests.emgas.carrier:connect")
+    register(monkeypatch, "tests.emgas.connections:connect")
     made = connect("pigeon:loft", TopicNames("mine"), 1)
     assert isinstance(made, MemoryConnection)
     assert made.topics.turns == "mine.turns"
@@ -134,16 +134,16 @@ def test_a_registered_scheme_is_carried_by_its_package(monkeypatch: pytest.Monke
 
 def test_a_registered_scheme_whose_package_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "tests.emgas.nowhere:connect")
-    with pytest.raises(NotInstalled, match=r"pigeon: tests\.emgas\.nowhere:connect cannot be imported"):
+    with pytest.raises(NotInstalledError, match=r"pigeon: tests\.emgas\.nowhere:connect cannot be imported"):
         connect("pigeon:loft", TopicNames(), 1)
 
 
 def register(monkeypatch: pytest.MonkeyPatch, factory: str) -> None:
     """Register a factory for pigeon: addresses, as an installed package would."""
     entry = EntryPoint("pigeon", factory, "emgas.connections")
-    monkeypatch.setattr("emgas.addresses.entry_points", lambda group, name: [entry])
+    monkeypatch.setattr("emgas.client.connect.entry_points", lambda group, name: [entry])
 
 
 def test_security_settings_are_refused_where_they_would_be_ignored() -> None:
-    with pytest.raises(TransportFailed, match="sasl_mechanism"):
+    with pytest.raises(TransportError, match="sasl_mechanism"):
         connect("embedded:somewhere", TopicNames(), 1, sasl_mechanism="PLAIN")

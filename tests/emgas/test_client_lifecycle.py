@@ -8,11 +8,13 @@ import orjson
 import pytest
 
 from emgas import Description, MemoryClient, Theme, Turn
-from emgas.connection import Acknowledged
-from emgas.errors import InvalidMessage, QueryFailed
-from emgas.messages import ANSWER, INBOUND, Configure, Failure, Forget, Settings, Undo
+from emgas.client.connection import Acknowledged
+from emgas.errors import InvalidMessageError, QueryFailedError
+from emgas.messages.queries import Failure
+from emgas.messages.topics import ANSWER, INBOUND
+from emgas.messages.turns import Configure, Forget, Settings, Undo
 from emgas.wire import partition_of
-from tests.emgas.carrier import POSITION, MemoryConnection, Sent, outcome
+from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome
 
 THEME = Theme(id="topic-0", label="tea", concepts=["tea", "milk"], born=5)
 HELD = Description(
@@ -84,7 +86,7 @@ async def test_wishes_without_an_id_get_ids_of_their_own() -> None:
 async def test_a_wish_that_breaks_the_contract_is_never_sent(call: str, fields: dict[str, Any], problem: str) -> None:
     carrier = MemoryConnection(accept)
     async with MemoryClient(carrier) as memory:
-        with pytest.raises(InvalidMessage, match=problem):
+        with pytest.raises(InvalidMessageError, match=problem):
             await getattr(memory, call)("ada", **fields)
     assert carrier.log == []
 
@@ -103,7 +105,7 @@ async def test_describing_after_what_publish_returned_waits_for_it() -> None:
     async with MemoryClient(carrier) as memory:
         there = await memory.publish(Turn(id="1", graph="ada", speaker="Ada", text="Tea?"))
         await memory.describe("ada", after=there)
-        with pytest.raises(InvalidMessage, match="after: lies in another graph's partition"):
+        with pytest.raises(InvalidMessageError, match="after: lies in another graph's partition"):
             await memory.describe("ada", after=Acknowledged((there.partition + 1) % 4, 0, 0))
     assert orjson.loads(carrier.log[-1].value)["after"] == there.offset
 
@@ -111,5 +113,5 @@ async def test_describing_after_what_publish_returned_waits_for_it() -> None:
 async def test_a_description_that_fails_is_raised_with_its_code() -> None:
     failure = Failure(code="not-yet", message="later")
     async with MemoryClient(MemoryConnection(lambda sent: failure.model_dump_json().encode())) as memory:
-        with pytest.raises(QueryFailed, match="not-yet: later"):
+        with pytest.raises(QueryFailedError, match="not-yet: later"):
             await memory.describe("ada")

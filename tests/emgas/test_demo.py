@@ -10,10 +10,11 @@ from typing import Any
 import orjson
 import pytest
 
-from emgas.formats import read
-from emgas.messages import Query, Turn
+from emgas.importers.registry import read
+from emgas.messages.queries import Query
+from emgas.messages.turns import Turn
 
-FOLDER = Path(__file__).parents[2] / "streams" / "demo"
+FOLDER = Path(__file__).parents[2] / "streams" / "cli" / "memory" / "demo_data"
 QUESTIONS: list[dict[str, Any]] = orjson.loads((FOLDER / "questions.json").read_bytes())
 
 

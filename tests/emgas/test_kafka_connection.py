@@ -13,9 +13,9 @@ from aiokafka import errors  # type: ignore[import-untyped]
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-untyped]
 
 from emgas import limits
-from emgas.connection import Connection
-from emgas.errors import TransportFailed
-from emgas.kafka import KafkaConnection, _advice
+from emgas.client.connection import Connection
+from emgas.client.kafka import KafkaConnection, _advice
+from emgas.errors import TransportError
 from emgas.wire import TopicNames, partition_of
 
 BROKERS = os.environ.get("EMGAS_TEST_KAFKA", "")
@@ -26,27 +26,27 @@ async def test_where_no_broker_listens_the_address_is_named() -> None:
     with socket.socket() as taken:  # bound and not listening: refused for as long as the test has it
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(TransportFailed, match=f"Kafka at {address}.*is the broker running"):
+        with pytest.raises(TransportError, match=f"Kafka at {address}.*is the broker running"):
             await KafkaConnection(address).open()
 
 
 async def test_a_broker_that_accepts_and_says_nothing_is_given_up_after_the_timeout() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         connection = KafkaConnection(f"127.0.0.1:{silent.getsockname()[1]}", timeout=0.05)
-        with pytest.raises(TransportFailed, match="is the broker running"):
+        with pytest.raises(TransportError, match="is the broker running"):
             await connection.open()
 
 
 async def test_security_settings_that_do_not_fit_are_told_before_anything_is_opened() -> None:
-    with pytest.raises(TransportFailed, match="ssl_context"):
+    with pytest.raises(TransportError, match="ssl_context"):
         await KafkaConnection("127.0.0.1:9092", security_protocol="SSL").open()
 
 
 async def test_a_connection_that_is_not_open_says_so() -> None:
     connection: Connection = KafkaConnection("127.0.0.1:9092")
-    with pytest.raises(TransportFailed, match="not open"):
+    with pytest.raises(TransportError, match="not open"):
         await connection.send("emgas.turns", b"k", b"v", ())
-    with pytest.raises(TransportFailed, match="not open"):
+    with pytest.raises(TransportError, match="not open"):
         await connection.partitions()
     await connection.close()
 
@@ -90,7 +90,7 @@ async def topics() -> AsyncIterator[TopicNames]:
 async def test_a_missing_topic_is_named_and_not_created() -> None:
     absent = TopicNames(f"test-{uuid4().hex}")
     for _ in range(2):
-        with pytest.raises(TransportFailed, match=f"no topic {absent.queries}, .*run `emgas topics create`"):
+        with pytest.raises(TransportError, match=f"no topic {absent.queries}, .*run `emgas topics create`"):
             await KafkaConnection(BROKERS, absent).open()
 
 
@@ -118,11 +118,11 @@ async def test_a_record_that_only_a_dead_letter_can_be_made_of_gets_through(topi
     try:
         there = await connection.send(topics.turns, b"g", b"x" * limits.TRANSPORT_BYTES, (("a", b"b"),))
         assert there.offset == 0
-        with pytest.raises(TransportFailed, match=r"max\.message\.bytes"):
+        with pytest.raises(TransportError, match=r"max\.message\.bytes"):
             await connection.send(topics.turns, b"g", b"x" * 2 * limits.TRANSPORT_BYTES, ())
-        with pytest.raises(TransportFailed, match="its partitions are 0 to 3"):
+        with pytest.raises(TransportError, match="its partitions are 0 to 3"):
             await connection.send(topics.turns, None, b"x", (), 4)
-        with pytest.raises(TransportFailed, match="has no topic"):
+        with pytest.raises(TransportError, match="has no topic"):
             await connection.send(topics.events, b"g", b"x", ())
     finally:
         await connection.close()

@@ -10,8 +10,11 @@ from hypothesis import given
 from pydantic import ValidationError
 
 from emgas import limits
-from emgas.errors import InvalidMessage
-from emgas.messages import REQUEST, Describe, Inspect, Query, Turn
+from emgas.errors import InvalidMessageError
+from emgas.messages.operator import Inspect
+from emgas.messages.queries import Describe, Query
+from emgas.messages.topics import REQUEST
+from emgas.messages.turns import Turn
 from emgas.times import milliseconds
 from emgas.validation import build, describe, encode, parse
 from tests.emgas.messages import turns
@@ -21,7 +24,7 @@ VALID: dict[str, Any] = {"id": "1", "graph": "ada", "speaker": "Ada", "text": "H
 
 def problems(**fields: Any) -> str:
     """Return what is wrong with a turn that differs from a valid one in `fields`."""
-    with pytest.raises(InvalidMessage) as caught:
+    with pytest.raises(InvalidMessageError) as caught:
         build(Turn, VALID | fields)
     return str(caught.value)
 
@@ -151,7 +154,7 @@ def test_a_hostile_field_name_is_made_printable_and_cut() -> None:
     "raw", [b"", b"{", b"\xff", b'{"id":"\\ud800"}', b"[" * 100_000, b"NaN", b'{"at":' + b"9" * 5000]
 )
 def test_what_is_not_json_is_told_as_such(raw: bytes) -> None:
-    with pytest.raises(InvalidMessage, match=r"message: (is not valid JSON in UTF-8|must be a JSON object)"):
+    with pytest.raises(InvalidMessageError, match=r"message: (is not valid JSON in UTF-8|must be a JSON object)"):
         parse(Turn, raw)
 
 
@@ -163,7 +166,7 @@ def test_a_record_at_its_limit_is_accepted_and_one_byte_more_is_refused() -> Non
     room = limits.RECORD_BYTES - len(padded(0).model_dump_json())
     assert 0 < room < 12_000
     assert len(encode(padded(room))) == limits.RECORD_BYTES
-    with pytest.raises(InvalidMessage, match=f"record: is {limits.RECORD_BYTES + 1} bytes"):
+    with pytest.raises(InvalidMessageError, match=f"record: is {limits.RECORD_BYTES + 1} bytes"):
         encode(padded(room + 1))
 
 

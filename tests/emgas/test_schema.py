@@ -13,7 +13,7 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
-from emgas.messages import Turn
+from emgas.messages.turns import Turn
 from emgas.schema import FOLDER, MESSAGES, generate, stale, write
 from tests.emgas.messages import turns
 

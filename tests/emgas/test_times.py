@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emgas.errors import InvalidMessage
+from emgas.errors import InvalidMessageError
 from emgas.limits import EARLIEST_MS, LATEST_MS
 from emgas.times import milliseconds
 
@@ -40,13 +40,13 @@ def test_a_day_begins_at_midnight_and_a_memory_may_be_older_than_1970(written: i
 
 @pytest.mark.parametrize("written", ["", "soon", "2023", "1683554400", "yesterday", "2023-13-01", "2023-05-08T25:00"])
 def test_what_is_no_time_is_refused_and_the_error_says_how_to_write_one(written: str) -> None:
-    with pytest.raises(InvalidMessage, match="is no time: write it as 2023-05-08T14:00"):
+    with pytest.raises(InvalidMessageError, match="is no time: write it as 2023-05-08T14:00"):
         milliseconds(written)
 
 
 @pytest.mark.parametrize("written", [EARLIEST_MS - 1, LATEST_MS + 1, str(LATEST_MS + 1), "0001-01-01T00:00+14:00"])
 def test_a_time_beyond_all_calendars_is_refused(written: int | str) -> None:
-    with pytest.raises(InvalidMessage, match="years 1 to 9999"):
+    with pytest.raises(InvalidMessageError, match="years 1 to 9999"):
         milliseconds(written)
 
 

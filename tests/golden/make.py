@@ -12,7 +12,7 @@ A version's folder that is there is left alone: once released, a log never chang
 
     --check     folds every golden log, and compares: for other Pythons and machines than the tests run on
     --digests   writes only the digests of every golden log anew: after the layout of graphs was raised
-                (state/graph_bytes.py), which changes all of them
+                (state/graph/codec.py), which changes all of them
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ import numpy
 
 from emgas import Turn
 from replay.log import Record
-from state.events import Ticked
-from state.presets import DAY, HOUR, MINUTE
-from state.upcasting import VERSION
-from streams import service
+from state.events.events import Ticked
+from state.events.memory_settings import DAY, HOUR, MINUTE
+from state.events.upcasting import VERSION
 from streams.settings import Settings
-from tests.support.carriers import sqlite_carrier
+from streams.worker import service
 from tests.support.cli import ROOT, emgas
 from tests.support.golden import VERSIONS, as_lines, digests, expected, folder, golden, schema
 from tests.support.pipeline import Pipeline, settings_for
+from tests.support.transports import sqlite_carrier
 from tests.support.weeks import FIRST_WEEK, talk
 
-CONVERSATION = ROOT / "streams" / "demo" / "conversation.jsonl"
+CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 WINTER = 1_766_000_000_000  # 2025-12-17T19:33:20Z, ms: after the conversation, and gone when anyone reads this
 KITCHEN = (
     "We bake sourdough bread every Friday evening.",

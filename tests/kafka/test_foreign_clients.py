@@ -13,10 +13,10 @@ import pytest
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 
 from emgas.wire import partition_of
-from streams import carriers
-from streams.dead_letters import read_all
-from tests.support.carriers import kafka_carrier
+from streams.transport import select
+from streams.transport.dead_letters import read_all
 from tests.support.pipeline import PATIENCE, Pipeline, eventually, now, only, settings_for
+from tests.support.transports import kafka_carrier
 
 pytestmark = pytest.mark.kafka
 PARTITIONS = 8
@@ -26,7 +26,7 @@ REPLY_PARTITION = 3
 @pytest.fixture
 async def pipeline(kafka_address: str, prefix: str, tmp_path: Path) -> AsyncIterator[Pipeline]:
     settings = settings_for(tmp_path, prefix, f"kafka://{kafka_address}", partitions=PARTITIONS)
-    await carriers.create(settings)
+    await select.create(settings)
     async with kafka_carrier(kafka_address) as carrier, Pipeline(settings, carrier) as pipeline:
         yield pipeline
 

@@ -9,17 +9,17 @@ import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
-from emgas.errors import TransportFailed
+from emgas.errors import TransportError
 from emgas.wire import TopicNames
-from streams import carriers
-from streams.embedded.log import NewRecord
-from streams.kafka.admin import KafkaTopics
-from streams.kafka.reader import KafkaReader
 from streams.settings import Settings
-from streams.topic_plan import FOR_EVER, RECORD_BYTES, TopicPlan, differences, plan
+from streams.transport import select
+from streams.transport.embedded.log import NewRecord
+from streams.transport.kafka.admin import KafkaTopics
+from streams.transport.kafka.reader import KafkaReader
+from streams.transport.topic_plan import FOR_EVER, RECORD_BYTES, TopicPlan, differences, plan
 from tests.contracts.log_contract import LogContract
 from tests.contracts.reader_contract import KeptReaderContract, a_log, read
-from tests.support.carriers import KafkaCarrier, kafka_carrier
+from tests.support.transports import KafkaCarrier, kafka_carrier
 
 pytestmark = pytest.mark.kafka
 NOBODY = "127.0.0.1:1"
@@ -92,9 +92,9 @@ async def test_a_log_whose_head_is_gone_is_read_from_where_it_begins(carrier: Ka
 
 
 async def test_a_broker_out_of_reach_is_told(prefix: str) -> None:
-    with pytest.raises(TransportFailed, match=NOBODY):
+    with pytest.raises(TransportError, match=NOBODY):
         await KafkaReader(NOBODY, prefix).bounds(0)
-    with pytest.raises(TransportFailed, match=NOBODY):
+    with pytest.raises(TransportError, match=NOBODY):
         await KafkaTopics(NOBODY).describe([prefix])
 
 
@@ -120,17 +120,17 @@ async def test_the_topics_are_born_as_planned_and_found_so(kafka_address: str, p
 async def test_nothing_is_created_when_one_topic_has_another_partition_count(kafka_address: str, prefix: str) -> None:
     topics, names = KafkaTopics(kafka_address), TopicNames(prefix)
     await topics.create([TopicPlan(names.queries, 2, FOR_EVER, 1000)])
-    with pytest.raises(TransportFailed, match="has 2 partitions, not the 4 asked for"):
+    with pytest.raises(TransportError, match="has 2 partitions, not the 4 asked for"):
         await topics.create(plan(names, 4))
     assert [found.name for found in await topics.describe([names.turns, names.queries])] == [names.queries]
 
 
 async def test_a_setting_that_would_lose_events_is_noticed(kafka_address: str, prefix: str) -> None:
     settings = Settings(broker=f"kafka://{kafka_address}", prefix=prefix)
-    assert await carriers.risks(settings) == [], "what is not there is told by the worker's start"
+    assert await select.risks(settings) == [], "what is not there is told by the worker's start"
     events = settings.topics.events
     await KafkaTopics(kafka_address).create([TopicPlan(events, 1, 1000, RECORD_BYTES, broker_time=False)])
-    assert await carriers.risks(settings) == [f"{events}: retention.ms is 1000, should be -1"]
+    assert await select.risks(settings) == [f"{events}: retention.ms is 1000, should be -1"]
 
 
 async def test_more_replicas_than_brokers_are_refused_in_words(kafka_address: str, prefix: str) -> None:
@@ -138,5 +138,5 @@ async def test_more_replicas_than_brokers_are_refused_in_words(kafka_address: st
     await admin.start()
     brokers = len((await admin.describe_cluster())["brokers"])
     await admin.close()
-    with pytest.raises(TransportFailed, match=f"did not create topic {prefix}.*eplica"):
+    with pytest.raises(TransportError, match=f"did not create topic {prefix}.*eplica"):
         await KafkaTopics(kafka_address).create([TopicPlan(prefix, 1, FOR_EVER, 1000)], replication=brokers + 1)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from emgas.wire import TopicNames
-from streams.topic_plan import LARGEST_RECORD_BYTES, MIB
-from streams.transports import kafka_broker
+from streams.transport.drivers import kafka_broker
+from streams.transport.topic_plan import LARGEST_RECORD_BYTES, MIB
 from tests.contracts.transport_contract import PARTITIONS, TransportContract
-from tests.support.carriers import KafkaCarrier, kafka_carrier
 from tests.support.tiny_app import PATIENCE, TinyApp
+from tests.support.transports import KafkaCarrier, kafka_carrier
 
 pytestmark = pytest.mark.kafka
 

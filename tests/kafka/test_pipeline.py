@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from streams import carriers
+from streams.transport import select
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
-from tests.support.carriers import kafka_carrier
 from tests.support.pipeline import Pipeline, settings_for
+from tests.support.transports import kafka_carrier
 
 pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
 @asynccontextmanager
 async def on_kafka(address: str, directory: Path) -> AsyncIterator[Pipeline]:
     settings = settings_for(directory, f"test-{uuid.uuid4().hex[:12]}", f"kafka://{address}", **WORKER)
-    await carriers.create(settings)
+    await select.create(settings)
     async with kafka_carrier(address) as carrier, Pipeline(settings, carrier) as pipeline:
         yield pipeline
 

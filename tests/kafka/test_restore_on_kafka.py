@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from emgas.errors import TransportFailed
-from replay.backup import records, write
-from replay.backup_lines import Header
-from replay.restore import NotRestorable, Restored, restore
-from streams import carriers
-from streams.event_topic import reading, writing
+from emgas.errors import TransportError
+from replay.backup.backup import records, write
+from replay.backup.lines import Header
+from replay.backup.restore import NotRestorableError, Restored, restore
 from streams.settings import Settings
-from tests.support.carriers import kafka_carrier, sqlite_carrier
+from streams.transport import select
+from streams.transport.event_topic import reading, writing
 from tests.support.pipeline import Pipeline, a_turn, now, settings_for
+from tests.support.transports import kafka_carrier, sqlite_carrier
 
 pytestmark = pytest.mark.kafka
 
@@ -66,13 +66,13 @@ async def test_a_backup_of_kafka_becomes_the_same_memory_on_kafka_and_embedded(
     kafka_address: str, tmp_path: Path
 ) -> None:
     source = fresh(tmp_path / "source", kafka_address)
-    await carriers.create(source)
+    await select.create(source)
     async with kafka_carrier(kafka_address) as carrier:
         async with Pipeline(source, carrier) as pipeline:
             await speak(pipeline)
             digests, raw = pipeline.digests(), await backup(source)
         target = fresh(tmp_path / "target", kafka_address)
-        await carriers.create(target)
+        await select.create(target)
         size = len(list(records(io.BytesIO(raw))))
         assert await restored(raw, target) == Restored(size, 0)
         assert await restored(raw, target) == Restored(0, size)
@@ -89,13 +89,13 @@ async def test_an_embedded_memory_moves_to_kafka_and_a_restore_that_was_cut_off_
     kafka_address: str, tmp_path: Path
 ) -> None:
     source = fresh(tmp_path / "source", None)
-    await carriers.create(source)
+    await select.create(source)
     async with sqlite_carrier(source.home) as log, Pipeline(source, log) as pipeline:
         await speak(pipeline)
         digests, raw = pipeline.digests(), await backup(source)
     stored = list(records(io.BytesIO(raw)))
     target = fresh(tmp_path / "target", kafka_address)
-    await carriers.create(target)
+    await select.create(target)
     async with writing(target, 2) as log:
         await log.append(0, [each.record for each in stored if each.partition == 0][:7])
     assert await restored(raw, target) == Restored(len(stored) - 7, 7)
@@ -107,22 +107,22 @@ async def test_a_restore_is_refused_while_a_worker_lives_and_into_another_memory
     kafka_address: str, tmp_path: Path
 ) -> None:
     source = fresh(tmp_path, kafka_address)
-    await carriers.create(source)
+    await select.create(source)
     async with kafka_carrier(kafka_address) as carrier:
         async with Pipeline(source, carrier) as pipeline:
             await pipeline.record("ada")
             raw = await backup(source)
-            with pytest.raises(TransportFailed, match=r"1 worker\(s\) of .* are running: stop them"):
+            with pytest.raises(TransportError, match=r"1 worker\(s\) of .* are running: stop them"):
                 await restored(raw, source)
         other = fresh(tmp_path / "other", kafka_address)
-        await carriers.create(other)
+        await select.create(other)
         async with Pipeline(other, carrier) as pipeline:
             await pipeline.record("ada", text="Another memory.")
-    with pytest.raises(NotRestorable, match="it is another memory"):
+    with pytest.raises(NotRestorableError, match="it is another memory"):
         await restored(raw, other)
     three = fresh(tmp_path / "three", kafka_address, partitions=3)
-    await carriers.create(three)
-    with pytest.raises(NotRestorable, match="2 partitions and the topic has 3"):
+    await select.create(three)
+    with pytest.raises(NotRestorableError, match="2 partitions and the topic has 3"):
         await restored(raw, three)
-    with pytest.raises(TransportFailed, match="run `emgas topics create`"):
+    with pytest.raises(TransportError, match="run `emgas topics create`"):
         await restored(raw, fresh(tmp_path / "none", kafka_address))

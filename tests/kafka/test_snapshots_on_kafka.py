@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from replay.snapshots import Snapshots
-from streams import carriers
-from tests.support.carriers import kafka_carrier
+from replay.backup.snapshots import Snapshots
+from streams.transport import select
 from tests.support.cli import emgas
 from tests.support.pipeline import Pipeline, settings_for
+from tests.support.transports import kafka_carrier
 
 pytestmark = pytest.mark.kafka
 
@@ -29,7 +29,7 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
     async def command(*words: str) -> Any:
         return (await asyncio.to_thread(emgas, tmp_path / "client", *words, "--json", **common)).json
 
-    await carriers.create(settings)
+    await select.create(settings)
     async with kafka_carrier(kafka_address) as carrier:
         async with Pipeline(settings, carrier) as first:
             for number in range(6):

@@ -15,17 +15,17 @@ import pytest
 
 from emgas import MemoryClient, Turn
 from emgas.errors import EmgasError
-from emgas.messages import Outcome
-from replay.verify import Verification, verify_partition
-from state.events import ConsolidationWindowClosed, DecayWindowClosed, decode
-from state.upcasting import VERSION
-from streams import carriers
-from streams.embedded.log import NewRecord
-from streams.kafka.reader import KafkaReader
+from emgas.messages.turns import Outcome
+from replay.verify.verify import Verification, verify_partition
+from state.events.events import ConsolidationWindowClosed, DecayWindowClosed, decode
+from state.events.upcasting import VERSION
 from streams.settings import Settings
-from tests.support.carriers import kafka_carrier
+from streams.transport import select
+from streams.transport.embedded.log import NewRecord
+from streams.transport.kafka.reader import KafkaReader
 from tests.support.cli import COMMAND, emgas, environment
 from tests.support.pipeline import settings_for
+from tests.support.transports import kafka_carrier
 from tests.support.weeks import KINDS, kinds, talk
 
 pytestmark = pytest.mark.kafka
@@ -101,7 +101,7 @@ def worker(settings: Settings, home: Path, **more: str) -> Iterator[Worker]:
 @asynccontextmanager
 async def topics(address: str, prefix: str, home: Path) -> AsyncIterator[tuple[Settings, MemoryClient]]:
     settings = settings_for(home, prefix, f"kafka://{address}", partitions=PARTITIONS)
-    await carriers.create(settings)
+    await select.create(settings)
     async with MemoryClient(settings.broker, prefix=prefix, timeout=PATIENCE) as memory:
         yield settings, memory
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from emgas.errors import TransportFailed
-from replay.moment import graph_at
-from replay.rebuild import refold
-from state.store import MemoryStore
-from streams import carriers, topic_plan
-from streams.embedded.log import NewRecord, open_log
-from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
+from emgas.errors import TransportError
+from replay.as_of.moment import graph_at
+from replay.rebuild.rebuild import refold
+from state.store.store import MemoryStore
 from streams.settings import Settings
+from streams.transport import select, topic_plan
+from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from tests.support.cli import COMMAND, PATIENCE, ROOT, Said, emgas, emgas_here, environment
 from tests.support.logs import LogWriter, long_log
 
@@ -222,7 +222,9 @@ def test_a_wrong_call_is_told_what_to_do(
 
 def test_a_backup_that_is_imported_where_it_came_from_brings_nothing_back_that_was_undone(tmp_path: Path) -> None:
     data, out = tmp_path / "memory", str(tmp_path / "backup.ndjson")
-    emgas_here(data, "publish", str(ROOT / "streams" / "demo" / "conversation.jsonl"), partitions="2")
+    emgas_here(
+        data, "publish", str(ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"), partitions="2"
+    )
     wrong = tmp_path / "wrong.jsonl"
     wrong.write_text('{"id": "wrong", "graph": "demo", "speaker": "Mei", "text": "Snake oil.", "at": 1760000000000}')
     emgas_here(data, "publish", str(wrong))
@@ -248,7 +250,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fill(data: Path, log: LogWriter) -> None:
     settings = Settings(data=data, partitions=4)  # as the claims of the log say
-    asyncio.run(carriers.create(settings))
+    asyncio.run(select.create(settings))
     opened = open_log(settings.home)
     try:
         opened.append([NewRecord(TOPIC, 0, None, value, (), offset) for offset, value in log.records])
@@ -306,5 +308,5 @@ def appended(data: Path) -> int:
     try:
         with closing(ReadOnlyLog(home(data))) as log:
             return log.bounds(TOPIC, 0)[1]
-    except TransportFailed:
+    except TransportError:
         return 0

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from processors.concepts import YakeExtractor
-from processors.extractor import Extraction
+from processors.extraction.extractor import Extraction
+from processors.extraction.yake_extractor import YakeExtractor
 from tests.support.cli import ROOT, emgas, emgas_here
 
-DEMO = ROOT / "streams" / "demo" / "conversation.jsonl"
+DEMO = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 
 
 class Lone:

@@ -13,15 +13,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from state import store as layout
-from state.events import GraphData, TurnRecorded, decode, encode
-from state.graph import Graph
-from state.rocks_store import RocksStore
-from streams.embedded.log import open_log
+from state.events.events import GraphData, TurnRecorded, decode, encode
+from state.graph.graph import Graph
+from state.store import store as layout
+from state.store.rocksdb import RocksStore
 from streams.settings import Settings
+from streams.transport.embedded.log import open_log
 from tests.support.cli import ROOT, emgas, emgas_here
 
-CONVERSATION = ROOT / "streams" / "demo" / "conversation.jsonl"
+CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 GRAPH = "demo"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00

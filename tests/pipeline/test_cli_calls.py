@@ -12,7 +12,7 @@ import typer
 from streams.cli.main import app
 from tests.support.cli import ROOT, emgas_here
 
-CONVERSATION = ROOT / "streams" / "demo" / "conversation.jsonl"
+CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from state.errors import UnreadableEvent
-from state.rocks_store import RocksStore
-from streams import carriers
-from streams.service import now_ms
+from state.errors import UnreadableEventError
+from state.store.rocksdb import RocksStore
+from streams.transport import select
+from streams.worker.service import now_ms
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
-from tests.support.carriers import sqlite_carrier
-from tests.support.outbox import arrival
 from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, settings_for
+from tests.support.sender import arrival
+from tests.support.transports import sqlite_carrier
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @asynccontextmanager
 async def embedded(directory: Path, **changes: Any) -> AsyncIterator[Pipeline]:
     settings = settings_for(directory, "test", None, **{**WORKER, **changes})
-    await carriers.create(settings)
+    await select.create(settings)
     async with sqlite_carrier(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
         yield pipeline
 
@@ -49,7 +49,7 @@ async def test_a_memory_that_cannot_be_opened_leaves_nothing_running_and_nothing
         before = asyncio.all_tasks()
         await pipeline.produce(pipeline.topics.events, None, b'{"v": 9}', 0)
         for _ in range(2):
-            with pytest.raises(UnreadableEvent):
+            with pytest.raises(UnreadableEventError):
                 await pipeline.start()
         assert asyncio.all_tasks() == before
         for number in range(pipeline.partitions):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from processors.evaluation.metrics import METRICS
-from processors.weights import FEATURES, FLOW_EDGES
+from evaluation.metrics import METRICS
+from processors.recall.weights import FEATURES, FLOW_EDGES
 from tests.support.cli import emgas, emgas_here
 
 SAID = {

@@ -16,9 +16,9 @@ import pytest
 import typer
 
 from emgas import Turn
-from streams.cli import publish
-from streams.embedded.log import open_log
+from streams.cli.memory import publish
 from streams.settings import Settings
+from streams.transport.embedded.log import open_log
 from tests.support.cli import COMMAND, PATIENCE, ROOT, emgas, emgas_here, environment
 
 TURN = {"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke."}

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from state.events import AnyEvent, decode
-from streams.embedded.reader import ReadOnlyLog
+from state.events.events import AnyEvent, decode
 from streams.settings import Settings
+from streams.transport.embedded.reader import ReadOnlyLog
 from tests.support.cli import COMMAND, PATIENCE, emgas, emgas_here, environment
 from tests.support.logs import fold
 from tests.support.weeks import KINDS, kinds, talk

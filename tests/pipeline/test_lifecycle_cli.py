@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from state.presets import PRESETS, MemorySettings
-from streams.cli.configure import DURATIONS, NUMBERS
-from streams.cli.durations import milliseconds, spoken
-from streams.cli.line_chart import Series, line_chart
-from streams.embedded.log import open_log
+from state.events.memory_settings import PRESETS, MemorySettings
+from streams.cli.memory.configure import DURATIONS, NUMBERS
+from streams.cli.shared.durations import milliseconds, spoken
+from streams.cli.shared.line_chart import Series, line_chart
 from streams.settings import Settings
+from streams.transport.embedded.log import open_log
 from tests.support.cli import ROOT, emgas, emgas_here
 from tests.support.events import DAY, NOON
 

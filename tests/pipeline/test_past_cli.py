@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streams.embedded.log import open_log
 from streams.settings import Settings
+from streams.transport.embedded.log import open_log
 from tests.support.cli import emgas_here
 from tests.support.events import DAY, NOON
 

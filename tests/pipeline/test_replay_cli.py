@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from emgas.messages import Failure
-from streams.embedded.log import open_log
+from emgas.messages.queries import Failure
 from streams.settings import Settings
-from tests.support.carriers import sqlite_carrier
+from streams.transport.embedded.log import open_log
 from tests.support.cli import ROOT, emgas, emgas_here
 from tests.support.pipeline import Pipeline, a_turn, settings_for
+from tests.support.transports import sqlite_carrier
 
-CONVERSATION = ROOT / "streams" / "demo" / "conversation.jsonl"
+CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 TURNS = [json.loads(line) for line in CONVERSATION.read_text(encoding="utf-8").splitlines()]
 
 
@@ -103,8 +103,8 @@ def test_replaying_where_no_worker_ever_ran_is_an_error_and_makes_nothing(tmp_pa
 
 IN_PROCESSES = """
 import json, os, signal, sys, pathlib
-import streams.rebuilding as rebuilding
-from replay.plan import Plan
+import streams.recovery.parallel_rebuild as rebuilding
+from replay.rebuild.plan import Plan
 from streams.settings import Settings
 
 if __name__ == "__main__":
@@ -146,7 +146,7 @@ def test_a_rebuild_in_processes_ends_with_the_error_of_one(copy: Path, tmp_path:
     environment = {**os.environ, "EMGAS_DATA": str(copy), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, tmp_path / "rebuild.py", json.dumps(ends), tmp_path / "into", "1000000"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
-    assert "UnreadableEvent: partition 1, offset 3 " in done.stderr
+    assert "UnreadableEventError: partition 1, offset 3 " in done.stderr
 
 
 def test_what_nobody_has_folded_yet_is_not_called_equal(copy: Path, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from emgas.wire import partition_of
-from replay import backup
-from replay.backup_lines import Header
+from replay.backup import backup
+from replay.backup.lines import Header
 from replay.log import Record
-from state.upcasting import UPCASTERS, VERSION
-from streams.embedded.log import NewRecord, open_log
+from state.events.upcasting import UPCASTERS, VERSION
 from streams.settings import Settings
+from streams.transport.embedded.log import NewRecord, open_log
 from tests.support.cli import emgas, emgas_here
 from tests.support.golden import TIMESTAMP, expected, golden
 from tests.support.list_log import ListReader

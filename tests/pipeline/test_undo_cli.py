@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from replay.rebuild import refold
-from state.store import MemoryStore
-from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
+from replay.rebuild.rebuild import refold
+from state.store.store import MemoryStore
 from streams.settings import Settings
+from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from tests.support.cli import emgas_here
 from tests.support.events import NOON
 

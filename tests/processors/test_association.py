@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.association import Weighting, edges_out
-from state.cooccurrence import PairCounts
-from state.view import WindowCounts
+from state.graph.cooccurrence import PairCounts
+from state.graph.view import WindowCounts
 
 CONCEPTS = 6
 windows_of_concepts = st.lists(

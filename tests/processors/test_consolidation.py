@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.closing import ConsolidationFacts, DecayFacts, close
-from processors.consolidation import LEAST_WORDS, consolidated
-from processors.windows import Due, next_due
-from state.events import ConsolidationWindowClosed, DecayWindowClosed, GraphConfigured, decode, encode
-from state.graph import Graph
-from state.presets import PRESETS, MemorySettings
+from processors.lifecycle.closing import ConsolidationFacts, DecayFacts, close
+from processors.lifecycle.consolidation import LEAST_WORDS, consolidated
+from processors.lifecycle.windows import Due, next_due
+from state.events.events import ConsolidationWindowClosed, DecayWindowClosed, GraphConfigured, decode, encode
+from state.events.memory_settings import PRESETS, MemorySettings
+from state.graph.graph import Graph
 from tests.support.events import DAY, NOON, UNLINKED, concepts_recalled, turn_recorded
 
 WEEK = 7 * DAY

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
-from processors.context import Passage, assemble, line, most_lines, note_of, tokens, utc
-from state.facts import TimeSpan
+from processors.recall.context import Passage, assemble, line, most_lines, note_of, tokens, utc
+from state.events.extraction_types import TimeSpan
 
 MAY_8 = 1_683_554_160_000  # 2023-05-08 13:56 UTC
 HOUR = 3_600_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from emgas.limits import EARLIEST_MS, LATEST_MS, SPANS_PER_TURN
-from processors.dates import anchored, told
-from processors.time_grammar import TRIED
-from state.facts import TimeSpan
+from processors.dates.grammar import TRIED
+from processors.dates.resolve import anchored, told
+from state.events.extraction_types import TimeSpan
 from tests.support.time_expressions import CHINESE, CHINESE_NONE, ENGLISH, ENGLISH_NONE, ms
 
 WEDNESDAY = "2023-05-17T14:30"

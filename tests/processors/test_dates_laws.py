@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS, SPANS_PER_TURN
-from processors import dates
-from processors.dates import DAY_MS, anchored, day_of, days_of, told
+from processors.dates import resolve
+from processors.dates.resolve import DAY_MS, anchored, day_of, days_of, told
 from tests.support.time_expressions import CHINESE, CHINESE_NONE, ENGLISH, ENGLISH_NONE, ms
 
 TOLD = st.sampled_from([text for text, _ in ENGLISH + CHINESE] + ENGLISH_NONE + CHINESE_NONE)
@@ -58,13 +58,11 @@ def test_today_holds_the_time_it_is_said_at(at: int) -> None:
 
 def test_the_time_zone_of_the_machine_changes_nothing() -> None:
     text = "今早 I swam, last Friday we met, in June, 昨晚"
-    program = (
-        f"from processors.dates import anchored\nprint(anchored({text!r}, {ms('2023-01-01T00:10')}, 'en'), end='')"
-    )
+    program = f"from processors.dates.resolve import anchored\nprint(anchored({text!r}, {ms('2023-01-01T00:10')}, 'en'), end='')"
     for zone in ("UTC", "Asia/Shanghai", "America/Los_Angeles", "Pacific/Kiritimati"):
         run = subprocess.run(
             [sys.executable, "-X", "utf8", "-c", program],
-            capture_output=True, encoding="utf-8", check=True, cwd=Path(dates.__file__).parents[1],
+            capture_output=True, encoding="utf-8", check=True, cwd=Path(resolve.__file__).parents[1],
             env={**os.environ, "TZ": zone},
         )  # fmt: skip
         assert run.stdout == str(anchored(text, ms("2023-01-01T00:10"), "en"))

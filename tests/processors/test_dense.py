@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from processors.dense import WEIGHT, Vectors, cosines, fused, likeness, unit
-from state.view import GraphView
+from processors.recall.dense import WEIGHT, Vectors, cosines, fused, likeness, unit
+from state.graph.view import GraphView
 from tests.support.events import turn_embedded, turn_recorded
 from tests.support.graphs import folded
 

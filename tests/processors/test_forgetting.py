@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.forgetting import Gone, faded, wished
-from state.decay import decayed, lifetime
-from state.graph import Graph
-from state.presets import DAY, PRESETS
+from processors.lifecycle.forgetting import Gone, faded, wished
+from state.events.memory_settings import DAY, PRESETS
+from state.graph.decay import decayed, lifetime
+from state.graph.graph import Graph
 from tests.support.events import (
     NOON,
     concept,
@@ -32,7 +32,7 @@ def said(*turns: str, weight: float = 0.4) -> Graph:
     return folded(graph_configured(preset="forgetful"), *turns_)
 
 
-# Fading
+# ExpiryQueue
 
 
 def test_a_concept_fades_at_its_time_and_not_before() -> None:

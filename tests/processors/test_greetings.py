@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from processors.greetings import expressions, vocatives
+from processors.text.greetings import expressions, vocatives
 
 
 @pytest.mark.parametrize(

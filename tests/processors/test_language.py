@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors import chinese
-from processors.language import LONGEST, Language, clean
+from processors.text import chinese
+from processors.text.language import LONGEST, Language, clean
 
 ENGLISH = Language("en", {"the", "a", "of", "to", "we", "i", "will", "us", "it", "go", "may"})
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from processors.activation import DEFAULT
-from processors.extractor import Extraction
-from processors.links import T_MIN, recall_links, topic_links
-from processors.recall import RecallOptions, recall
-from state.events import TopicChange
-from state.facts import Concept
-from state.graph import Graph
+from processors.extraction.extractor import Extraction
+from processors.recall.activation import DEFAULT
+from processors.recall.links import T_MIN, recall_links, topic_links
+from processors.recall.recall import RecallOptions, recall
+from state.events.events import TopicChange
+from state.events.extraction_types import Concept
+from state.graph.graph import Graph
 from tests.support.events import DAY, NOON, concepts_recalled, turn_recorded
 
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS
-from processors.forgetting import faded
-from state.decay import NEVER
-from state.events import ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
-from state.graph import Graph
+from processors.lifecycle.forgetting import faded
+from state.events.events import ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
+from state.graph.decay import NEVER
+from state.graph.graph import Graph
 from tests.support.events import DAY, NOON
 from tests.support.graphs import assert_same_view, refolded
 from tests.support.lives import configurations, happenings, long_life, ticks
@@ -38,7 +38,7 @@ def test_batches_change_neither_windows_nor_content_and_none_misses_a_window(
 ) -> None:
     plain = live(happened, [configured], until=END)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("state.turn_counting.FEW", few)  # turns that are counted one by one, and not at once
+        patch.setattr("state.graph.turn_counting.FEW", few)  # turns that are counted one by one, and not at once
         batched = live(happened, [configured], batches=seeded, until=END)
     assert batched.windows == plain.windows
     assert batched.graph.digest() == plain.graph.digest()

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from emgas.messages import Turn
-from processors.concepts import YakeExtractor
-from state.events import ConsolidationWindowClosed, TurnRecorded
-from state.graph import Graph
-from state.presets import DAY
+from emgas.messages.turns import Turn
+from processors.extraction.yake_extractor import YakeExtractor
+from state.events.events import ConsolidationWindowClosed, TurnRecorded
+from state.events.memory_settings import DAY
+from state.graph.graph import Graph
 from tests.support.events import graph_configured, turn_recorded
 from tests.support.graphs import refolded
 from tests.support.living import Life, live
 
-DEMO = Path(__file__).parents[2] / "streams" / "demo" / "conversation.jsonl"
+DEMO = Path(__file__).parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 MONDAY = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 YEAR = 366 * DAY
 WEEKLY = "My piano lesson with Odile went well, we practised the mazurka."

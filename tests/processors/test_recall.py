@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.activation import DEFAULT, LITERAL, Spreading
-from processors.concepts import YakeExtractor
-from processors.extractor import Extraction, Extractor
-from processors.filters import Filter
-from processors.recall import SPREADING, Mode, RecallOptions, Recollection, recall, reinforced
-from processors.weights import FEATURES, NO_FLOW, FlowWeights
-from state.events import TurnRecorded
-from state.facts import Concept
-from state.graph import Graph
+from processors.extraction.extractor import Extraction, Extractor
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.activation import DEFAULT, LITERAL, Spreading
+from processors.recall.filters import Filter
+from processors.recall.recall import SPREADING, Mode, RecallOptions, RecallResult, recall, reinforced
+from processors.recall.weights import FEATURES, NO_FLOW, FlowWeights
+from state.events.events import TurnRecorded
+from state.events.extraction_types import Concept
+from state.graph.graph import Graph
 from tests.support.events import decay_closed, turn_recorded
 
 CONTROL = RecallOptions(spreading=replace(DEFAULT, propagation_decay=0.0))
@@ -59,7 +59,7 @@ def recorded(number: int, speaker: str, session: str, text: str, found: Extracti
     return turn_recorded(**said, **facts, graph="g", role=None, extractor=version)
 
 
-def ranking(recollection: Recollection) -> list[int]:
+def ranking(recollection: RecallResult) -> list[int]:
     return [passage.number for passage in recollection.passages]
 
 
@@ -74,7 +74,7 @@ def in_mode(mode: Mode, spreading: Spreading | None = None) -> RecallOptions:
 @pytest.mark.parametrize("turns", [[], [Said(["tea"])]], ids=["an empty graph", "a graph"])
 def test_a_question_of_unknown_things_recalls_nothing(mode: Mode, turns: list[Said]) -> None:
     recollection = recall(folded(turns).view(), asked("volcano"), "volcano?", in_mode(mode))
-    assert recollection == Recollection((), (), (), 0, False)
+    assert recollection == RecallResult((), (), (), 0, False)
 
 
 def test_seeds_are_the_known_concepts_the_marks_and_the_speakers_that_are_named() -> None:

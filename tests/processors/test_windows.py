@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from processors.closing import close
-from processors.windows import Ahead, Due, next_alarm, next_due
-from state.decay import NEVER, lifetime
-from state.events import ConsolidationWindowClosed, DecayWindowClosed
-from state.graph import Graph
-from state.presets import DAY, MINUTE
+from processors.lifecycle.closing import close
+from processors.lifecycle.windows import Due, WindowForecast, next_alarm, next_due
+from state.events.events import ConsolidationWindowClosed, DecayWindowClosed
+from state.events.memory_settings import DAY, MINUTE
+from state.graph.decay import NEVER, lifetime
+from state.graph.graph import Graph
 from tests.support.events import concept, graph_configured, turn_recorded
 from tests.support.living import Life, live
 
@@ -170,11 +170,11 @@ def test_windows_close_in_the_order_of_their_ends_and_at_the_same_time_decay_com
     assert lifetime(1.0, 0.1, DAY) // DAY == 3
 
 
-# Ahead
+# WindowForecast
 
 
 def test_turns_of_one_day_may_be_folded_together_and_the_next_day_asks_first() -> None:
-    ahead = Ahead.of(live([turn(MONDAY + GRACE)]).graph)
+    ahead = WindowForecast.of(live([turn(MONDAY + GRACE)]).graph)
     for at in (MONDAY + DAY, MONDAY, MONDAY - 40 * DAY):
         assert not ahead.may_close(at)
         ahead.add(at)
@@ -184,8 +184,8 @@ def test_turns_of_one_day_may_be_folded_together_and_the_next_day_asks_first() -
 
 def test_a_conversation_that_fell_silent_asks_first() -> None:
     life = configured()
-    ahead = Ahead.of(life.graph)
-    ahead = Ahead(life.graph.settings, MONDAY + GRACE)
+    ahead = WindowForecast.of(life.graph)
+    ahead = WindowForecast(life.graph.settings, MONDAY + GRACE)
     for minute in (10, 20):
         assert not ahead.may_close(MONDAY + minute * MINUTE)
         ahead.add(MONDAY + minute * MINUTE)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.wire import partition_of
-from replay.backup import Written, records, write
-from replay.backup_lines import BackupDamaged, Header, NoBackup, Stored, header_of, is_backup, seal
+from replay.backup.backup import Written, records, write
+from replay.backup.lines import BackupDamagedError, Header, NoBackupError, Stored, header_of, is_backup, seal
 from replay.log import Record
 from tests.support.list_log import ListReader
 from tests.support.logs import golden_log
@@ -139,20 +139,20 @@ async def test_an_export_does_not_touch_a_file_that_holds_something_else() -> No
     other_graph, _ = await backup(log, "ada")
     for raw in (b"Dear diary", b"Dear diary\n", b'{"specversion"\n', other_graph):
         file = io.BytesIO(raw)
-        with pytest.raises(NoBackup):
+        with pytest.raises(NoBackupError):
             await write(log, file, await header(log))
         assert file.getvalue() == raw
     shorter = log_of(keyed(golden_log().records[:4]), [])
-    with pytest.raises(NoBackup, match="the log is shorter"):
+    with pytest.raises(NoBackupError, match="the log is shorter"):
         await backup(shorter, into=whole)
-    with pytest.raises(BackupDamaged, match="the file goes on after its last line"):
+    with pytest.raises(BackupDamagedError, match="the file goes on after its last line"):
         await backup(log, into=whole + b"x")
 
 
 async def test_an_export_of_another_log_is_not_continued() -> None:
     whole, _ = await backup(golden())
     other = log_of(keyed(golden_log().records), [Record(n, 0, None, b"{}") for n in range(3)])
-    with pytest.raises(BackupDamaged, match="is not what the log holds"):
+    with pytest.raises(BackupDamagedError, match="is not what the log holds"):
         await backup(other, into=whole)
 
 
@@ -162,7 +162,7 @@ async def test_any_flipped_byte_is_noticed_and_its_line_named() -> None:
     for place in range(0, len(raw), 7):
         flipped = raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :]
         line = 1 + sum(end < place for end in ends)
-        with pytest.raises((BackupDamaged, NoBackup)) as told:
+        with pytest.raises((BackupDamagedError, NoBackupError)) as told:
             read(flipped)
         assert f"line {line} " in str(told.value) or "no backup" in str(told.value), place
 
@@ -170,13 +170,13 @@ async def test_any_flipped_byte_is_noticed_and_its_line_named() -> None:
 async def test_lines_that_are_missing_or_changed_places_are_noticed() -> None:
     raw, _ = await backup(golden())
     lines = raw.splitlines(keepends=True)
-    with pytest.raises(BackupDamaged, match="line 3 is not as it was written"):
+    with pytest.raises(BackupDamagedError, match="line 3 is not as it was written"):
         read(b"".join([*lines[:2], *lines[3:]]))
-    with pytest.raises(BackupDamaged, match="line 3 "):
+    with pytest.raises(BackupDamagedError, match="line 3 "):
         read(b"".join([*lines[:2], lines[3], lines[2], *lines[4:]]))
-    with pytest.raises(BackupDamaged, match="the file ends before the last line"):
+    with pytest.raises(BackupDamagedError, match="the file ends before the last line"):
         read(b"".join(lines[:-1]))
-    with pytest.raises(BackupDamaged, match="is cut off"):
+    with pytest.raises(BackupDamagedError, match="is cut off"):
         read(raw[:-5])
 
 
@@ -202,7 +202,7 @@ async def test_a_log_with_gaps_is_exported_and_known_to_be_no_whole_log() -> Non
 @given(st.binary(max_size=300), st.booleans())
 def test_bytes_that_are_no_backup_raise_nothing_else(raw: bytes, begun: bool) -> None:
     raw = b'{"specversion":"1.0","id":"' * begun + raw
-    with pytest.raises((NoBackup, BackupDamaged)):
+    with pytest.raises((NoBackupError, BackupDamagedError)):
         read(raw)
     assert not is_backup(raw[:10])
 
@@ -236,7 +236,7 @@ async def test_a_forged_line_with_a_right_check_is_still_a_line_in_words(change:
             del event["data"]
         opened = json.dumps(event, separators=(",", ":")).encode()[:-1]
         forged += opened + seal(running, opened)
-    with pytest.raises(BackupDamaged, match="line 3 is no line of a backup"):
+    with pytest.raises(BackupDamagedError, match="line 3 is no line of a backup"):
         read(forged)
 
 
@@ -249,5 +249,5 @@ async def test_a_forged_header_is_told_before_anything_is_made_of_it(bounds: Any
     del event["emgascheck"]
     event["data"]["bounds"] = bounds
     opened = json.dumps(event, separators=(",", ":")).encode()[:-1]
-    with pytest.raises(BackupDamaged, match="line 1 is no line of a backup"):
+    with pytest.raises(BackupDamagedError, match="line 1 is no line of a backup"):
         header_of(opened + seal(hashlib.sha256(), opened))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 
-from emgas.messages import Configure, Forget, Settings, Turn
+from emgas.messages.turns import Configure, Forget, Settings, Turn
 from replay.branch import Life, Message, messages
-from state.events import GraphEvent
-from state.presets import PRESETS
+from state.events.events import GraphEvent
+from state.events.memory_settings import PRESETS
 from tests.support.events import (
     DAY,
     NOON,

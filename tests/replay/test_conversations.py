@@ -17,21 +17,22 @@ from typing import Any
 
 import pytest
 
-from emgas.formats import read
-from emgas.messages import Query, Turn
-from processors.concepts import YakeExtractor
-from replay.history import History, history
+from emgas.importers.registry import read
+from emgas.messages.queries import Query
+from emgas.messages.turns import Turn
+from processors.extraction.yake_extractor import YakeExtractor
+from replay.as_of.history import History, history
+from replay.as_of.moment import AsOf
 from replay.log import Record
-from replay.moment import AsOf
-from state.events import GraphEvent, TurnRecorded
-from state.graph import Graph
-from streams.answer import recall_from
+from state.events.events import GraphEvent, TurnRecorded
+from state.graph.graph import Graph
+from streams.query.answer import recall_from
 from tests.support.events import DAY, graph_configured, ticked, turn_recorded
 from tests.support.list_log import ListReader
 from tests.support.living import Life
 from tests.support.logs import LogWriter
 
-DEMO = Path(__file__).resolve().parents[2] / "streams" / "demo" / "conversation.jsonl"
+DEMO = Path(__file__).resolve().parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 MOMENTS = 50
 EXTRACTOR = YakeExtractor(language="en")
 THINGS = ["kettle", "teapot", "garden", "piano", "bicycle", "harbour", "recipe", "museum", "marathon", "telescope"]

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.counted_turns import CountedTurns
-from replay.verify import Audit
-from state.events import GraphEvent, TurnRecorded
+from replay.verify.counted_turns import CountedTurns
+from replay.verify.verify import Audit
+from state.events.events import GraphEvent, TurnRecorded
 from state.retraction import surviving
 from tests.support.events import retracted, ticked, turn_recorded
 from tests.support.graphs import events_of

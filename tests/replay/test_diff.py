@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replay.diff import ConceptChange, Difference, PairGrowth, TopicChange, diff
-from state.events import GraphEvent
-from state.graph import Graph
+from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange, diff
+from state.events.events import GraphEvent
+from state.graph.graph import Graph
 from tests.support.events import (
     DAY,
     NOON,
@@ -46,7 +46,7 @@ def with_topics(*topics: str) -> list[GraphEvent]:
     return [words, consolidation_closed(topics=[topic_change(f"topic-{n}", these) for n, these in enumerate(topics)])]
 
 
-def what(change: TopicChange) -> tuple[str, str, str | None]:
+def what(change: ThemeChange) -> tuple[str, str, str | None]:
     return change.id, change.change, change.other
 
 
@@ -104,10 +104,10 @@ def test_topics_are_born_and_die_and_change() -> None:
         ),
     ]
     assert changed(before, between).topics == [
-        TopicChange("topic-1", "cat, dog", "died", None, [], ["cat", "dog"]),
-        TopicChange("topic-0", "tea, honey", "changed", None, ["honey"], ["milk"]),
-        TopicChange("topic-2", "", "born", None, [], []),
-        TopicChange("topic-3", "sun, moon", "born", None, ["sun", "moon"], []),
+        ThemeChange("topic-1", "cat, dog", "died", None, [], ["cat", "dog"]),
+        ThemeChange("topic-0", "tea, honey", "changed", None, ["honey"], ["milk"]),
+        ThemeChange("topic-2", "", "born", None, [], []),
+        ThemeChange("topic-3", "sun, moon", "born", None, ["sun", "moon"], []),
     ]
 
 
@@ -131,7 +131,7 @@ def test_half_of_its_words_is_no_inheritance() -> None:
 
 def test_topics_that_only_lost_a_forgotten_word_have_changed_and_untouched_ones_have_not() -> None:
     found = changed(with_topics("tea milk", "cat dog"), [forgotten(concepts="dog")])
-    assert found.topics == [TopicChange("topic-1", "cat", "changed", None, [], ["dog"])]
+    assert found.topics == [ThemeChange("topic-1", "cat", "changed", None, [], ["dog"])]
 
 
 def test_turns_are_added_and_archived_and_counted_though_they_came_and_went() -> None:

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from replay.compare import Difference, concerns, content, differences
-from replay.divergence import Divergence, diverging
 from replay.log import Record
-from state import store as layout
-from state.events import TurnRecorded, decode, encode
-from state.graph import Graph
+from replay.verify.divergence import Divergence, diverging
+from replay.verify.graph_differences import Difference, concerns, content, differences
+from state.events.events import TurnRecorded, decode, encode
+from state.graph.graph import Graph
 from state.partition import Partition
-from state.store import MemoryStore
+from state.store import store as layout
+from state.store.store import MemoryStore
 from tests.support.events import turn_embedded, turn_recorded
 from tests.support.list_log import ListReader
 from tests.support.logs import LogWriter, golden_log, long_log

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.history import History, accepted, histories
+from replay.as_of.history import History, accepted, histories
+from replay.as_of.moment import graph_as_of
 from replay.log import Record
-from replay.moment import graph_as_of
-from replay.rebuild import graph_from
-from state.events import GraphEvent, Retracted
-from state.graph import Graph
-from state.store import MemoryStore
-from streams.past import Past
+from replay.rebuild.rebuild import graph_from
+from state.events.events import GraphEvent, Retracted
+from state.graph.graph import Graph
+from state.store.store import MemoryStore
+from streams.query.as_of_cache import AsOfCache
 from tests.support.events import DAY, NOON
 from tests.support.graphs import refolded
 from tests.support.list_log import ListReader
@@ -67,7 +67,7 @@ async def test_what_was_taken_back_is_gone_from_the_past_too_and_before_the_undo
     log = LogWriter()
     log.turn(id="kept", concepts="coffee", at=NOON)
     log.turn(id="wrong", concepts="falcon", at=NOON + 1)
-    past, before = Past(reader(log)), log.next_offset
+    past, before = AsOfCache(reader(log)), log.next_offset
     there = await past.graph(0, "ada", 2, before, NOON + DAY)
     assert there is not None
     assert there.graph.knows("wrong")

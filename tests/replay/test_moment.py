@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replay.history import History
+from replay.as_of.history import History
+from replay.as_of.moment import END, AsOf, Moment, counted, graph_at
 from replay.log import Record
-from replay.moment import END, AsOf, Moment, counted, graph_at
-from state.errors import LogRewritten
-from state.events import (
+from state.errors import LogRewrittenError
+from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
@@ -24,8 +24,8 @@ from state.events import (
     TurnRecorded,
     encode,
 )
-from state.graph import Graph
-from state.presets import HOUR, MINUTE
+from state.events.memory_settings import HOUR, MINUTE
+from state.graph.graph import Graph
 from tests.support.events import DAY, NOON, concepts_recalled, graph_configured, ticked, turn_embedded, turn_recorded
 from tests.support.graphs import events_of, folded, refolded
 from tests.support.list_log import ListReader
@@ -276,7 +276,7 @@ async def test_reading_goes_on_where_it_was_and_a_log_whose_head_is_gone_is_refu
     del log.records[:2]
     await history.read_on(reader(log), 0)
     assert (len(history), history.watermark, history.size) == (2, 2, sum(map(len, history.values)))
-    with pytest.raises(LogRewritten, match="begins at offset 2"):
+    with pytest.raises(LogRewrittenError, match="begins at offset 2"):
         await graph_at(reader(log), 0, "ada")
     assert [type(event) for event in history.events()] == [TurnRecorded, TurnRecorded]
 

@@ -14,17 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from replay.history import histories
+from replay.as_of.history import histories
+from replay.as_of.moment import graph_as_of
 from replay.log import Record
-from replay.moment import graph_as_of
-from replay.plan import NotThisRebuild, Plan, planned
-from replay.rebuild import Told, rebuild, refold, refused_from
-from state.errors import LogRewritten, UnreadableEvent
+from replay.rebuild.plan import NotThisRebuildError, Plan, planned
+from replay.rebuild.rebuild import Told, rebuild, refold, refused_from
+from state.errors import LogRewrittenError, UnreadableEventError
 from state.partition import Partition
-from state.rocks_store import RocksStore
-from state.store import MemoryStore
-from streams.embedded.log import NewRecord, open_log
-from streams.topic_plan import FOR_EVER, TopicPlan
+from state.store.rocksdb import RocksStore
+from state.store.store import MemoryStore
+from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.support.cli import ROOT
 from tests.support.events import NOON
 from tests.support.list_log import ListReader
@@ -123,27 +123,27 @@ def test_a_directory_goes_on_with_the_plan_that_was_begun_there(tmp_path: Path) 
 )  # fmt: skip
 def test_a_directory_of_another_rebuild_is_refused(tmp_path: Path, other: Plan) -> None:
     Plan("emgas", (10, 20)).agreed(tmp_path)
-    with pytest.raises(NotThisRebuild, match="give a new directory"):
+    with pytest.raises(NotThisRebuildError, match="give a new directory"):
         other.agreed(tmp_path)
 
 
 def test_a_directory_with_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Ada")
-    with pytest.raises(NotThisRebuild, match="not empty"):
+    with pytest.raises(NotThisRebuildError, match="not empty"):
         Plan("emgas", (10,)).agreed(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
 def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Ada")
-    with pytest.raises(NotThisRebuild, match="cannot be made"):
+    with pytest.raises(NotThisRebuildError, match="cannot be made"):
         Plan("emgas", (10,)).agreed(tmp_path / "letter.txt" / "rebuilt")
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"format":2}', b'{"format":1,"ends":[1],"more":1}'])
 def test_a_plan_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "plan.json").write_bytes(content)
-    with pytest.raises(NotThisRebuild, match="no plan"):
+    with pytest.raises(NotThisRebuildError, match="no plan"):
         Plan("emgas", (10,)).agreed(tmp_path)
 
 
@@ -156,7 +156,7 @@ async def test_a_changed_byte_in_the_log_is_named_by_partition_and_offset(at: in
     offset, value = log.records[at]
     log.records[at] = (offset, value.replace(b'",0.5,1]', b'",0.4,1]', 1))
     assert log.records[at][1] != value
-    with pytest.raises(LogRewritten, match=rf"partition 0, offset {at + 1} \(the record before it lies at {at}\)"):
+    with pytest.raises(LogRewrittenError, match=rf"partition 0, offset {at + 1} \(the record before it lies at {at}\)"):
         await rebuild(reader(log), 0, whole(log), MemoryStore())
 
 
@@ -166,7 +166,9 @@ async def test_a_value_out_of_bounds_is_named_though_the_head_does_not_look_at_i
     offset, value = log.records[at]
     log.records[at] = (offset, value.replace(b'",0.5,1]', b'",7.5,1]', 1))
     assert log.records[at][1] != value
-    with pytest.raises(UnreadableEvent, match=rf"partition 0, offset {at} \(the record before it lies at {at - 1}\)"):
+    with pytest.raises(
+        UnreadableEventError, match=rf"partition 0, offset {at} \(the record before it lies at {at - 1}\)"
+    ):
         await rebuild(reader(log), 0, whole(log), store)
     assert not store.count(), "what was folded before it is not written without what it belongs to"
 
@@ -175,7 +177,7 @@ async def test_a_refused_event_that_nobody_can_read_is_not_passed_over() -> None
     log = long_log(100)
     offset, value = log.records[40]
     log.records[40] = (offset, value.replace(b'"seq":40', b'"seq":41').replace(b'",0.5,1]', b'",7.5,1]', 1))
-    with pytest.raises(UnreadableEvent, match="partition 0, offset 40 "):
+    with pytest.raises(UnreadableEventError, match="partition 0, offset 40 "):
         await rebuild(reader(log), 0, whole(log), MemoryStore())
 
 
@@ -201,7 +203,7 @@ async def test_a_record_that_is_no_event_any_more_is_named(tmp_path: Path) -> No
     log = long_log(100)
     offset, value = log.records[50]
     log.records[50] = (offset, value[:20] + b"\xff" + value[21:])
-    with pytest.raises(UnreadableEvent, match="partition 0, offset 50 "):
+    with pytest.raises(UnreadableEventError, match="partition 0, offset 50 "):
         await rebuild(reader(log), 0, whole(log), MemoryStore())
 
 
@@ -210,7 +212,7 @@ async def test_a_store_of_another_log_is_not_gone_on_with() -> None:
     for number in range(150):
         other.turn(concepts="tea", id=f"other{number}")
     await refold(reader(log), 0, 60, store)
-    with pytest.raises(LogRewritten, match="another record at offset 59"):
+    with pytest.raises(LogRewrittenError, match="another record at offset 59"):
         await refold(reader(other), 0, 100, store)
 
 
@@ -218,13 +220,13 @@ async def test_a_store_of_another_log_is_not_gone_on_with() -> None:
 
 KILLED = """
 import asyncio, os, signal, sys, pathlib
-import replay.rebuild
-from replay.plan import Plan
+from replay.rebuild import rebuild
+from replay.rebuild.plan import Plan
 from state.partition import Partition
-from state.rocks_store import RocksStore
-from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
+from state.store.rocksdb import RocksStore
+from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 data, into, left = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
-replay.rebuild.FLUSH_EVERY = 50
+rebuild.FLUSH_EVERY = 50
 log = EmbeddedReader(ReadOnlyLog(data), "emgas.events", batch=50)
 plan = Plan("emgas", tuple(log._log.bounds("emgas.events", n)[1] for n in range(2))).agreed(into)
 
@@ -242,7 +244,7 @@ def killed(state, head, name, events, fold=Partition._fold_graph):
 Partition._fold_graph = killed
 for number, end in enumerate(plan.ends):
     store = RocksStore(into / str(number))
-    state = asyncio.run(replay.rebuild.refold(log, number, end, store))
+    state = asyncio.run(rebuild.refold(log, number, end, store))
     print(state.digest(), flush=True)
     store.close()
 """
@@ -299,8 +301,8 @@ def watermark(path: Path) -> int:
 DIGEST = """
 import asyncio
 from replay.log import Record
-from replay.rebuild import refold
-from state.store import MemoryStore
+from replay.rebuild.rebuild import refold
+from state.store.store import MemoryStore
 from tests.support.list_log import ListReader
 from tests.support.logs import golden_log, long_log
 for log in (long_log(), golden_log()):

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replay.log import Record
-from replay.rebuild import refold
-from state import store as layout
+from replay.rebuild.rebuild import refold
 from state.partition import Partition
-from state.rocks_store import RocksStore
-from state.store import MemoryStore, Store
+from state.store import store as layout
+from state.store.rocksdb import RocksStore
+from state.store.store import MemoryStore, Store
 from tests.support.list_log import ListReader
 from tests.support.logs import LogWriter, long_log
 from tests.support.strategies import Step, steps, written
@@ -27,12 +27,12 @@ few = st.sampled_from([1, 2, 5, 1 << 16])
 def bounded(flush: int, snapshot: int, pairs: int, waiting: int) -> Iterator[None]:
     """Let everything that waits until it is much wait until it is so many."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("replay.rebuild.FLUSH_EVERY", flush)
+        patch.setattr("replay.rebuild.rebuild.FLUSH_EVERY", flush)
         patch.setattr("state.partition.REBUILT_SNAPSHOT_AFTER", snapshot)
-        patch.setattr("state.cooccurrence.QUEUED_PAIRS", 1)
-        patch.setattr("state.cooccurrence.UNREAD_PAIRS", pairs)
-        patch.setattr("state.graph.WAITING", waiting)
-        patch.setattr("state.turn_counting.FEW", 2)
+        patch.setattr("state.graph.cooccurrence.QUEUED_PAIRS", 1)
+        patch.setattr("state.graph.cooccurrence.UNREAD_PAIRS", pairs)
+        patch.setattr("state.graph.graph.WAITING", waiting)
+        patch.setattr("state.graph.turn_counting.FEW", 2)
         yield
 
 

@@ -9,18 +9,18 @@ from contextlib import suppress
 
 import pytest
 
-from emgas.formats import BadLine
-from emgas.messages import Turn
-from replay.backup import write
-from replay.backup_lines import BackupDamaged, Header
+from emgas.importers.registry import BadLine
+from emgas.messages.turns import Turn
+from replay.backup.backup import write
+from replay.backup.lines import BackupDamagedError, Header
+from replay.backup.restore import NotRestorableError, Restored, restore, turns
 from replay.log import Record
-from replay.restore import NotRestorable, Restored, restore, turns
-from replay.verify import Audit, verify_partition
-from state.errors import LogRewritten
-from state.events import Claim, TurnRecorded, decode, encode
-from state.head import Verdict
+from replay.verify.verify import Audit, verify_partition
+from state.errors import LogRewrittenError
+from state.events.events import Claim, TurnRecorded, decode, encode
+from state.log_position import Acceptance
 from state.partition import Partition
-from state.store import MemoryStore
+from state.store.store import MemoryStore
 from tests.support.events import turn_recorded
 from tests.support.list_log import ListReader
 from tests.support.logs import LogWriter
@@ -94,7 +94,7 @@ async def restored(raw: bytes, into: Topic) -> Restored:
 def folded(records: list[Record]) -> Partition:
     state = Partition(MemoryStore())
     for record in records:
-        assert state.fold(record.offset, record.value).verdict is Verdict.ACCEPTED
+        assert state.fold(record.offset, record.value).verdict is Acceptance.ACCEPTED
     return state
 
 
@@ -144,7 +144,7 @@ async def test_a_turn_delivered_to_the_new_topic_is_accepted_and_verified_though
     state = folded(target.records[0])
     event = turn_recorded(id="new", src=0, **state.head.link)
     offset = len(target.records[0])
-    assert state.fold(offset, encode(event)).verdict is Verdict.ACCEPTED
+    assert state.fold(offset, encode(event)).verdict is Acceptance.ACCEPTED
     assert state.head.source == 0
     target.records[0].append(Record(offset, NOW, b"ada", encode(event)))
     verified = await verify_partition(target, 0, offset, state.digest())
@@ -176,7 +176,7 @@ async def test_the_memory_that_was_backed_up_is_left_alone(source: Topic) -> Non
     assert itself.records == source.records, "claimed anew, it would read its own turns again"
 
 
-async def refused(raw: bytes, target: Topic, why: str, error: type[Exception] = NotRestorable) -> None:
+async def refused(raw: bytes, target: Topic, why: str, error: type[Exception] = NotRestorableError) -> None:
     before = [list(partition) for partition in target.records]
     with pytest.raises(error, match=why):
         await restored(raw, target)
@@ -186,8 +186,10 @@ async def refused(raw: bytes, target: Topic, why: str, error: type[Exception] = 
 async def test_a_damaged_backup_is_refused_before_anything_is_appended(source: Topic) -> None:
     raw = await backup(source)
     last = raw.rindex(b'"id":"o1202"')
-    await refused(raw[:last] + b'"id":"o12O2"' + raw[last + 12 :], Topic([], []), "line 1209 is not", BackupDamaged)
-    await refused(raw[:-400], Topic([], []), "export again", BackupDamaged)
+    await refused(
+        raw[:last] + b'"id":"o12O2"' + raw[last + 12 :], Topic([], []), "line 1209 is not", BackupDamagedError
+    )
+    await refused(raw[:-400], Topic([], []), "export again", BackupDamagedError)
 
 
 async def test_what_cannot_be_this_log_is_refused_and_the_way_out_named(source: Topic) -> None:
@@ -211,7 +213,7 @@ async def test_events_that_no_worker_could_fold_are_refused() -> None:
     log = small(1)
     log.chain = bytes(32)
     log.turn(id="of another history")
-    with pytest.raises(LogRewritten):
+    with pytest.raises(LogRewrittenError):
         folded(logged(log))
     await refused(await backup(Topic(logged(log))), Topic([]), "follows another history")
 
@@ -219,7 +221,7 @@ async def test_events_that_no_worker_could_fold_are_refused() -> None:
 async def test_a_log_to_which_somebody_else_writes_meanwhile_is_told(source: Topic) -> None:
     target = Topic([], [])
     target.shift = 1
-    with pytest.raises(NotRestorable, match="somebody else writes to partition 0"):
+    with pytest.raises(NotRestorableError, match="somebody else writes to partition 0"):
         await restored(await backup(source), target)
 
 
@@ -242,5 +244,5 @@ async def test_a_recorded_turn_that_no_longer_is_one_is_a_bad_line() -> None:
 
 async def test_no_turn_of_a_damaged_backup_is_given(source: Topic) -> None:
     raw = await backup(source)
-    with pytest.raises(BackupDamaged):
+    with pytest.raises(BackupDamagedError):
         next(turns(io.BytesIO(raw[:-3])))

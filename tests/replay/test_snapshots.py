@@ -11,13 +11,13 @@ from uuid import uuid4
 import fsspec
 import pytest
 
+from replay.backup.manifest import Manifest, SnapshotRefusedError, described
+from replay.backup.snapshots import Snapshots, SnapshotsUnreachableError, graph_of, restore
 from replay.log import Record
-from replay.manifest import Manifest, SnapshotRefused, described
-from replay.rebuild import refold
-from replay.snapshots import Snapshots, SnapshotsUnreachable, graph_of, restore
-from state.graph import Graph
+from replay.rebuild.rebuild import refold
+from state.graph.graph import Graph
 from state.partition import Partition
-from state.rocks_store import RocksStore
+from state.store.rocksdb import RocksStore
 from tests.support.list_log import ListReader
 from tests.support.logs import LogWriter, fold, long_log
 
@@ -178,7 +178,7 @@ async def test_a_snapshot_that_names_files_elsewhere_is_refused(world: World) ->
 async def test_a_snapshot_of_another_format_tells_which_version_reads_it(world: World) -> None:
     taken = await world.take()
     world.damage(taken.name, "manifest.json", lambda content: content.replace(b'"format": 1', b'"format": 2'))
-    with pytest.raises(SnapshotRefused, match=rf"written by EMGAS {taken.emgas}, in another format"):
+    with pytest.raises(SnapshotRefusedError, match=rf"written by EMGAS {taken.emgas}, in another format"):
         world.kept.manifest(0, taken.name)
 
 
@@ -252,12 +252,12 @@ async def test_an_empty_store_is_nothing_to_snapshot(tmp_path: Path) -> None:
     Partition(store)
     store.checkpoint(tmp_path / "checkpoint")
     store.close()
-    with pytest.raises(SnapshotRefused, match="nothing to snapshot"):
+    with pytest.raises(SnapshotRefusedError, match="nothing to snapshot"):
         await described(reader(long_log(1)), 0, "emgas", tmp_path / "checkpoint", NOW)
 
 
 def test_a_place_that_nothing_here_knows_is_told() -> None:
-    with pytest.raises(SnapshotsUnreachable, match="nothing://there is no directory and no URL"):
+    with pytest.raises(SnapshotsUnreachableError, match="nothing://there is no directory and no URL"):
         Snapshots("nothing://there", "emgas")
 
 
@@ -265,5 +265,5 @@ async def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None
     (tmp_path / "file").write_text("where a directory should be")
     world = World(tmp_path, Snapshots(str(tmp_path / "file"), "emgas"))
     world.grow()
-    with pytest.raises(SnapshotsUnreachable, match="cannot use the snapshots at"):
+    with pytest.raises(SnapshotsUnreachableError, match="cannot use the snapshots at"):
         await world.take()

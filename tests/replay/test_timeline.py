@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from replay.as_of.timeline import Line, Timeline, timeline
 from replay.log import Record
-from replay.timeline import Line, Timeline, timeline
-from state.errors import LogRewritten
-from state.events import DecayWindowClosed, Forgotten, GraphConfigured
-from state.presets import PRESETS, MemorySettings
+from state.errors import LogRewrittenError
+from state.events.events import DecayWindowClosed, Forgotten, GraphConfigured
+from state.events.memory_settings import PRESETS, MemorySettings
 from tests.support.events import DAY, NOON, concept
 from tests.support.list_log import ListReader
 from tests.support.logs import LogWriter
@@ -160,7 +160,7 @@ async def test_a_log_whose_head_is_gone_is_refused() -> None:
     log = LogWriter()
     turn(log, 0, "tea")
     del log.records[0]
-    with pytest.raises(LogRewritten, match="begins at offset 1"):
+    with pytest.raises(LogRewrittenError, match="begins at offset 1"):
         await traced(log)
 
 

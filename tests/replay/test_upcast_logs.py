@@ -10,19 +10,19 @@ from itertools import chain
 import orjson
 import pytest
 
-from replay import backup
-from replay.backup_lines import Header
-from replay.history import history
+from replay.as_of.history import history
+from replay.backup import backup
+from replay.backup.lines import Header
 from replay.log import Record
-from replay.plan import Plan
-from replay.rebuild import rebuild, refold
-from replay.verify import verify_partition
-from state.errors import UnreadableEvent
-from state.events import Claim, TurnRecorded, decode, encode
-from state.head import Verdict
+from replay.rebuild.plan import Plan
+from replay.rebuild.rebuild import rebuild, refold
+from replay.verify.verify import verify_partition
+from state.errors import UnreadableEventError
+from state.events.events import Claim, TurnRecorded, decode, encode
+from state.events.upcasting import UPCASTERS, VERSION, upcast
+from state.log_position import Acceptance
 from state.partition import Partition
-from state.store import MemoryStore
-from state.upcasting import UPCASTERS, VERSION, upcast
+from state.store.store import MemoryStore
 from tests.support.golden import VERSIONS, expected, golden, values
 from tests.support.list_log import ListReader
 from tests.support.logs import LogWriter, fold
@@ -64,7 +64,7 @@ async def test_the_chain_is_a_hash_over_the_bytes_in_the_log_not_over_what_they_
     for number, records in enumerate(OLD):
         partition, rolled = Partition(MemoryStore()), bytes(32)
         for record in records:
-            if partition.fold(record.offset, record.value).verdict is Verdict.ACCEPTED:
+            if partition.fold(record.offset, record.value).verdict is Acceptance.ACCEPTED:
                 rolled = hashlib.sha256(rolled + record.value).digest()
         assert partition.head.chain == rolled == (await folded(number)).head.chain
         assert partition.head.last == hashlib.sha256(records[-1].value).digest()[:4].hex()
@@ -114,10 +114,10 @@ async def test_a_worker_of_this_version_goes_on_where_an_older_one_stopped() -> 
     graph, offset = partition.names()[0], partition.head.watermark + 1
     before = partition.digests()[graph]
     claim = encode(Claim(writer="new", partitions=len(OLD), nonce="new"))
-    assert partition.fold(offset, claim).verdict is Verdict.ACCEPTED
+    assert partition.fold(offset, claim).verdict is Acceptance.ACCEPTED
     turn = orjson.loads(encode(log.turn(graph=graph, id="new")))
     value = orjson.dumps({**turn, **partition.head.link, "src": partition.head.source + 1})
-    assert partition.fold(offset + 1, value).verdict is Verdict.ACCEPTED
+    assert partition.fold(offset + 1, value).verdict is Acceptance.ACCEPTED
     mixed = [*OLD[0], Record(offset, 0, None, claim), Record(offset + 1, 0, graph.encode(), value)]
     again = await refold(ListReader([mixed]), 0, offset + 2, MemoryStore())
     assert again.digest() == partition.digest()
@@ -163,6 +163,6 @@ def test_a_step_that_does_not_raise_the_version_is_a_bug_that_shows(monkeypatch:
 def test_without_its_step_an_older_event_is_not_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(UPCASTERS, ("TurnRecorded", 0))
     partition = Partition(MemoryStore())
-    with pytest.raises(UnreadableEvent, match="do not skip it"):
+    with pytest.raises(UnreadableEventError, match="do not skip it"):
         fold(((record.offset, record.value) for record in OLD[0]), partition)
     assert b'"kind":"TurnRecorded"' in OLD[0][partition.head.watermark + 1].value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from state.events import Claim, decode, encode
-from state.head import Head, Verdict
+from state.events.events import Claim, decode, encode
+from state.log_position import Acceptance, LogPosition
 from tests.support.events import turn_recorded
 from tests.support.logs import LogWriter
 
@@ -14,14 +14,14 @@ def claim(anew: bool) -> Claim:
     return Claim(writer="import", partitions=4, nonce="n", anew=anew)
 
 
-def after(anew: bool) -> Head:
+def after(anew: bool) -> LogPosition:
     """Return the head of a log with two turns and one more claim."""
     log = LogWriter()
     log.turn()
     log.turn()
     event = claim(anew)
     head, verdict = log.folded().head.after(log.next_offset, event, encode(event))
-    assert verdict is Verdict.ACCEPTED
+    assert verdict is Acceptance.ACCEPTED
     return head
 
 
@@ -37,8 +37,8 @@ def test_only_a_claim_that_says_so_starts_the_sources_anew() -> None:
     assert after(True).epoch == after(False).epoch == 3
 
 
-@pytest.mark.parametrize(("anew", "verdict"), [(False, Verdict.GAP), (True, Verdict.ACCEPTED)])
-def test_the_first_turn_of_a_new_topic_is_accepted_after_it(anew: bool, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("anew", "verdict"), [(False, Acceptance.GAP), (True, Acceptance.ACCEPTED)])
+def test_the_first_turn_of_a_new_topic_is_accepted_after_it(anew: bool, verdict: Acceptance) -> None:
     head = after(anew)
     event = turn_recorded(id="new", src=0, **head.link)
     assert head.after(head.watermark + 1, event, encode(event))[1] is verdict

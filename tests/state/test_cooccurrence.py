@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.cooccurrence import QUEUED_PAIRS, PairCounts
+from state.graph.cooccurrence import QUEUED_PAIRS, PairCounts
 
 CONCEPTS = [*range(12), 1023, 2**20, 2**30]
 windows = st.lists(st.sampled_from(CONCEPTS), unique=True, max_size=8)
@@ -46,8 +46,8 @@ def expected_edges(reference: Counter[tuple[int, int]]) -> list[tuple[int, int, 
 @pytest.fixture(autouse=True, params=[(1, 1), (1, 9), (9, 1 << 18), (QUEUED_PAIRS, QUEUED_PAIRS)])
 def queued(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let windows wait until they hold so many pairs."""
-    monkeypatch.setattr("state.cooccurrence.QUEUED_PAIRS", request.param[0])
-    monkeypatch.setattr("state.cooccurrence.UNREAD_PAIRS", request.param[1])
+    monkeypatch.setattr("state.graph.cooccurrence.QUEUED_PAIRS", request.param[0])
+    monkeypatch.setattr("state.graph.cooccurrence.UNREAD_PAIRS", request.param[1])
 
 
 @given(st.lists(actions, max_size=40))

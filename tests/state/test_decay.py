@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from state.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long, log2
+from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long, log2
 
 DAY_MS = 24 * 3600 * 1000
 YEAR_MS = 365 * DAY_MS

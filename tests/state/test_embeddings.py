@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.embedding_table import EmbeddingTable, Model, packed
-from state.events import decode, encode
-from state.graph import Graph
+from state.events.events import decode, encode
+from state.events.vectors import packed
+from state.graph.embedding_table import EmbeddingTable, Model
+from state.graph.graph import Graph
 from tests.support.events import forgotten, turn_embedded, turn_recorded
 from tests.support.graphs import assert_same_view, events_of, folded
 from tests.support.logs import LogWriter

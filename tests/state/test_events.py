@@ -9,10 +9,10 @@ import orjson
 import pytest
 from hypothesis import given
 
-from state.errors import UnreadableEvent
-from state.events import Claim, Ticked, decode, encode
-from state.facts import TimeSpan
-from state.upcasting import UPCASTERS
+from state.errors import UnreadableEventError
+from state.events.events import Claim, Ticked, decode, encode
+from state.events.extraction_types import TimeSpan
+from state.events.upcasting import UPCASTERS
 from tests.support.events import concept, graph_configured, ticked, topic_change, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 from tests.support.strategies import Step, steps, written
@@ -92,19 +92,19 @@ SETTINGS = orjson.loads(encode(graph_configured()))["settings"]
     ],
 )
 def test_what_cannot_be_read_is_named(value: bytes, named: str) -> None:
-    with pytest.raises(UnreadableEvent, match=rf"(?s){named}.*do not skip it"):
+    with pytest.raises(UnreadableEventError, match=rf"(?s){named}.*do not skip it"):
         decode(value)
 
 
 @pytest.mark.parametrize("value", [changed(TURN, v=7), b'{"v":7,"kind":"GraphErased","whose":"ada"}'])
 def test_an_event_of_a_newer_version_says_which_and_what_to_run(value: bytes) -> None:
-    with pytest.raises(UnreadableEvent, match=r"schema version 7, this EMGAS reads up to 1\..*Run the version"):
+    with pytest.raises(UnreadableEventError, match=r"schema version 7, this EMGAS reads up to 1\..*Run the version"):
         decode(value)
 
 
 @pytest.mark.parametrize("value", [b'{"v":[1],"kind":["Ticked"]}', b"[1]", b"7", b'{"v":true,"kind":"Ticked"}'])
 def test_a_record_that_is_no_event_has_no_version(value: bytes) -> None:
-    with pytest.raises(UnreadableEvent, match="cannot read an event of the log"):
+    with pytest.raises(UnreadableEventError, match="cannot read an event of the log"):
         decode(value)
 
 
@@ -123,9 +123,9 @@ def test_an_older_event_goes_through_every_step_up_to_this_version(monkeypatch: 
     old = changed(encode(ticked()), v=-1, at=...)
     assert decode(old) == ticked(graph="bob", at=5)
     assert decode(encode(ticked())) == ticked(), "one of this version takes no step"
-    with pytest.raises(UnreadableEvent, match=r"\$\.seq"):
+    with pytest.raises(UnreadableEventError, match=r"\$\.seq"):
         decode(changed(old, seq="1"))
-    with pytest.raises(UnreadableEvent, match=r"\$\.v"):
+    with pytest.raises(UnreadableEventError, match=r"\$\.v"):
         decode(changed(TURN, v=0))
 
 

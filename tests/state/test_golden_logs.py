@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from state.events import AnyEvent, Claim, TurnRecorded, decode, encode
-from state.graph_bytes import LAYOUT
-from state.head import Head, Verdict
+from state.events.events import AnyEvent, Claim, TurnRecorded, decode, encode
+from state.events.upcasting import VERSION
+from state.graph.codec import LAYOUT
+from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
-from state.upcasting import VERSION
 from tests.support.golden import VERSIONS, as_lines, digests, expected, folder, golden, schema, values
 from tests.support.stores import Opener
 
@@ -80,11 +80,11 @@ def test_the_golden_log_of_this_version_holds_every_kind_of_event_and_what_can_h
     assert any(isinstance(event, Claim) and event.anew for event in NEWEST)
     verdicts = set()
     for records in golden(VERSION):
-        head = Head()
+        head = LogPosition()
         for record in records:
             head, verdict = head.after(record.offset, decode(record.value), record.value)
             verdicts.add(verdict)
-    assert verdicts == set(Verdict)
+    assert verdicts == set(Acceptance)
 
 
 def test_every_event_of_this_version_is_written_with_the_bytes_that_it_always_had() -> None:

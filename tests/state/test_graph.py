@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from emgas.limits import EARLIEST_MS
-from state.graph import Graph
-from state.passage_table import fingerprint
-from state.presets import PRESETS
+from state.events.memory_settings import PRESETS
+from state.graph.graph import Graph
+from state.graph.passage_table import fingerprint
 from tests.support.events import DAY, NOON, concept, concepts_recalled, turn_recorded
 from tests.support.graphs import folded, pair_counts
 

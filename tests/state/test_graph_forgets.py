@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from state.decay import NEVER
-from state.graph import Graph
-from state.passage_table import fingerprint
+from state.graph.decay import NEVER
+from state.graph.graph import Graph
+from state.graph.passage_table import fingerprint
 from tests.support.events import (
     DAY,
     NOON,

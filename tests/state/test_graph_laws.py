@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS
-from state.events import GraphEvent
-from state.graph import Graph
+from state.events.events import GraphEvent
+from state.graph.graph import Graph
 from tests.support.events import DAY, concepts_recalled, turn_recorded
 from tests.support.graphs import assert_same_view, events_of, folded
 from tests.support.logs import fold

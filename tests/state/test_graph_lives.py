@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from state.decay import NEVER, decayed, lifetime, lifetime_long
-from state.graph import Graph
-from state.presets import PRESETS, MemorySettings
+from state.events.memory_settings import PRESETS, MemorySettings
+from state.graph.decay import NEVER, decayed, lifetime, lifetime_long
+from state.graph.graph import Graph
 from tests.support.events import (
     DAY,
     NOON,

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
-from state import mentions
-from state.concept_table import ConceptTable
-from state.decay import decayed, factors
-from state.presets import PRESETS, MemorySettings
+from state.events.memory_settings import PRESETS, MemorySettings
+from state.graph import mentions
+from state.graph.concept_table import ConceptTable
+from state.graph.decay import decayed, factors
 from tests.support.events import DAY, NOON, concept
 
 times = st.integers(NOON - 90 * DAY, NOON + 400 * DAY)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state import store as layout
-from state.events import decode
-from state.head import Head, Verdict
+from state.events.events import decode
+from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
-from state.rocks_store import RocksStore
-from state.store import HEAD, Batch, MemoryStore
+from state.store import store as layout
+from state.store.rocksdb import RocksStore
+from state.store.store import HEAD, Batch, MemoryStore
 from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter, fold, long_log
 from tests.support.stores import Opener, WatchedStore, opener
@@ -101,7 +101,7 @@ def test_a_flush_is_one_batch_that_holds_the_head() -> None:
     partition = Partition(store)
     for place in range(0, len(log.records), 100):
         fold(log.records[place : place + 100], partition).flush()
-        assert Head.of_bytes(store.batches[-1][HEAD]) == partition.head
+        assert LogPosition.of_bytes(store.batches[-1][HEAD]) == partition.head
     assert len(store.batches) == place // 100 + 1
 
 
@@ -132,7 +132,7 @@ def test_a_failed_flush_may_be_tried_again() -> None:
 FOLDER = """
 import sys, pathlib
 from state.partition import Partition
-from state.rocks_store import RocksStore
+from state.store.rocksdb import RocksStore
 from tests.support.logs import long_log
 partition = Partition(RocksStore(pathlib.Path(sys.argv[1])), cached_graphs=2)
 for offset, value in long_log(3000).records:
@@ -211,5 +211,5 @@ def test_fold_tells_what_became_of_a_record() -> None:
     log, partition = LogWriter(), Partition(MemoryStore())
     log.turn()
     folded = [partition.fold(offset, value) for offset, value in [*log.records, (9, log.records[1][1])]]
-    assert [each.verdict for each in folded] == [Verdict.ACCEPTED, Verdict.ACCEPTED, Verdict.GAP]
+    assert [each.verdict for each in folded] == [Acceptance.ACCEPTED, Acceptance.ACCEPTED, Acceptance.GAP]
     assert folded[1].event == decode(log.records[1][1])

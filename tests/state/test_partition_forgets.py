@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from state import store as layout
 from state.partition import Partition
-from state.store import Store
+from state.store import store as layout
+from state.store.store import Store
 from tests.support.logs import LogWriter, fold
 from tests.support.stores import Opener, WatchedStore
 

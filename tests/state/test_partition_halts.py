@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from state import store as layout
-from state.errors import LogRewritten, StoreCorrupt, UnreadableEvent, WrongLayout
-from state.events import decode
-from state.head import Head, Verdict
-from state.packing import pack
+from state.errors import LogRewrittenError, StoreCorruptError, UnreadableEventError, WrongLayoutError
+from state.events.events import decode
+from state.graph.canonical_bytes import pack
+from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
-from state.store import HEAD, MemoryStore
+from state.store import store as layout
+from state.store.store import HEAD, MemoryStore
 from tests.support.logs import LogWriter, fold, long_log
 
 
@@ -64,15 +64,15 @@ def test_an_unreadable_event_stops_the_fold_and_nothing_moves(value: bytes) -> N
     partition = log.folded()
     before, digest = partition.head, partition.digest()
     for _ in range(2):
-        with pytest.raises(UnreadableEvent, match="do not skip it"):
+        with pytest.raises(UnreadableEventError, match="do not skip it"):
             partition.fold(log.next_offset, value)
     assert (partition.head, partition.digest()) == (before, digest)
     log.turn()
-    assert partition.fold(*log.records[-1]).verdict is Verdict.ACCEPTED, "a version that can read it goes on"
+    assert partition.fold(*log.records[-1]).verdict is Acceptance.ACCEPTED, "a version that can read it goes on"
 
 
 def test_a_tombstone_stops_the_fold() -> None:
-    with pytest.raises(UnreadableEvent):
+    with pytest.raises(UnreadableEventError):
         Partition(MemoryStore()).fold(0, None)  # type: ignore[arg-type]  # what a client reads from a tombstone
 
 
@@ -83,12 +83,12 @@ def test_a_log_that_was_rewritten_stops_the_fold_and_nothing_moves() -> None:
         log.turn(concepts="milk")
     partition = fold(ours.records[:2])
     before = partition.head
-    with pytest.raises(LogRewritten):
+    with pytest.raises(LogRewrittenError):
         partition.fold(*theirs.records[2])
-    with pytest.raises(LogRewritten, match="was folded before"):
+    with pytest.raises(LogRewrittenError, match="was folded before"):
         partition.fold(*ours.records[1])
     assert partition.head == before
-    assert partition.fold(*ours.records[2]).verdict is Verdict.ACCEPTED
+    assert partition.fold(*ours.records[2]).verdict is Acceptance.ACCEPTED
 
 
 def test_another_number_of_partitions_stops_the_fold_also_after_reopening() -> None:
@@ -96,7 +96,7 @@ def test_another_number_of_partitions_stops_the_fold_also_after_reopening() -> N
     other = LogWriter(partitions=8, claimed=False)
     other.append(b"what lies at offset 0")
     other.claim()
-    with pytest.raises(WrongLayout, match="had 4 partitions and now has 8"):
+    with pytest.raises(WrongLayoutError, match="had 4 partitions and now has 8"):
         Partition(store).fold(*other.records[1])
 
 
@@ -109,7 +109,7 @@ def test_lost_events_are_noticed_when_the_graph_is_read() -> None:
         log.turn()
     for ordinal in range(3):
         partition = Partition(without(stored(log), layout.event_key("ada", ordinal)))
-        with pytest.raises(StoreCorrupt, match="graph ada should have 3 events and has 2"):
+        with pytest.raises(StoreCorruptError, match="graph ada should have 3 events and has 2"):
             partition.graph("ada")
 
 
@@ -118,16 +118,16 @@ def test_a_lost_count_is_noticed_before_the_graph_is_begun_anew() -> None:
     log.turn()
     partition = Partition(without(stored(log), layout.count_key("ada")))
     log.turn()
-    with pytest.raises(StoreCorrupt, match="graph ada should have 0 events and has 1"):
+    with pytest.raises(StoreCorruptError, match="graph ada should have 0 events and has 1"):
         partition.fold(*log.records[-1])
-    with pytest.raises(StoreCorrupt, match="0 graphs found, 1 expected"):
+    with pytest.raises(StoreCorruptError, match="0 graphs found, 1 expected"):
         partition.digest()
 
 
 def test_a_lost_head_is_noticed_before_the_log_is_folded_twice() -> None:
     log = LogWriter()
     log.turn()
-    with pytest.raises(StoreCorrupt, match="Remove this partition's store"):
+    with pytest.raises(StoreCorruptError, match="Remove this partition's store"):
         Partition(without(stored(log), HEAD))
 
 
@@ -136,7 +136,7 @@ def test_a_graph_that_vanished_altogether_is_noticed_when_all_are_read() -> None
     log.turn(graph="ada")
     log.turn(graph="bob")
     rows = (layout.count_key("bob"), layout.event_prefix("bob"))
-    with pytest.raises(StoreCorrupt, match="1 graphs found, 2 expected"):
+    with pytest.raises(StoreCorruptError, match="1 graphs found, 2 expected"):
         Partition(without(stored(log), *rows)).names()
 
 
@@ -167,7 +167,7 @@ def short_of_events() -> MemoryStore:
 
 
 def test_a_lost_snapshot_whose_events_were_deleted_is_noticed() -> None:
-    with pytest.raises(StoreCorrupt, match="graph ada should have 193 events and has 192"):
+    with pytest.raises(StoreCorruptError, match="graph ada should have 193 events and has 192"):
         Partition(without(short_of_events(), b"s", b"m", b"b")).digest()
 
 
@@ -177,7 +177,7 @@ def test_a_lost_count_of_a_graph_whose_first_event_was_deleted_is_noticed() -> N
     for _ in range(64):
         log.turn()
     partition = Partition(without(stored(log), layout.count_key("ada")))
-    with pytest.raises(StoreCorrupt, match="graph ada should have 0 events and has 65"):
+    with pytest.raises(StoreCorruptError, match="graph ada should have 0 events and has 65"):
         partition.graph("ada")
 
 
@@ -185,7 +185,7 @@ def test_a_snapshot_of_another_layout_whose_events_were_deleted_stops_the_fold()
     other = layout.number(100) + pack({"layout": 99}, {})
     store = short_of_events()
     store.write({layout.snapshot_key("ada"): other, layout.mark_key("ada"): other, layout.base_key("ada"): other})
-    with pytest.raises(WrongLayout, match="remove this partition's store"):
+    with pytest.raises(WrongLayoutError, match="remove this partition's store"):
         Partition(store).graph("ada")
 
 
@@ -208,12 +208,12 @@ def test_a_lost_text_is_noticed_when_it_is_asked_for() -> None:
     partition = Partition(without(stored(log), layout.event_key("ada", whole.passages.event[2])))
     graph = partition.graph("ada")
     assert graph is not None, "the snapshot does not need it"
-    with pytest.raises(StoreCorrupt, match="the text of passage 2 of ada is missing"):
+    with pytest.raises(StoreCorruptError, match="the text of passage 2 of ada is missing"):
         partition.text_of(graph, 2)
 
 
 def test_a_head_of_another_version_stops_at_once() -> None:
     store = MemoryStore()
-    store.write({HEAD: Head().to_bytes().replace(b'"seq"', b'"sequence"')})
-    with pytest.raises(WrongLayout):
+    store.write({HEAD: LogPosition().to_bytes().replace(b'"seq"', b'"sequence"')})
+    with pytest.raises(WrongLayoutError):
         Partition(store)

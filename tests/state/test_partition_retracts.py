@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from state import partition as partitions
-from state import store as layout
-from state.errors import RetractedTooFar
-from state.events import Retracted
-from state.graph import Graph
+from state.errors import RetractedTooFarError
+from state.events.events import Retracted
+from state.graph.graph import Graph
 from state.partition import Partition
 from state.retraction import surviving
-from state.store import MemoryStore
+from state.store import store as layout
+from state.store.store import MemoryStore
 from tests.support.graphs import events_of, refolded
 from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter, fold
@@ -96,7 +96,9 @@ def test_a_retraction_further_back_than_anybody_may_stops_the_fold() -> None:
         log.turn()
     log.undo(first=16, last=16)
     log.undo(first=16, last=16)
-    with pytest.raises(RetractedTooFar, match="event 22 of graph ada takes back event 16, but only those from 17 on"):
+    with pytest.raises(
+        RetractedTooFarError, match="event 22 of graph ada takes back event 16, but only those from 17 on"
+    ):
         log.folded()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from state.events import GraphEvent, Retracted, encode
-from state.graph import Graph
+from state.events.events import GraphEvent, Retracted, encode
+from state.graph.graph import Graph
 from state.retraction import refolded, surviving
 from tests.support.events import forgotten, graph_configured, retracted, turn_recorded
 from tests.support.graphs import assert_same_view, events_of, folded

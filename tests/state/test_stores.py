@@ -15,11 +15,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from emgas.errors import DataDirectoryInUse, EmgasError
-from state import rocks_store
-from state.errors import StoreCorrupt, WrongLayout
-from state.rocks_store import RocksStore
-from state.store import HEAD, LAYOUT, LAYOUT_KEY, Batch, MemoryStore, Store, number, of_number
+from emgas.errors import DataDirectoryInUseError, EmgasError
+from state.errors import StoreCorruptError, WrongLayoutError
+from state.store import rocksdb
+from state.store.rocksdb import RocksStore
+from state.store.store import HEAD, LAYOUT, LAYOUT_KEY, Batch, MemoryStore, Store, number, of_number
 from tests.contracts.store_contract import KeptStoreContract, StoreContract
 
 
@@ -52,7 +52,7 @@ def test_a_store_is_read_beside_its_writer_as_it_was_when_it_was_opened(tmp_path
 
 
 def test_reading_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:
-    with pytest.raises(StoreCorrupt, match="no store"):
+    with pytest.raises(StoreCorruptError, match="no store"):
         RocksStore(tmp_path / "store", read_only=True)
     assert list(tmp_path.iterdir()) == []
 
@@ -73,9 +73,9 @@ def test_a_store_of_another_layout_is_refused_and_let_go_of(tmp_path: Path, read
     store.write({HEAD: b"{}"})
     store.write({LAYOUT_KEY: number(LAYOUT + 1)})
     store.close()
-    with pytest.raises(WrongLayout, match=f"layout {LAYOUT + 1}.*remove that directory"):
+    with pytest.raises(WrongLayoutError, match=f"layout {LAYOUT + 1}.*remove that directory"):
         RocksStore(tmp_path / "store", read_only=read_only)
-    rocks_store.check_free(tmp_path / "store")
+    rocksdb.check_free(tmp_path / "store")
 
 
 def test_a_store_that_names_no_layout_has_the_one_from_before_they_were_named(
@@ -90,8 +90,8 @@ def test_a_store_that_names_no_layout_has_the_one_from_before_they_were_named(
     assert store.get(LAYOUT_KEY) == number(LAYOUT), "it is named now"
     store.write({LAYOUT_KEY: None})
     store.close()
-    monkeypatch.setattr(rocks_store, "LAYOUT", LAYOUT + 1)
-    with pytest.raises(WrongLayout):
+    monkeypatch.setattr(rocksdb, "LAYOUT", LAYOUT + 1)
+    with pytest.raises(WrongLayoutError):
         RocksStore(tmp_path / "store")
     RocksStore(tmp_path / "new").close()
 
@@ -154,10 +154,11 @@ def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 OPEN = """
-import sys, pathlib, state.rocks_store, emgas.errors
+import sys, pathlib, emgas.errors
+from state.store.rocksdb import RocksStore
 try:
-    state.rocks_store.RocksStore(pathlib.Path(sys.argv[1]))
-except emgas.errors.DataDirectoryInUse as error:
+    RocksStore(pathlib.Path(sys.argv[1]))
+except emgas.errors.DataDirectoryInUseError as error:
     print(error)
 """
 
@@ -174,7 +175,7 @@ def test_a_second_process_is_told_what_to_do(tmp_path: Path) -> None:
 
 def test_a_second_opening_in_one_process_is_refused_too(tmp_path: Path) -> None:
     store = RocksStore(tmp_path / "store")
-    with pytest.raises(DataDirectoryInUse):
+    with pytest.raises(DataDirectoryInUseError):
         RocksStore(tmp_path / "store")
     store.close()
     RocksStore(tmp_path / "store").close()
@@ -184,10 +185,10 @@ BATCH = 50
 
 WRITER = """
 import sys, pathlib
-from state import rocks_store
-from state.store import number
-rocks_store._BULK_BUFFER_BYTES = 1 << 16
-store = rocks_store.RocksStore(pathlib.Path(sys.argv[1]), bulk=sys.argv[3:] == ["bulk"])
+from state.store import rocksdb
+from state.store.store import number
+rocksdb._BULK_BUFFER_BYTES = 1 << 16
+store = rocksdb.RocksStore(pathlib.Path(sys.argv[1]), bulk=sys.argv[3:] == ["bulk"])
 last = store.get(b"last")
 n = int.from_bytes(last, "big") + 1 if last else 0
 while True:
@@ -295,14 +296,14 @@ def outcomes(path: Path) -> Iterator[str]:
     """Yield what became of opening and reading everything twice: by scan, by key."""
     try:
         store = RocksStore(path)
-    except StoreCorrupt as error:
+    except StoreCorruptError as error:
         yield str(error)
         return
     for read in (lambda: dict(store.scan(b"k", b"k")), lambda: {key: store.get(key) for key in ROWS}):
         try:
             assert read() == ROWS, "the damage went unnoticed"
             yield "whole"
-        except StoreCorrupt as error:
+        except StoreCorruptError as error:
             yield str(error)
     store.close()
 
@@ -337,7 +338,7 @@ def test_a_store_that_reported_damage_still_lets_go_of_its_lock(in_tables: Path,
     table = longest(tmp_path / "store", ".sst")
     flip(table, table.stat().st_size // 2)
     store = RocksStore(tmp_path / "store")
-    with pytest.raises(StoreCorrupt) as caught:
+    with pytest.raises(StoreCorruptError) as caught:
         store.scan(b"k", b"k")
     store.close()
     RocksStore(tmp_path / "store").close()

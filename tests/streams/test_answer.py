@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emgas.asking import asking
-from emgas.errors import InvalidMessage
-from emgas.messages import RecalledPassage
-from processors.answer_types import LEAST_DEPTH, MOST_DEPTH
-from processors.concepts import YakeExtractor
-from state.events import TurnRecorded
-from state.graph import Graph
-from streams import answer
-from streams.answer import Recalled, recall_from
+from emgas.client.query_arguments import asking
+from emgas.errors import InvalidMessageError
+from emgas.messages.queries import RecalledPassage
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
+from state.events.events import TurnRecorded
+from state.graph.graph import Graph
+from streams.query import answer
+from streams.query.answer import Recalled, recall_from
 from tests.support.events import DAY, NOON, turn_recorded
 
 EXTRACTOR = YakeExtractor(language="en")
@@ -140,12 +140,12 @@ def test_metadata_is_read_of_no_more_turns_than_are_needed() -> None:
 
 def test_a_time_range_that_ends_before_it_begins_is_refused() -> None:
     for until in (MIDDLE, MIDDLE - 1):
-        with pytest.raises(InvalidMessage, match="`until` must be later than `since`"):
+        with pytest.raises(InvalidMessageError, match="`until` must be later than `since`"):
             ask(only={"since": MIDDLE, "until": until})
 
 
 def test_a_misspelt_filter_is_refused() -> None:
-    with pytest.raises(InvalidMessage, match="speaker: is not a known field"):
+    with pytest.raises(InvalidMessageError, match="speaker: is not a known field"):
         ask(only={"speaker": ["Ada"]})
 
 
@@ -187,7 +187,7 @@ def test_a_filter_changes_no_explanation() -> None:
 
 
 def test_the_literal_mode_is_not_explained() -> None:
-    with pytest.raises(InvalidMessage, match="only the default mode is explained"):
+    with pytest.raises(InvalidMessageError, match="only the default mode is explained"):
         ask(mode="literal", explain=True)
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.app import _arrival
-from streams.owner import ProducedLog
+from streams.ingest.partition_writer import ProducedLog
+from streams.worker.app import _arrival
 from tests.support.memory_log import MemoryLog
 from tests.support.pipeline import eventually
 

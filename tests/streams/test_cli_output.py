@@ -9,8 +9,10 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from emgas.messages import ActivatedConcept, Position, RecalledPassage, Reply, Timing
-from streams.cli import output, query
+from emgas.messages.fields import Position
+from emgas.messages.queries import ActivatedConcept, RecalledPassage, Reply, Timing
+from streams.cli.memory import query
+from streams.cli.shared import output
 
 
 @pytest.fixture

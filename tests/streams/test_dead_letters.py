@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from replay.log import Record
-from streams.dead_letters import DeadLetter, read_all
-from streams.outbox import error_headers
+from streams.transport.dead_letters import DeadLetter, read_all
+from streams.transport.sender import error_headers
 from tests.support.list_log import ListReader
 
 

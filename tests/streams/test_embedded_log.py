@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emgas.errors import DataDirectoryInUse, TransportFailed
-from streams.embedded import layout
-from streams.embedded.log import EmbeddedLog, NewRecord, open_log
-from streams.embedded.reader import ReadOnlyLog
-from streams.topic_plan import FOR_EVER, HOUR_MS, TopicPlan
+from emgas.errors import DataDirectoryInUseError, TransportError
+from streams.transport.embedded import layout
+from streams.transport.embedded.log import EmbeddedLog, NewRecord, open_log
+from streams.transport.embedded.reader import ReadOnlyLog
+from streams.transport.topic_plan import FOR_EVER, HOUR_MS, TopicPlan
 from tests.contracts.log_contract import LogContract
-from tests.support.carriers import SqliteCarrier, sqlite_carrier
+from tests.support.transports import SqliteCarrier, sqlite_carrier
 
 NOW = 1_700_000_000_000
 PARTITIONS = 3
@@ -26,7 +26,7 @@ PARTITIONS = 3
 HOLDER = """
 import sys
 from pathlib import Path
-from streams.embedded.log import open_log
+from streams.transport.embedded.log import open_log
 log = open_log(Path(sys.argv[1]))
 print("open", flush=True)
 sys.stdin.read()
@@ -35,8 +35,8 @@ sys.stdin.read()
 WRITER = """
 import random, sys, zlib
 from pathlib import Path
-from streams.embedded.log import NewRecord, open_log
-from streams.topic_plan import FOR_EVER, TopicPlan
+from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.topic_plan import FOR_EVER, TopicPlan
 log, dice = open_log(Path(sys.argv[1])), random.Random(int(sys.argv[2]))
 log.create_topic(TopicPlan("events", 3, FOR_EVER, 1_000_000))
 while True:
@@ -92,7 +92,7 @@ def test_a_second_process_is_told_who_has_the_directory_and_what_to_do(tmp_path:
     with child(HOLDER, str(tmp_path)) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "open\n"
-        with pytest.raises(DataDirectoryInUse, match=rf"process {holder.pid} uses .*{tmp_path}.*EMGAS_DATA"):
+        with pytest.raises(DataDirectoryInUseError, match=rf"process {holder.pid} uses .*{tmp_path}.*EMGAS_DATA"):
             open_log(tmp_path)
         holder.communicate()
     open_log(tmp_path).close()
@@ -112,7 +112,7 @@ def test_users_in_one_process_share_one_log_and_the_last_one_closes_it(tmp_path:
     first.close()
     second.create_topic(TopicPlan("events", 1, FOR_EVER, 1000))
     second.close()
-    with pytest.raises(TransportFailed):
+    with pytest.raises(TransportError):
         second.append([record()])
     third = open_log(tmp_path)
     assert third is not first
@@ -129,7 +129,7 @@ def test_two_directories_are_two_logs(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(TransportFailed, match="cannot use the data directory"):
+    with pytest.raises(TransportError, match="cannot use the data directory"):
         open_log(tmp_path / "file" / "log")
 
 
@@ -138,13 +138,13 @@ def test_a_log_of_a_newer_version_is_left_alone_and_the_directory_is_free_again(
     log._db.execute(f"pragma user_version={layout.LAYOUT + 1}")
     log.close()
     for _ in range(2):
-        with pytest.raises(TransportFailed, match="run a newer EMGAS"):
+        with pytest.raises(TransportError, match="run a newer EMGAS"):
             open_log(tmp_path)
 
 
 def test_a_damaged_file_is_told_and_not_replaced(tmp_path: Path) -> None:
     (tmp_path / layout.FILE).write_bytes(b"this is no database" * 100)
-    with pytest.raises(TransportFailed, match="cannot open"):
+    with pytest.raises(TransportError, match="cannot open"):
         open_log(tmp_path)
     assert (tmp_path / layout.FILE).read_bytes().startswith(b"this is no database")
 
@@ -197,7 +197,7 @@ def test_a_full_disk_fails_the_batch_as_a_whole_and_costs_no_offset(log: Embedde
     log.append([record(value=b"kept")])
     (pages,) = log._db.execute("pragma page_count").fetchone()
     log._db.execute(f"pragma max_page_count={pages}")
-    with pytest.raises(TransportFailed, match=r"nothing of it was written.*make room"):
+    with pytest.raises(TransportError, match=r"nothing of it was written.*make room"):
         log.append([record(), record(value=b"x" * 500_000), record(partition=1)])
     assert [log.bounds("events", p) for p in range(PARTITIONS)] == [(0, 1), (0, 0), (0, 0)]
     log._db.execute("pragma max_page_count=1000000")
@@ -208,7 +208,7 @@ def test_a_full_disk_fails_the_batch_as_a_whole_and_costs_no_offset(log: Embedde
 
 def test_one_bad_record_keeps_the_whole_batch_out(log: EmbeddedLog) -> None:
     for bad in (record("unknown"), record(partition=PARTITIONS), record(partition=-1), record(value=b"x" * 1_000_001)):
-        with pytest.raises(TransportFailed):
+        with pytest.raises(TransportError):
             log.append([record(), bad])
     assert log.bounds("events", 0) == (0, 0)
 
@@ -252,7 +252,7 @@ def test_a_reader_in_another_connection_sees_what_is_committed_while_the_owner_a
 
 
 def test_a_directory_without_a_log_is_told_to_its_reader(tmp_path: Path) -> None:
-    with pytest.raises(TransportFailed, match="no worker has ever run"):
+    with pytest.raises(TransportError, match="no worker has ever run"):
         ReadOnlyLog(tmp_path)
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from emgas.errors import TransportFailed
+from emgas.errors import TransportError
 from emgas.wire import TopicNames
-from streams.embedded.log import open_log
-from streams.topic_plan import RECORD_BYTES
+from streams.transport.embedded.log import open_log
+from streams.transport.topic_plan import RECORD_BYTES
 from tests.contracts.transport_contract import TransportContract, starting
-from tests.support.carriers import SqliteCarrier, sqlite_carrier
 from tests.support.tiny_app import TinyApp
+from tests.support.transports import SqliteCarrier, sqlite_carrier
 
 
 class TestEmbeddedTransport(TransportContract):
@@ -29,7 +29,7 @@ class TestEmbeddedTransport(TransportContract):
         app = TinyApp(carrier.broker, topics.prefix, tmp_path)
         async with app.running():
             assert app.transport.log is carrier.log  # type: ignore[attr-defined]
-        with pytest.raises(TransportFailed, match="does not run"):
+        with pytest.raises(TransportError, match="does not run"):
             _ = app.transport.log  # type: ignore[attr-defined]
         directory = carrier.log.directory
         carrier.log.close()
@@ -54,7 +54,7 @@ class TestEmbeddedTransport(TransportContract):
         app = TinyApp(carrier.broker, topics.prefix, tmp_path)
         async with app.running():
             good = await app.producer.send(topics.turns, b"k", b"v", 0, None, None)
-            with pytest.raises(TransportFailed, match="over the"):
+            with pytest.raises(TransportError, match="over the"):
                 await app.producer.send(topics.turns, b"k", b"x" * (RECORD_BYTES + 1), 0, None, None)
             assert (await good).offset == 0
 
@@ -66,7 +66,7 @@ class TestEmbeddedTransport(TransportContract):
             fill(carrier)
             sent = [await app.producer.send(topics.turns, None, b"x" * 100_000, 0, None, None) for _ in range(3)]
             outcomes = await asyncio.gather(*sent, return_exceptions=True)
-            assert [type(outcome) for outcome in outcomes] == [TransportFailed] * 3
+            assert [type(outcome) for outcome in outcomes] == [TransportError] * 3
             fill(carrier, room=10_000)
             assert await app.send(topics.turns, b"again") == [0]
 
@@ -76,7 +76,7 @@ class TestEmbeddedTransport(TransportContract):
         app = TinyApp(carrier.broker, prefix, tmp_path)
         async with starting(app):
             failure = await app.failed()
-        assert isinstance(failure, TransportFailed)
+        assert isinstance(failure, TransportError)
         assert "create it first" in str(failure)
 
     async def test_two_apps_in_two_directories_do_not_meet(

@@ -10,9 +10,9 @@ import numpy as np
 import onnx
 import pytest
 
-from emgas.errors import InvalidMessage, NotInstalled
-from streams import embedders
-from streams.embedders import load
+from emgas.errors import InvalidMessageError, NotInstalledError
+from streams.plugins import embedders
+from streams.plugins.embedders import load
 
 WORDS = ["cat", "dog", "running", "run", "猫", "学习", "Paris"]
 VECTORS = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 3, 4], [0, 0, 2]])
@@ -73,7 +73,7 @@ def test_a_model_is_named_after_its_path_and_its_version_follows_its_bytes(table
 )
 def test_a_table_that_is_none_is_told(tmp_path: Path, arrays: dict[str, Any], told: str) -> None:
     np.savez(tmp_path / "bad.npz", **arrays)
-    with pytest.raises(InvalidMessage, match=told):
+    with pytest.raises(InvalidMessageError, match=told):
         load(tmp_path / "bad.npz")
 
 
@@ -93,16 +93,16 @@ def test_a_model_may_come_from_an_installed_package() -> None:
 
 @pytest.mark.parametrize("name", ["nowhere.to.be.found", "json.nothing", "json.loads", "pathlib.Path"])
 def test_a_name_that_gives_no_model_is_told(name: str) -> None:
-    with pytest.raises(InvalidMessage, match=f"{name} gives no embedder"):
+    with pytest.raises(InvalidMessageError, match=f"{name} gives no embedder"):
         load(Path(name))
 
 
 def test_a_file_that_is_no_archive_and_a_path_without_a_model_are_told(tmp_path: Path) -> None:
     (tmp_path / "noise.npz").write_bytes(b"noise")
-    with pytest.raises(InvalidMessage, match="needs the arrays"):
+    with pytest.raises(InvalidMessageError, match="needs the arrays"):
         load(tmp_path / "noise.npz")
     for path in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(InvalidMessage, match="is no model: give a table"):
+        with pytest.raises(InvalidMessageError, match="is no model: give a table"):
             load(path)
 
 
@@ -117,7 +117,7 @@ def test_an_encoder_without_its_packages_says_what_to_install(tmp_path: Path, mo
         raise ImportError(name)
 
     monkeypatch.setattr(embedders, "import_module", absent)
-    with pytest.raises(NotInstalled, match="pip install onnxruntime tokenizers"):
+    with pytest.raises(NotInstalledError, match="pip install onnxruntime tokenizers"):
         load(tmp_path)
 
 
@@ -154,5 +154,5 @@ def test_an_encoder_is_named_after_its_directory(encoder: Path) -> None:
 
 def test_an_encoder_that_cannot_be_loaded_is_told(encoder: Path) -> None:
     (encoder / "onnx/model.onnx").write_bytes(b"noise")
-    with pytest.raises(InvalidMessage, match="cannot be loaded"):
+    with pytest.raises(InvalidMessageError, match="cannot be loaded"):
         load(encoder)

@@ -9,14 +9,14 @@ import pytest
 from faust.types import TP
 from structlog.testing import capture_logs
 
-from emgas.errors import DataDirectoryInUse, TransportFailed
-from replay.rebuild import refold
-from state.errors import LogRewritten, UnreadableEvent
+from emgas.errors import DataDirectoryInUseError, TransportError
+from replay.rebuild.rebuild import refold
+from state.errors import LogRewrittenError, UnreadableEventError
 from state.partition import Partition
-from state.rocks_store import RocksStore
-from state.store import MemoryStore
-from streams.event_table import FoldStore, Partitions
-from streams.owner import Owner
+from state.store.rocksdb import RocksStore
+from state.store.store import MemoryStore
+from streams.ingest.partition_writer import PartitionWriter
+from streams.recovery.event_table import FoldStore, Partitions
 from streams.settings import Settings
 from tests.support.logs import LogWriter
 from tests.support.memory_log import MemoryLog
@@ -84,7 +84,7 @@ async def test_the_owner_of_a_partition_reads_from_the_log_what_recovery_left_ou
     held = partitions(tmp_path, log)
     await held.hold({0})
     held.fold([record for record in records(log) if record[1] != 3])
-    await Owner(0, PARTITIONS, held.open[0], log, "me", 1.0).claim()
+    await PartitionWriter(0, PARTITIONS, held.open[0], log, "me", 1.0).claim()
     assert held.open[0].head.seq == writer.seq
     assert held.open[0].digest() == (await refold(log, 0, len(log.values()), MemoryStore())).digest()
     held.close()
@@ -108,7 +108,7 @@ async def test_a_partition_that_stays_keeps_its_fold_and_one_that_goes_is_closed
     await held.hold({0, 2})
     assert held.open[0] is stays
     await other.hold({1})
-    with pytest.raises(DataDirectoryInUse):
+    with pytest.raises(DataDirectoryInUseError):
         await other.hold({0})
     held.close()
     other.close()
@@ -120,7 +120,7 @@ async def test_an_event_that_cannot_be_folded_is_an_error_and_nothing_after_it_i
     log.put(log.records[0][1].value)
     held = partitions(tmp_path, log)
     await held.hold({0})
-    with pytest.raises(UnreadableEvent):
+    with pytest.raises(UnreadableEventError):
         held.fold(records(log))
     assert held.open[0].head.watermark == bad - 1
     held.close()
@@ -159,7 +159,7 @@ async def test_a_log_without_its_beginning_is_an_error_and_the_store_is_closed_a
     log, _ = a_log()
     del log.records[0][:2]
     held = partitions(tmp_path, log)
-    with pytest.raises(LogRewritten, match="begins at offset 2, but the state ends at -1: events are missing"):
+    with pytest.raises(LogRewrittenError, match="begins at offset 2, but the state ends at -1: events are missing"):
         await held.hold({0})
     held.close()
     RocksStore(Settings(data=tmp_path, broker=None).store_of(0)).close()
@@ -180,10 +180,10 @@ async def test_a_log_without_its_beginning_is_no_matter_for_a_store_that_reaches
 async def test_a_log_that_cannot_be_asked_is_an_error_and_the_store_is_closed_again(tmp_path: Path) -> None:
     class Gone(MemoryLog):
         async def bounds(self, partition: int) -> tuple[int, int]:
-            raise TransportFailed("the broker is gone")
+            raise TransportError("the broker is gone")
 
     held = partitions(tmp_path, Gone(PARTITIONS))
-    with pytest.raises(TransportFailed):
+    with pytest.raises(TransportError):
         await held.hold({0})
     held.close()
     RocksStore(Settings(data=tmp_path, broker=None).store_of(0)).close()

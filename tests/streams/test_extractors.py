@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from emgas.errors import Halted
-from processors.concepts import YakeExtractor
-from processors.extractor import Extraction
-from state.facts import Concept
-from streams import extractors
+from emgas.errors import HaltedError
+from processors.extraction.extractor import Extraction
+from processors.extraction.yake_extractor import YakeExtractor
+from state.events.extraction_types import Concept
+from streams.plugins import extractors
 from streams.settings import Settings
 
 
@@ -40,8 +40,9 @@ def test_it_gets_the_words_that_the_dictionary_lacks() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["nothing.here", "processors.concepts.Nothing", "unqualified", "emgas.limits.TOP", "builtins.str"]
+    "path",
+    ["nothing.here", "processors.extraction.yake_extractor.Nothing", "unqualified", "emgas.limits.TOP", "builtins.str"],
 )
 def test_what_gives_no_extractor_is_refused_by_name(path: str) -> None:
-    with pytest.raises(Halted, match=f"EMGAS_EXTRACTOR={path} gives no extractor"):
+    with pytest.raises(HaltedError, match=f"EMGAS_EXTRACTOR={path} gives no extractor"):
         extractors.load(path, "en")

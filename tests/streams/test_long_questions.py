@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from emgas.messages import Query, RecalledPassage
-from processors.concepts import YakeExtractor
-from processors.explanation import explanations
-from state.errors import StoreCorrupt
-from state.events import TurnRecorded
-from state.graph import Graph
-from streams import answer
-from streams.answer import Asking, Recalled, recall_from
-from streams.intake import Draft
-from tests.support.desks import NOW, Counter
+from emgas.messages.queries import Query, RecalledPassage
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.explanation import explanations
+from state.errors import StoreCorruptError
+from state.events.events import TurnRecorded
+from state.graph.graph import Graph
+from streams.ingest.command_handler import Draft
+from streams.query import answer
+from streams.query.answer import Asking, Recalled, recall_from
 from tests.support.events import decay_closed, turn_recorded
+from tests.support.query_handlers import NOW, Counter
 
 EXTRACTOR = YakeExtractor(language="en")
 TURNS = 250
@@ -190,7 +190,7 @@ async def test_a_text_that_is_missing_for_good_stops_the_worker() -> None:
     await counter.ask(asked(**RARE))
     (failure,) = await counter.answers()
     assert failure["code"] == "internal"
-    assert isinstance(counter.halted[0], StoreCorrupt)
+    assert isinstance(counter.halted[0], StoreCorruptError)
 
 
 async def test_who_would_wait_too_long_behind_other_long_questions_is_told_so_in_time() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from streams.embedded.log import EmbeddedLog, NewRecord, open_log
-from streams.embedded.reader import EmbeddedReader, ReadOnlyLog
-from streams.topic_plan import FOR_EVER, TopicPlan
+from streams.transport.embedded.log import EmbeddedLog, NewRecord, open_log
+from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.contracts.reader_contract import KeptReaderContract, ReaderContract, a_log
 from tests.support.list_log import ListReader
 

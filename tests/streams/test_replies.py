@@ -6,12 +6,12 @@ import weakref
 
 import pytest
 
-from emgas.messages import Inspect
-from state.graph import Graph
+from emgas.messages.operator import Inspect
+from state.graph.graph import Graph
 from state.partition import Partition
-from state.store import MemoryStore
-from streams.owner import Owner
-from streams.replies import inspection
+from state.store.store import MemoryStore
+from streams.ingest.partition_writer import PartitionWriter
+from streams.query.replies import inspection
 from tests.support.logs import LogWriter, fold
 from tests.support.memory_log import MemoryLog
 
@@ -33,7 +33,7 @@ def test_graphs_are_counted_one_by_one_and_not_all_of_them_held_in_memory(
         compact(graph)
 
     monkeypatch.setattr(Graph, "compact", counting)
-    owner = Owner(0, 1, Partition(store, cached_graphs=2), MemoryLog(), "me", 1.0)
+    owner = PartitionWriter(0, 1, Partition(store, cached_graphs=2), MemoryLog(), "me", 1.0)
     told = inspection(owner, Inspect(digest=False, graphs_after=after))
     assert (told.graphs, told.concepts, told.pairs) == (20, 40, 20)
     assert len(told.digests) == (0 if after is None else 20)

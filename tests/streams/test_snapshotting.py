@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from replay.backup.manifest import Manifest
+from replay.backup.snapshots import Snapshots
 from replay.log import Record
-from replay.manifest import Manifest
-from replay.snapshots import Snapshots
 from state.partition import Partition
-from state.rocks_store import RocksStore
+from state.store.rocksdb import RocksStore
+from streams.recovery.snapshots import SnapshotTaker
 from streams.settings import Settings
-from streams.snapshotting import SnapshotTaker
 from tests.support.events import NOON
 from tests.support.list_log import ListReader
 from tests.support.logs import LogWriter, fold

@@ -7,7 +7,7 @@ import pytest
 from emgas.limits import RECORD_BYTES as LARGEST_TURN
 from emgas.limits import TRANSPORT_BYTES
 from emgas.wire import TopicNames
-from streams.topic_plan import TopicDescription, another_partition_count, differences, plan, settings_of
+from streams.transport.topic_plan import TopicDescription, another_partition_count, differences, plan, settings_of
 
 NAMES = TopicNames("emgas")
 PLANS = {each.name: each for each in plan(NAMES, 8)}

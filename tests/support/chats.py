@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from emgas.formats import BadLine, Item, Options, read
-from emgas.messages import Turn
+from emgas.importers.registry import BadLine, Item, Options, read
+from emgas.messages.turns import Turn
 
 AT = 1_683_554_160_000  # 2023-05-08 13:56 UTC
 

@@ -1,4 +1,4 @@
-"""Claim + chain under fire: one simulated run per seed, with real events and the real Head and Partition.
+"""Claim + chain under fire: one simulated run per seed, with real events and the real LogPosition and Partition.
 
 Workers take turns from `turns` and append events; owners change, old owners live on as zombies.  What goes wrong:
 
@@ -20,8 +20,8 @@ import random
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from state.events import AnyEvent, Claim, TurnRecorded, decode, encode
-from state.head import Head, Verdict
+from state.events.events import AnyEvent, Claim, TurnRecorded, decode, encode
+from state.log_position import Acceptance, LogPosition
 from tests.support.events import concepts_recalled, turn_recorded, turn_rejected
 from tests.support.logs import fold
 
@@ -42,7 +42,7 @@ class Worker:
         self.buffer: list[bytes] = []  # linked, not written yet
         self.unsure: list[bytes] = []  # written, but the ack was lost: written again some time
 
-    def start(self, head: Head, epoch: int) -> None:
+    def start(self, head: LogPosition, epoch: int) -> None:
         self.epoch, self.claim, self.seq, self.chain = epoch, head.claim, head.seq, head.chain
         self.position = head.source + 1
 
@@ -158,22 +158,22 @@ class Simulation:
             self.flush(self.owner)
 
 
-def judged(log: Sequence[bytes], head: Head = Head()) -> tuple[Head, list[TurnRecorded]]:  # noqa: B008 - is frozen
+def judged(log: Sequence[bytes], head: LogPosition = LogPosition()) -> tuple[LogPosition, list[TurnRecorded]]:  # noqa: B008 - is frozen
     """Return the head after what `log` holds beyond `head`, and the turns accepted there (a repeated id among them)."""
     accepted = []
     for offset in range(head.watermark + 1, len(log)):
         value = log[offset]
         event = read(value)
         head, verdict = head.after(offset, event, value)
-        if verdict is Verdict.ACCEPTED and isinstance(event, TurnRecorded):
+        if verdict is Acceptance.ACCEPTED and isinstance(event, TurnRecorded):
             accepted.append(event)
     return head, accepted
 
 
-def stale_heads(simulation: Simulation) -> Iterator[Head]:
+def stale_heads(simulation: Simulation) -> Iterator[LogPosition]:
     """Yield every head that a fold may have kept from before a tail was lost, and that is of a log which is no more."""
     for regrown in simulation.regrown:
-        head, same = Head(), True
+        head, same = LogPosition(), True
         for offset, value in enumerate(regrown):
             head, _ = head.after(offset, read(value), value)
             same = same and simulation.log[offset : offset + 1] == [value]

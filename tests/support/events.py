@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from state.embedding_table import packed
-from state.events import (
+from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
@@ -22,8 +21,9 @@ from state.events import (
     TurnRecorded,
     TurnRejected,
 )
-from state.facts import Concept
-from state.presets import PRESETS
+from state.events.extraction_types import Concept
+from state.events.memory_settings import PRESETS
+from state.events.vectors import packed
 
 NOON = 1_683_547_200_000  # 2023-05-08T12:00:00Z, ms
 DAY = 24 * 3600 * 1000

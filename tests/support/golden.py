@@ -18,11 +18,11 @@ from typing import Any
 import msgspec
 
 from replay.log import Record
-from state.events import AnyEvent
-from state.graph_bytes import LAYOUT
+from state.events.events import AnyEvent
+from state.events.memory_settings import MemorySettings
+from state.graph.codec import LAYOUT
 from state.partition import Partition
-from state.presets import MemorySettings
-from state.store import MemoryStore
+from state.store.store import MemoryStore
 
 FOLDER = Path(__file__).resolve().parent.parent / "golden"
 VERSIONS = sorted(int(path.name[1:]) for path in FOLDER.iterdir() if re.fullmatch(r"v\d+", path.name))

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from state.events import GraphEvent, decode
-from state.graph import Graph
-from state.view import Window
+from state.events.events import GraphEvent, decode
+from state.graph.graph import Graph
+from state.graph.view import Window
 from tests.support.logs import LogWriter
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from state.presets import DAY, HOUR, MINUTE, PRESETS
+from state.events.memory_settings import DAY, HOUR, MINUTE, PRESETS
 from tests.support.events import NOON, concept, concepts_recalled, graph_configured, turn_recorded
 from tests.support.living import Happening, Wish
 

@@ -2,7 +2,7 @@
 
 live(happened)                       turns, recalls and wishes one by one, each behind the windows that end before it
 live(happened, ticks=[…])            and time passes in between, as a timer would tell
-live(happened, batches=seeded)       turns are held back and folded together where windows.Ahead allows it
+live(happened, batches=seeded)       turns are held back and folded together where windows.WindowForecast allows it
 
 Life.windows       what was closed: the window events, in order
 Life.events        everything that was folded, in order: the graph's log
@@ -14,11 +14,11 @@ import random
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from processors.closing import close
-from processors.forgetting import wished
-from processors.windows import Ahead, next_due
-from state.events import ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
-from state.graph import Graph
+from processors.lifecycle.closing import close
+from processors.lifecycle.forgetting import wished
+from processors.lifecycle.windows import WindowForecast, next_due
+from state.events.events import ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
+from state.graph.graph import Graph
 from tests.support.events import UNLINKED, forgotten, ticked
 
 
@@ -83,19 +83,19 @@ class Batching:
         self._life = life
         self._seeded = seeded
         self._held: list[TurnRecorded] = []
-        self._ahead = Ahead.of(life.graph)
+        self._ahead = WindowForecast.of(life.graph)
 
     def tell(self, event: Happening) -> None:
         """Hold a turn back, or fold what was held."""
         if not isinstance(event, TurnRecorded):
             self.release()
             self._life.tell(event)
-            self._ahead = Ahead.of(self._life.graph)
+            self._ahead = WindowForecast.of(self._life.graph)
             return
         if self._ahead.may_close(event.at) or self._seeded.random() < 0.2:
             self.release()
             self._life.close_due(event.at)
-            self._ahead = Ahead.of(self._life.graph)
+            self._ahead = WindowForecast.of(self._life.graph)
         self._ahead.add(event.at)
         self._held.append(event)
 
@@ -104,7 +104,7 @@ class Batching:
         for number, event in enumerate(self._held):
             now = max(self._life.graph.clock, event.at)
             due = next_due(self._life.graph, now) if number else None
-            assert due is None or not close_would_say(self._life.graph, now), f"Ahead missed {due}"
+            assert due is None or not close_would_say(self._life.graph, now), f"WindowForecast missed {due}"
             self._life.fold(event)
         self._held.clear()
 

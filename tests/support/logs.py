@@ -10,7 +10,7 @@
     log.records                            [(offset, value), …]
     log.folded()                           a Partition that folded them all
 
-The chain is computed here anew and not by state/head.py, so that the two check each other.
+The chain is computed here anew and not by state/log_position.py, so that the two check each other.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from state.events import Claim, DataEvent, TurnRecorded, encode
-from state.head import Head
+from state.events.events import Claim, DataEvent, TurnRecorded, encode
+from state.log_position import LogPosition
 from state.partition import Partition
-from state.store import MemoryStore, Store
+from state.store.store import MemoryStore, Store
 from tests.support.events import (
     DAY,
     NOON,
@@ -192,6 +192,6 @@ def golden_log() -> LogWriter:
     return log
 
 
-def unmoved(head: Head, offset: int, value: bytes) -> Head:
+def unmoved(head: LogPosition, offset: int, value: bytes) -> LogPosition:
     """Return `head` after a record that was not accepted: only what tells how far the log was read has moved."""
     return replace(head, watermark=offset, last=hashlib.sha256(value).hexdigest()[:8])

@@ -8,18 +8,18 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from emgas.formats import read
-from emgas.messages import Turn
-from processors.concepts import YakeExtractor
-from processors.evaluation.measure import Examined
-from processors.evaluation.memory import Memory
-from processors.evaluation.questions import Question
-from processors.extractor import Extraction
-from state.graph import Graph
+from emgas.importers.registry import read
+from emgas.messages.turns import Turn
+from evaluation.measure import Examined
+from evaluation.memory import Memory
+from evaluation.questions import Question
+from processors.extraction.extractor import Extraction
+from processors.extraction.yake_extractor import YakeExtractor
+from state.graph.graph import Graph
 from tests.support.cli import ROOT
 from tests.support.events import NOON, turn_recorded
 
-DEMO = ROOT / "streams" / "demo"
+DEMO = ROOT / "streams" / "cli" / "memory" / "demo_data"
 
 
 @cache

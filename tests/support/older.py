@@ -16,9 +16,9 @@ from typing import Any
 import orjson
 
 from replay.log import Record
-from state.events import AnyEvent, Claim, decode
-from state.head import Head, Verdict, fingerprint
-from state.upcasting import VERSION, Plain
+from state.events.events import AnyEvent, Claim, decode
+from state.events.upcasting import VERSION, Plain
+from state.log_position import Acceptance, LogPosition, fingerprint
 
 RENAMED = {"Claim": ("writer", "worker"), "TurnRecorded": ("text", "said")}
 
@@ -51,7 +51,7 @@ STEPS = {(kind.__name__, 0): _same for kind in AnyEvent.__args__} | {
 def older(records: Iterable[Record]) -> list[Record]:
     """Return a log of this version as version 0 would have written it: links and chain are those of its own bytes."""
     names = {"": "", bytes(8).hex(): bytes(8).hex()}  # claims and links of the one log → of the other
-    head, chain, made = Head(), bytes(32), []
+    head, chain, made = LogPosition(), bytes(32), []
     for record in records:
         event = decode(record.value)
         value = orjson.dumps(_aged(orjson.loads(record.value), names))
@@ -59,7 +59,7 @@ def older(records: Iterable[Record]) -> list[Record]:
         head, verdict = head.after(record.offset, event, record.value)
         if isinstance(event, Claim):
             names[fingerprint(record.value)] = fingerprint(value)
-        if verdict is Verdict.ACCEPTED:
+        if verdict is Acceptance.ACCEPTED:
             chain = hashlib.sha256(chain + value).digest()
             names[head.chain[:8].hex()] = chain[:8].hex()
     return made

@@ -18,20 +18,20 @@ from contextlib import AsyncExitStack
 from typing import Any, Self
 
 from emgas import MemoryClient
-from emgas.exchange import Answer, Outgoing
-from emgas.messages import Outcome
+from emgas.client.request_reply import Answer, Outgoing
+from emgas.messages.turns import Outcome
 from emgas.wire import Headers, ReplyAddress, partition_of
 from replay.log import Record
-from replay.verify import Verification, verify_partition
-from state.events import AnyEvent, decode
-from state.graph import Graph
-from streams.app import MemoryApp
-from streams.dead_letters import DeadLetter, read_all
-from streams.embedded.connection import EmbeddedConnection
-from streams.embedded.log import NewRecord
-from streams.service import running
+from replay.verify.verify import Verification, verify_partition
+from state.events.events import AnyEvent, decode
+from state.graph.graph import Graph
 from streams.settings import Settings
-from tests.support.carriers import Carrier
+from streams.transport.dead_letters import DeadLetter, read_all
+from streams.transport.embedded.log import NewRecord
+from streams.worker.app import MemoryApp
+from streams.worker.embedded_connection import EmbeddedConnection
+from streams.worker.service import running
+from tests.support.transports import Transport
 
 PATIENCE = 60.0  # seconds; only a hanging test ever waits that long
 
@@ -40,7 +40,7 @@ class Pipeline:
     memory: MemoryClient
     app: MemoryApp
 
-    def __init__(self, settings: Settings, carrier: Carrier) -> None:
+    def __init__(self, settings: Settings, carrier: Transport) -> None:
         self.settings = settings
         self.carrier = carrier
         self.topics = settings.topics

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from emgas.messages import Outcome, Reply
+from emgas.messages.queries import Reply
+from emgas.messages.turns import Outcome
 from tests.support.events import DAY, NOON
 from tests.support.pipeline import Pipeline
 from tests.support.weeks import THINGS

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from state.rocks_store import RocksStore
-from state.store import Batch, MemoryStore, Store
+from state.store.rocksdb import RocksStore
+from state.store.store import Batch, MemoryStore, Store
 
 Opener = Callable[[], Store]  # opens one and the same store, again and again
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from state.events import TopicChange
-from state.graph import Graph
+from state.events.events import TopicChange
+from state.events.memory_settings import PRESETS
+from state.graph.graph import Graph
 from state.partition import Partition
-from state.presets import PRESETS
-from state.store import MemoryStore
+from state.store.store import MemoryStore
 from tests.support.events import DAY, NOON, concept
 from tests.support.logs import LogWriter, fold
 

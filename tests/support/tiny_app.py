@@ -19,7 +19,7 @@ from faust.types import TP, StreamT
 from yarl import URL
 
 from emgas.wire import TopicNames
-from streams.recovery import PromptTableManager
+from streams.recovery.table_manager import PromptTableManager
 
 PATIENCE = 60.0  # seconds; only a hanging test ever waits that long
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from emgas import Turn
-from state.events import AnyEvent, ConsolidationWindowClosed, DecayWindowClosed
-from state.presets import DAY, MINUTE
+from state.events.events import AnyEvent, ConsolidationWindowClosed, DecayWindowClosed
+from state.events.memory_settings import DAY, MINUTE
 
 WEEKS = 24
 FIRST_WEEK = 2784 * 7 * DAY  # ms: the tumbling windows of a week end at its multiples

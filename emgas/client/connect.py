@@ -1,0 +1,62 @@
+"""From an address to the connection that it names: kafka://host:port, embedded:DIRECTORY, or an installed package's."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Unpack, cast
+
+from emgas.client.connection import Connection
+from emgas.errors import NotInstalledError, TransportError
+from emgas.wire import TopicNames
+
+if TYPE_CHECKING:
+    from emgas.client.kafka import Security
+
+
+def connect(
+    url: str | Connection | None, topics: TopicNames, timeout: float, **security: Unpack[Security]
+) -> Connection:
+    """Return the connection, not yet open, that `url` (or the environment) names.
+
+    Raises NotInstalledError for a scheme that nothing here carries, TransportError for an address that cannot be one.
+    """
+    if not isinstance(url, str | None):
+        return url
+    url = url or os.environ.get("EMGAS_BROKER") or "embedded:" + os.environ.get("EMGAS_DATA", "")
+    scheme, _, address = url.partition(":")
+    if scheme == "kafka":
+        from emgas.client.kafka import (
+            KafkaConnection,  # here: the embedded log, and `import emgas`, need no Kafka client
+        )
+
+        return KafkaConnection(_brokers(address), topics, timeout=timeout, **security)
+    if security:
+        raise TransportError(f"{', '.join(security)}: security settings belong to kafka:// addresses")
+    return _installed(scheme, url, topics)
+
+
+def _brokers(address: str) -> str:
+    brokers = address.strip("/")
+    if not brokers or "@" in brokers or "/" in brokers:  # not repeated: it may hold a password
+        raise TransportError(
+            "write the address as kafka://host:port[,host:port]; credentials are settings of their own "
+            "(sasl_plain_username=…, sasl_plain_password=…)"
+        )
+    return brokers
+
+
+def _installed(scheme: str, url: str, topics: TopicNames) -> Connection:
+    """Return the connection of an installed package that registered `scheme` in "emgas.connections"."""
+    for entry in entry_points(group="emgas.connections", name=scheme):
+        try:
+            factory = entry.load()
+        except ImportError as error:
+            raise NotInstalledError(
+                f"{scheme}: {entry.value} cannot be imported ({error}): reinstall `emgas`"
+            ) from error
+        return cast(Connection, factory(url, topics))
+    raise NotInstalledError(
+        f"nothing that is installed here carries {scheme}: addresses.  kafka://host:port always works; "
+        "embedded:DIRECTORY comes with the service (install `emgas`)"
+    )

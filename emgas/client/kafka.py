@@ -1,0 +1,247 @@
+"""KafkaConnection: the client's records over Apache Kafka, by aiokafka.
+
+    send      idempotent producer, acks=all, no lingering; wire.py names the partition, not the library's partitioner
+    answers   one partition of `replies`, assigned (no consumer group), from its end at the moment of `open`
+
+While a broker is away, both keep trying: a record that was handed over stays in memory until it is acknowledged or the
+connection is closed.  How long a caller waits is the caller's matter (asyncio.timeout, as MemoryClient does).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import contextmanager
+from random import SystemRandom
+from ssl import SSLContext
+from typing import Any, TypedDict, Unpack
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition  # type: ignore[import-untyped]
+from aiokafka import errors as kafka_errors
+
+from emgas import limits
+from emgas.client.connection import Acknowledged, Incoming
+from emgas.errors import TransportError
+from emgas.wire import Headers, TopicNames, partition_of
+
+log = logging.getLogger(__name__)
+
+BATCH_BYTES = 128 * 1024  # one request per broker is in flight, so bulk speed is batch size by round trip
+TOPIC_SECONDS = 2.0  # how long a topic that was just created may take to be seen
+ENVELOPE_BYTES = 64 * 1024  # room for key, headers and the batch header beside the largest value
+FAILURES = (
+    kafka_errors.KafkaError,
+    kafka_errors.ConsumerStoppedError,  # these two derive from Exception, not from KafkaError
+    kafka_errors.IllegalOperation,
+    OSError,  # TimeoutError too
+)
+
+
+class Security(TypedDict, total=False):
+    """What aiokafka needs for anything but PLAINTEXT; `ssl.create_default_context(cafile=…)` checks host names."""
+
+    security_protocol: str
+    ssl_context: SSLContext
+    sasl_mechanism: str
+    sasl_plain_username: str
+    sasl_plain_password: str
+    sasl_kerberos_service_name: str
+    sasl_kerberos_domain_name: str
+    sasl_oauth_token_provider: object
+
+
+class KafkaConnection:
+    """A `Connection` (emgas/client/connection.py) to the Kafka cluster behind `brokers`, "host:port[,host:port]"."""
+
+    def __init__(
+        self, brokers: str, topics: TopicNames | None = None, *, timeout: float = 10.0, **security: Unpack[Security]
+    ) -> None:
+        self.topics = topics or TopicNames()
+        self._brokers = brokers
+        self._timeout = timeout
+        self._security = security
+        self._counts: dict[str, int] = {}
+        self._order: defaultdict[tuple[str, int | None], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._reply_partition = -1
+        self._producer: Any = None
+        self._consumer: Any = None
+
+    async def open(self) -> None:
+        """Connect within the timeout.  Raises TransportError; nothing stays open then."""
+        try:
+            with self._told_as_ours():
+                async with asyncio.timeout(self._timeout):
+                    await self._connect()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _connect(self) -> None:
+        common = {
+            "bootstrap_servers": self._brokers,
+            "client_id": "emgas",
+            "request_timeout_ms": int(self._timeout * 1000),
+            **self._security,
+        }
+        self._producer, self._consumer = self._clients(common)
+        await self._producer.start()
+        await self._consumer.start()
+        self._counts = await self._count_partitions()
+        await self._read_replies_from_their_end()
+
+    def _clients(self, common: dict[str, Any]) -> tuple[Any, Any]:
+        try:
+            producer = AIOKafkaProducer(
+                **common,
+                acks="all",
+                enable_idempotence=True,
+                linger_ms=0,
+                max_batch_size=BATCH_BYTES,
+                max_request_size=limits.TRANSPORT_BYTES + ENVELOPE_BYTES,
+            )
+            # Of replies that were lost to retention nothing is known; from the earliest on, nothing more is skipped.
+            return producer, AIOKafkaConsumer(**common, fetch_min_bytes=1, auto_offset_reset="earliest")
+        except (ValueError, AssertionError) as error:
+            raise TransportError(f"the security settings do not fit together: {error}") from error
+
+    async def _count_partitions(self) -> dict[str, int]:
+        topics = self.topics
+        needed = {topics.turns, topics.queries, topics.replies}
+        present = await self._topics_present(needed)
+        self._refuse_missing(needed - present)
+        known = {topics.turns, topics.events, topics.queries, topics.replies, topics.dead_letters} & present
+        counts = {topic: len(await self._producer.partitions_for(topic)) for topic in known}
+        if counts[topics.turns] != counts[topics.queries]:
+            raise TransportError(
+                f"{topics.turns} has {counts[topics.turns]} partitions and {topics.queries} has "
+                f"{counts[topics.queries]}: they must be equal; run `emgas topics create` with a new prefix"
+            )
+        return counts
+
+    async def _topics_present(self, needed: set[str]) -> set[str]:
+        """Return the names of all topics, as soon as `needed` are among them, at the latest after a moment."""
+        # A broker learns of a topic a little after the controller has said that it exists: `emgas topics create` and
+        # then this must not fail.  All topics are listed, none is asked for by name: a broker with
+        # auto.create.topics.enable would create it, with a partition count that is then fixed for ever.
+        give_up = time.monotonic() + min(TOPIC_SECONDS, self._timeout / 2)
+        present: set[str] = await self._consumer.topics()
+        while not needed <= present and time.monotonic() < give_up:
+            await asyncio.sleep(0.1)
+            present = await self._consumer.topics()
+        return present
+
+    def _refuse_missing(self, missing: set[str]) -> None:
+        if missing:
+            names = ", ".join(sorted(missing))
+            raise TransportError(f"Kafka at {self._brokers} has no topic {names}: run `emgas topics create`")
+
+    async def _read_replies_from_their_end(self) -> None:
+        # The position is fixed here, before any question is sent: "latest" would be looked up with the first fetch,
+        # and an answer that came in between would be skipped.
+        self._reply_partition = SystemRandom().randrange(self._counts[self.topics.replies])
+        partition = TopicPartition(self.topics.replies, self._reply_partition)
+        self._consumer.assign([partition])
+        ends = await self._consumer.end_offsets([partition])
+        self._consumer.seek(partition, ends[partition])
+
+    async def close(self) -> None:
+        """Send what is pending, as far as the broker takes it within the timeout, and let go."""
+        producer, self._producer = self._producer, None
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None and not await self._ended(consumer.stop()):
+            await self._ended(consumer._client.close())
+        if producer is not None and not await self._ended(producer.stop()):
+            # An idempotent aiokafka producer never gives a batch up, so its stop() waits for the broker for ever.
+            log.warning("closed with records that Kafka at %s has not acknowledged", self._brokers)
+            if producer._sender.sender_task is not None:
+                producer._sender.sender_task.cancel()
+            await self._ended(producer.client.close())
+
+    async def _ended(self, stopping: Coroutine[Any, Any, None]) -> bool:
+        """Await `stopping` for the timeout at most; return whether it came to its end."""
+        # In a task of its own: with the broker away, aiokafka's stop() lets the CancelledError of a task that it
+        # cancelled itself escape, which must not look as if the caller had been cancelled.
+        task = asyncio.ensure_future(stopping)
+        await asyncio.wait([task], timeout=self._timeout)
+        if not task.done():
+            task.cancel()
+            return False
+        error = "cancelled" if task.cancelled() else task.exception()
+        if error is not None:
+            log.warning("Kafka at %s: the connection did not close cleanly: %r", self._brokers, error)
+        return error is None
+
+    @property
+    def reply_partition(self) -> int:
+        """The partition of `replies` that this client reads."""
+        return self._reply_partition
+
+    async def partitions(self) -> int:
+        """Return the partition count that all keyed topics share."""
+        self._opened(self._producer)
+        return self._counts[self.topics.turns]
+
+    async def send(
+        self, topic: str, key: bytes | None, value: bytes, headers: Headers, partition: int | None = None
+    ) -> Acknowledged:
+        """Append one record; return once all in-sync replicas have it.  Raises TransportError."""
+        producer = self._opened(self._producer)
+        place = self._place(topic, key, partition)
+        now = int(time.time() * 1000)
+        with self._told_as_ours():
+            # Handing over may wait for room in a batch, and a later call could slip in: the lock is first come, first
+            # served.  The acknowledgement is awaited outside, so records still travel together.
+            async with self._order[topic, place]:
+                delivery = await producer.send(topic, value, key, place, now, list(headers))
+            record = await delivery
+        # aiokafka gives every record of a batch the first one's time unless the broker set it (timestamp_type 1).
+        return Acknowledged(record.partition, record.offset, record.timestamp if record.timestamp_type == 1 else now)
+
+    def _place(self, topic: str, key: bytes | None, partition: int | None) -> int | None:
+        """Return the partition for a record.  Raises TransportError if there is no such topic or partition."""
+        if topic not in self._counts:
+            self._refuse_missing({topic})
+        count = self._counts[topic]
+        if partition is not None and not 0 <= partition < count:
+            raise TransportError(f"{topic} has no partition {partition}: its partitions are 0 to {count - 1}")
+        if partition is None and key is not None:
+            return partition_of(key, count)
+        return partition
+
+    async def answers(self) -> AsyncIterator[Incoming]:
+        """Yield the records of the reply partition, for ever.  Raises TransportError."""
+        consumer = self._opened(self._consumer)
+        while True:
+            with self._told_as_ours():
+                record = await consumer.getone()
+            yield Incoming(record.key, record.value or b"", tuple((name, text or b"") for name, text in record.headers))
+
+    def _opened(self, side: Any) -> Any:
+        if side is None:
+            raise TransportError("this connection is not open: use it inside `async with MemoryClient(...)`")
+        return side
+
+    @contextmanager
+    def _told_as_ours(self) -> Iterator[None]:
+        """Turn every error of aiokafka into TransportError."""
+        try:
+            yield
+        except FAILURES as error:
+            raise TransportError(_advice(error, self._brokers)) from error
+
+
+def _advice(error: Exception, brokers: str) -> str:
+    """Return what happened and what to do, for an operator."""
+    what = f"Kafka at {brokers}: {str(error) or type(error).__name__}"
+    if isinstance(error, kafka_errors.MessageSizeTooLargeError):
+        return f"{what}: raise the topic's max.message.bytes, or send a shorter record"
+    if isinstance(error, kafka_errors.TopicAuthorizationFailedError | kafka_errors.ClusterAuthorizationFailedError):
+        return f"{what}: this account lacks an ACL; a client writes `turns` and `queries` and reads `replies`"
+    if isinstance(error, kafka_errors.UnknownTopicOrPartitionError):
+        return f"{what}: run `emgas topics create`"
+    if isinstance(error, kafka_errors.OutOfOrderSequenceNumber | kafka_errors.ProducerFenced):
+        return f"{what}: the broker lost this producer's state; open a new client and publish again"
+    return f"{what}: is the broker running, and are the address and the security settings those of its listener?"

@@ -1,0 +1,128 @@
+"""Questions out, answers back: records over a connection, and the task that matches answers by correlation id.
+
+A call that waits is a future in `_waiting`.  The reader resolves it, and passes over what belongs to other clients that
+share the reply partition.  If the reader fails, every waiting call and every later question fails with it: an answer
+could no longer be seen.  Appending needs no reader and goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+from pydantic import ValidationError
+
+from emgas.client.connection import Acknowledged, Connection, Incoming
+from emgas.errors import NoAnswerError, TransportError
+from emgas.messages.operator import Checkpointed, Inspection
+from emgas.messages.queries import Description, Failure, Reply
+from emgas.messages.topics import ANSWER
+from emgas.messages.turns import Outcome
+from emgas.wire import CORRELATION_ID, Headers, ReplyAddress, as_mapping
+
+Answer = Reply | Outcome | Inspection | Description | Checkpointed | Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A record to append; the key places it unless `partition` says."""
+
+    topic: str
+    key: bytes | None
+    value: bytes
+    headers: Headers
+    partition: int | None = None
+
+
+class RequestReply:
+    """Appends records and awaits their answers.  `open` starts the reader, `close` ends it and every waiting call."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._reader: asyncio.Task[None] | None = None
+        self._waiting: dict[bytes, asyncio.Future[Answer]] = {}
+        self._failure: TransportError | None = None
+
+    async def open(self) -> None:
+        """Open the connection, and begin to read answers."""
+        await self.connection.open()
+        self._reader = asyncio.create_task(self._read(), name="emgas-replies")
+
+    async def close(self) -> None:
+        """Stop reading, fail what still waits, and close the connection."""
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.wait([self._reader])
+        self._fail(TransportError("the client was closed while this call waited"))
+        await self.connection.close()
+
+    async def append(self, record: Outgoing, seconds: float) -> Acknowledged:
+        """Append a record; return once the log has it.  Raises NoAnswerError after `seconds`, TransportError."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._send(record)
+        except TimeoutError:
+            raise NoAnswerError(
+                f"{record.topic} did not acknowledge within {seconds:g} s: is the broker running?  Send the record "
+                "again; a turn's id keeps it from counting twice"
+            ) from None
+
+    async def ask(self, record: Outgoing, seconds: float) -> Answer:
+        """Append a record that asks for an answer; return the answer.  Raises NoAnswerError, TransportError."""
+        if self._failure is not None:
+            raise self._failure
+        correlation = uuid4().hex.encode()
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[correlation] = future
+        try:
+            async with asyncio.timeout(seconds):
+                await self._send(self._addressed(record, correlation, seconds))
+                return await future
+        except TimeoutError:
+            raise NoAnswerError(
+                f"no answer came within {seconds:g} s: do the broker and a worker run, and has it caught up?  "
+                "Ask again; a turn's id keeps it from counting twice"
+            ) from None
+        finally:
+            del self._waiting[correlation]
+            if future.done() and not future.cancelled():
+                future.exception()  # seen: a call that ended while it was sending never awaited it
+
+    def _addressed(self, record: Outgoing, correlation: bytes, seconds: float) -> Outgoing:
+        """Return `record` with the headers that ask for an answer here, until the moment this call gives up."""
+        address = ReplyAddress(self.connection.topics.replies, self.connection.reply_partition, correlation)
+        deadline = int((time.time() + seconds) * 1000)
+        return replace(record, headers=(*address.headers(deadline), *record.headers))
+
+    async def _send(self, record: Outgoing) -> Acknowledged:
+        return await self.connection.send(record.topic, record.key, record.value, record.headers, record.partition)
+
+    async def _read(self) -> None:
+        try:
+            async for incoming in self.connection.answers():
+                self._resolve(incoming)
+            self._fail(TransportError("the connection ended: open a new client"))
+        except TransportError as error:
+            self._fail(error)
+        except Exception as error:  # a bug in a connection must not leave the callers waiting in silence
+            self._fail(TransportError(f"answers can no longer be read ({error!r}): open a new client"))
+            raise
+
+    def _resolve(self, incoming: Incoming) -> None:
+        future = self._waiting.get(as_mapping(incoming.headers).get(CORRELATION_ID, b""))
+        if future is None or future.done():
+            return
+        try:
+            future.set_result(ANSWER.validate_json(incoming.value))
+        except ValidationError:
+            future.set_exception(
+                TransportError("the worker answered in a form that is unknown here: use the client of its version")
+            )
+
+    def _fail(self, failure: TransportError) -> None:
+        self._failure = self._failure or failure
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(failure)

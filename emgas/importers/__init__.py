@@ -1,0 +1,1 @@
+"""Importers: bytes of a chat export in, turns out."""

@@ -1,0 +1,110 @@
+"""Exports of many files: a ZIP, or the folder that it was unpacked into.  Nothing is ever written to the disk.
+
+A ZIP may be a bomb.  What a member really unpacks to is counted, not what it says; it is given up when that is
+
+    over DOCUMENT_BYTES (documents.py), or over 100 times what is in the archive and over RATIO_FROM_BYTES
+    and with it all others, when they are over ARCHIVE_BYTES together
+
+Only what a ZIP program writes for everybody is read: stored and deflated members, without a password.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Protocol
+
+from emgas.errors import InvalidMessageError
+from emgas.importers.documents import DOCUMENT_BYTES
+from emgas.importers.lines import BadLine, Item, Options
+
+ARCHIVE_BYTES = 4 * 1024 * 1024 * 1024
+RATIO, RATIO_FROM_BYTES = 100, 16 * 1024 * 1024
+Read = Callable[[IO[bytes], str | None, Options], Iterator[Item]]
+
+
+class Files(Protocol):
+    """Files by name, with / between folders."""
+
+    def names(self) -> list[str]:
+        """Return all names, ascending."""
+
+    def read(self, name: str) -> bytes:
+        """Return a file's bytes.  Raises InvalidMessageError."""
+
+
+class Zipped:
+    """The files in a ZIP.  Raises InvalidMessageError."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        if not stream.seekable():
+            raise InvalidMessageError("file: is a ZIP, which cannot be read from a pipe: name the file")
+        try:
+            self._zip = zipfile.ZipFile(stream)
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+            raise InvalidMessageError(f"file: is not a whole ZIP ({error}): download it again") from None
+        self._read = 0
+
+    def names(self) -> list[str]:
+        return sorted({info.filename for info in self._zip.infolist() if not info.is_dir()})
+
+    def read(self, name: str) -> bytes:
+        info = self._zip.getinfo(name)
+        most = min(DOCUMENT_BYTES, max(RATIO_FROM_BYTES, RATIO * info.compress_size), ARCHIVE_BYTES - self._read)
+        raw = self._unpacked(info, most + 1)
+        self._read += len(raw)
+        if len(raw) > most:
+            raise InvalidMessageError(
+                f"file: unpacks to more than {most} bytes: unpack the archive, and import the folder"
+            )
+        return raw
+
+    def _unpacked(self, info: zipfile.ZipInfo, size: int) -> bytes:
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or info.flag_bits & 1:
+            raise InvalidMessageError(
+                "file: is packed unusually, or encrypted: unpack the archive, and import the folder"
+            )
+        try:
+            with self._zip.open(info) as file:
+                return file.read(size)
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError) as error:
+            raise InvalidMessageError(f"file: cannot be unpacked ({error}): download the archive again") from None
+
+
+class Folder:
+    """The files below a folder, without those that lie elsewhere and are only linked."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def names(self) -> list[str]:
+        files = (path for path in self._path.rglob("*") if path.is_file() and not path.is_symlink())
+        return sorted(path.relative_to(self._path).as_posix() for path in files)
+
+    def read(self, name: str) -> bytes:
+        try:
+            with (self._path / name).open("rb") as file:
+                raw = file.read(DOCUMENT_BYTES + 1)
+        except OSError as error:
+            raise InvalidMessageError(f"file: cannot be read ({error.strerror})") from None
+        if len(raw) > DOCUMENT_BYTES:
+            raise InvalidMessageError(f"file: is over {DOCUMENT_BYTES} bytes: split it")
+        return raw
+
+
+def read_each(files: Files, wanted: re.Pattern[str], read: Read, graph: str | None, options: Options) -> Iterator[Item]:
+    """Yield the items of every file whose name is `wanted`; bad lines say in which file."""
+    for name in files.names():
+        if wanted.search(name):
+            try:
+                stream = BytesIO(files.read(name))
+            except InvalidMessageError as error:
+                yield BadLine(1, b"", f"{name}: {error}", "")
+                continue
+            for item in read(stream, graph, replace(options, name=options.name or name)):
+                yield replace(item, reason=f"{name}: {item.reason}") if isinstance(item, BadLine) else item

@@ -1,0 +1,128 @@
+"""What all importers share: items, bad lines, reading line by line in bounded memory, and names that stay the same."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from hashlib import sha256
+from typing import IO
+from zoneinfo import ZoneInfo
+
+from emgas import limits
+from emgas.errors import InvalidMessageError
+from emgas.messages.turns import Turn
+from emgas.validation import build, encode
+
+LINE_BYTES = 32 * 1024 * 1024  # of one line; what is longer is reported, and never held whole
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """Something that cannot become a turn.  Reading goes on after it.
+
+    `number` counts from 1 what `unit` says: lines of the file, or conversations in a format that is one JSON array; an
+    empty unit is the file as a whole, or a part that the reason names.  `raw` is what was there: the line (of an
+    over-long one, its beginning), or in an array the part that is at fault.
+    """
+
+    number: int
+    raw: bytes
+    reason: str
+    unit: str = "line"
+
+    @property
+    def told(self) -> str:
+        """Return where it is and what is wrong with it, for people."""
+        return f"{self.unit} {self.number}: {self.reason}" if self.unit else self.reason
+
+
+Item = Turn | BadLine
+HEAD_BYTES = 64 * 1024  # by which a file is recognised
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What some formats leave open.  Raises InvalidMessageError where it is used and makes no sense.
+
+    date_order  dmy, mdy or ymd, for dates that may be read in more than one way; None: they have to tell themselves
+    timezone    IANA name, for times that come without one
+    name        of the file: some chats have no other name
+    """
+
+    date_order: str | None = None
+    timezone: str = "UTC"
+    name: str = ""
+
+    @property
+    def zone(self) -> tzinfo:
+        """Return the time zone.  Raises InvalidMessageError."""
+        try:
+            return UTC if self.timezone == "UTC" else ZoneInfo(self.timezone)  # some machines know no other
+        except (KeyError, ValueError, OSError):  # the name may be any path
+            raise InvalidMessageError(
+                f"timezone: there is no {self.timezone[:40]!r}: write it as Europe/Berlin"
+            ) from None
+
+
+def head_of(stream: IO[bytes]) -> bytes:
+    """Return the first bytes of `stream` and leave it where it was; a pipe cannot be rewound, but looked into."""
+    if stream.seekable():
+        position = stream.tell()
+        head = stream.read(HEAD_BYTES)
+        stream.seek(position)
+        return head
+    if isinstance(stream, io.BufferedReader):
+        return stream.peek(HEAD_BYTES)
+    raise InvalidMessageError("file: cannot be looked into: name its format")
+
+
+def read_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes] | BadLine]:
+    """Yield (number, line) without the line end, passing over blank ones; for an over-long line a BadLine."""
+    number = 0
+    while line := stream.readline(LINE_BYTES):
+        number += 1
+        if len(line) == LINE_BYTES and not line.endswith(b"\n"):
+            _skip_rest(stream)
+            yield BadLine(number, line, f"line: is over {LINE_BYTES} bytes: split it")
+            continue
+        line = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
+        if line:
+            yield number, line
+
+
+def _skip_rest(stream: IO[bytes]) -> None:
+    while (more := stream.readline(LINE_BYTES)) and not more.endswith(b"\n"):
+        pass
+
+
+def within_record(turn: Turn, size: int) -> Turn:
+    """Return `turn`, read from `size` bytes.  Raises InvalidMessageError if it would not fit into a record."""
+    # Writing JSON again adds at most the names of fields with defaults, so only what is near the limit is written.
+    if size + 4096 > limits.RECORD_BYTES:
+        encode(turn)
+    return turn
+
+
+def check_graph(graph: str) -> str:
+    """Return `graph`.  Raises InvalidMessageError at once, where every single line of a file would be bad for it."""
+    return build(Turn, {"id": "-", "graph": graph, "speaker": "-", "text": ""}).graph
+
+
+def stable_id(graph: str, session: str, position: int, text: str) -> str:
+    """Return an id that the same message gets on every import: sha256 of the four, each with its length before it."""
+    parts = (graph, session, str(position), text)
+    encoded = [part.encode(errors="surrogatepass") for part in parts]
+    return sha256(b"".join(len(part).to_bytes(8, "big") + part for part in encoded)).hexdigest()[:32]
+
+
+def graph_named(format: str, name: str) -> str:
+    """Return the graph id of a chat: its name as far as ids can hold it, and a hash where something was lost."""
+    kept = re.sub(r"[^A-Za-z0-9_.:@-]", "-", name.replace(" ", "-"))
+    graph = f"{format}-{kept}"
+    if kept == name.replace(" ", "-") and len(graph) <= 128:
+        return graph
+    hashed = sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
+    return f"{graph[:119].rstrip('-')}-{hashed}"

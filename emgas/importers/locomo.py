@@ -1,0 +1,124 @@
+"""LoCoMo, and every data set in its format: one JSON array of conversations, each of dated sessions.
+
+    [{"sample_id": "x", "conversation": {
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [{"speaker": "Ada", "dia_id": "D1:1", "text": "…", "blip_caption": "a photo of …"}, …]}}, …]
+
+    graph     locomo-<sample_id>           id        <sample_id>/<dia_id>
+    session   session_1                    metadata  {"dia_id": "D1:1"}
+    at        the session's date and time, as UTC, and 20 s for each turn before this one
+
+A JSON array cannot be read line by line without a parser of its own, so the file is read whole, up to DOCUMENT_BYTES.
+Questions and everything else beside `conversation` are not imported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import IO, Any
+
+import orjson
+
+from emgas.errors import InvalidMessageError
+from emgas.importers.lines import LINE_BYTES, BadLine, Item, check_graph
+from emgas.messages.turns import Turn
+from emgas.validation import build
+
+DOCUMENT_BYTES = 256 * 1024 * 1024
+TURN_MS = 20_000  # the format times sessions, not turns: about how long reading one message and typing the next takes
+UNIT = "conversation"
+DATE = "%I:%M %p on %d %B, %Y"
+
+
+def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
+    """Yield every conversation's turns; into `graph` if one is given, with the sample's name before its sessions'."""
+    if graph is not None:
+        check_graph(graph)
+    raw = stream.read(DOCUMENT_BYTES + 1)
+    if len(raw) > DOCUMENT_BYTES:
+        raise InvalidMessageError(
+            f"file: is over {DOCUMENT_BYTES} bytes: split the array, or import JSONL, which streams"
+        )
+    try:
+        samples = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as error:
+        yield BadLine(1, raw[:LINE_BYTES], f"file: is not valid JSON in UTF-8 ({error})", "")
+        return
+    if not isinstance(samples, list):
+        yield BadLine(1, raw[:LINE_BYTES], "file: must be a JSON array of conversations", "")
+        return
+    for number, sample in enumerate(samples, start=1):
+        yield from _sample(number, sample, graph)
+
+
+def _sample(number: int, sample: Any, graph: str | None) -> Iterator[Item]:
+    """Yield the turns of one conversation, session by session."""
+    name = sample.get("sample_id") if isinstance(sample, dict) else None
+    conversation = sample.get("conversation") if isinstance(sample, dict) else None
+    if not isinstance(name, str | int) or not isinstance(conversation, dict):
+        yield BadLine(number, _raw(sample), "conversation: must be an object with sample_id and conversation", UNIT)
+        return
+    for key in sorted(filter(_is_session, conversation), key=lambda key: int(key.removeprefix("session_"))):
+        common = {
+            "graph": graph or _graph_of(str(name)),
+            # In a graph of their own, sessions keep their names; in a shared one, two samples' must not run together.
+            "session": f"{name}/{key}" if graph else key,
+        }
+        yield from _session(number, str(name), conversation[key], conversation.get(f"{key}_date_time"), common)
+
+
+def _is_session(key: str) -> bool:
+    return re.fullmatch(r"session_[0-9]{1,9}", key) is not None
+
+
+def _graph_of(sample: str) -> str:
+    """Return a valid graph id for a sample."""
+    return ("locomo-" + re.sub(r"[^A-Za-z0-9_.:@-]", "-", sample))[:128]
+
+
+def _session(number: int, sample: str, turns: Any, date: Any, common: dict[str, Any]) -> Iterator[Item]:
+    try:
+        start = datetime.strptime(date, DATE).replace(tzinfo=UTC)
+    except (TypeError, ValueError):
+        reason = f"{common['session']}_date_time: must be like 1:56 pm on 8 May, 2023"
+        yield BadLine(number, _raw(turns), reason, UNIT)
+        return
+    if not isinstance(turns, list):
+        yield BadLine(number, _raw(turns), f"{common['session']}: must be a list of turns", UNIT)
+        return
+    for position, turn in enumerate(turns):
+        at = int(start.timestamp() * 1000) + position * TURN_MS
+        yield _item(number, sample, turn, {**common, "at": at})
+
+
+def _item(number: int, sample: str, turn: Any, common: dict[str, Any]) -> Item:
+    try:
+        return _turn(sample, turn, common)
+    except InvalidMessageError as error:
+        return BadLine(number, _raw(turn), str(error), UNIT)
+
+
+def _turn(sample: str, turn: Any, common: dict[str, Any]) -> Turn:
+    if not isinstance(turn, dict) or not isinstance(turn.get("dia_id"), str):
+        raise InvalidMessageError("turn: must be an object with speaker, dia_id and text")
+    text, caption = turn.get("text"), turn.get("blip_caption")
+    if isinstance(text, str) and isinstance(caption, str) and caption:
+        text = f"{text} [shares a photo: {caption}]".strip()
+    fields = {
+        **common,
+        "id": f"{sample}/{turn['dia_id']}",
+        "speaker": turn.get("speaker"),
+        "text": text,
+        "metadata": {"dia_id": turn["dia_id"]},
+    }
+    return build(Turn, fields)
+
+
+def _raw(value: Any) -> bytes:
+    """Return what stood in the file, as JSON once more; orjson reads deeper nesting than it writes."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return b"(nested too deeply)"

@@ -1,0 +1,81 @@
+"""OpenAI chat messages, one conversation per line, as fine-tuning files and chat logs have them.
+
+    {"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"text","text":"Hello"}]}]}
+
+The format names no graph (the caller does), no session (the line number is it), no ids (a hash is; the same file gives
+the same ids) and no times (the log's timestamp counts).  Of content parts the text is kept.  A message without text,
+such as a bare tool call, is reported as a bad line: nothing is passed over in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO, Any
+
+import orjson
+
+from emgas.errors import InvalidMessageError
+from emgas.importers.lines import BadLine, Item, check_graph, read_lines, stable_id
+from emgas.messages.turns import Turn
+from emgas.validation import build
+
+ROLES = {"developer": "system", "function": "tool"}  # what newer and older files call them
+
+
+def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
+    """Yield a turn per message.  Raises InvalidMessageError if no graph is given."""
+    if graph is None:
+        raise InvalidMessageError("graph: OpenAI messages name none: say which graph they belong to")
+    check_graph(graph)
+    for line in read_lines(stream):
+        if isinstance(line, BadLine):
+            yield line
+        else:
+            yield from _conversation(*line, graph)
+
+
+def _conversation(number: int, raw: bytes, graph: str) -> Iterator[Item]:
+    try:
+        messages = orjson.loads(raw)["messages"]
+    except orjson.JSONDecodeError as error:
+        yield BadLine(number, raw, f"message: is not valid JSON in UTF-8 ({error}): send one JSON object")
+    except (KeyError, TypeError, IndexError):
+        yield BadLine(number, raw, "messages: is missing: add the list of messages")
+    else:
+        if not isinstance(messages, list):
+            yield BadLine(number, raw, "messages: must be a list")
+            return
+        for position, message in enumerate(messages):
+            yield _item(number, raw, position, message, graph)
+
+
+def _item(number: int, raw: bytes, position: int, message: Any, graph: str) -> Item:
+    try:
+        return _turn(number, position, message, graph)
+    except InvalidMessageError as error:
+        return BadLine(number, raw, f"messages[{position}]: {error}")
+
+
+def _turn(number: int, position: int, message: Any, graph: str) -> Turn:
+    if not isinstance(message, dict) or "role" not in message:
+        raise InvalidMessageError("must be an object with role and content")
+    text, session, role = _text(message.get("content")), f"line-{number}", message.get("role")
+    fields = {
+        "id": stable_id(graph, session, position, text),
+        "graph": graph,
+        "session": session,
+        "role": ROLES.get(role, role) if isinstance(role, str) else role,
+        "speaker": message.get("name") or role,
+        "text": text,
+    }
+    return build(Turn, fields)
+
+
+def _text(content: Any) -> str:
+    """Return the text of a message's content: a string, or the text parts of a list, one per line."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "\n".join(part for part in parts if isinstance(part, str))
+    if not isinstance(content, str) or not content:
+        raise InvalidMessageError("content: holds no text: only what was said can be remembered")
+    return content

@@ -1,0 +1,156 @@
+"""Slack's export: a ZIP, or the folder it was unpacked into, with one file per channel and day.
+
+    users.json                   [{"id": "U1", "name": "ada", "profile": {"display_name": "Ada", "real_name": "…"}}, …]
+    general/2023-05-08.json      [{"type": "message", "user": "U1", "text": "Hi <@U2>", "ts": "1683554160.000200",
+                                   "thread_ts": "1683554160.000200", "reply_count": 1}, …]
+
+    graph     the given one, else slack-<channel>    session   the thread (<channel>/<its ts>), else <channel>/<day>
+    id        <channel>/<ts>                         speaker   display name, else real name, else the user's id
+    at        ts                                     metadata  {"origin": "import:slack", "channel": "general"}
+
+Mentions become names, links their label, files a note.  What nobody said is left out: people joining, topics set.
+A message without text and files is left out too.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+
+import orjson
+
+from emgas.errors import InvalidMessageError
+from emgas.importers.archives import Files
+from emgas.importers.documents import at_of, raw_of
+from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named
+from emgas.messages.turns import Turn
+from emgas.validation import build
+
+DAY = re.compile(r"(?:^|/)([^/]+)/([0-9]{4}-[0-9]{2}-[0-9]{2})\.json$")
+SPOKEN = (None, "bot_message", "me_message", "thread_broadcast", "file_share", "file_comment", "reply_broadcast")
+_MARKUP = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
+
+
+def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
+    """Raise InvalidMessageError: one file alone does not say whose channel it is, nor who its people are."""
+    if graph is not None:
+        check_graph(graph)
+    raise InvalidMessageError("file: Slack exports a ZIP: import that, or the folder that it unpacks to")
+
+
+def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
+    """Yield the turns of every channel, day by day."""
+    if graph is not None:
+        check_graph(graph)
+    names = files.names()
+    people: dict[str, str] = {}
+    for name in names:
+        if name.rpartition("/")[2] == "users.json":
+            loaded = _load(files, name)
+            if isinstance(loaded, BadLine):
+                yield loaded
+            else:
+                people |= _people(loaded)
+    for name in names:
+        if found := DAY.search(name):
+            yield from _day(_load(files, name), name, found[1], found[2], people, graph)
+
+
+def _load(files: Files, name: str) -> list[Any] | BadLine:
+    """Return the array that a file holds, or why there is none."""
+    raw = b""
+    try:
+        raw = files.read(name)
+        loaded = orjson.loads(raw)
+    except InvalidMessageError as error:
+        return BadLine(1, raw[:LINE_BYTES], f"{name}: {error}", "")
+    except orjson.JSONDecodeError as error:
+        return BadLine(1, raw[:LINE_BYTES], f"{name}: is not valid JSON in UTF-8 ({error})", "")
+    if not isinstance(loaded, list):
+        return BadLine(1, raw[:LINE_BYTES], f"{name}: must be a JSON array", "")
+    return loaded
+
+
+def _people(users: list[Any]) -> dict[str, str]:
+    """Return the names of users by their ids."""
+    people: dict[str, str] = {}
+    for user in users:
+        if isinstance(user, dict) and isinstance(user.get("id"), str):
+            profile = user.get("profile")
+            profile = profile if isinstance(profile, dict) else {}
+            given = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
+            people[user["id"]] = next((name for name in given if isinstance(name, str) and name), user["id"])
+    return people
+
+
+def _day(
+    messages: list[Any] | BadLine, file: str, channel: str, day: str, people: dict[str, str], graph: str | None
+) -> Iterator[Item]:
+    if isinstance(messages, BadLine):
+        yield messages
+        return
+    metadata = {"origin": "import:slack", "channel": channel[:200]}
+    common = {"graph": graph or graph_named("slack", channel), "metadata": metadata}
+    for number, message in enumerate(messages, start=1):
+        try:
+            turn = _turn(message, channel, day, people, common)
+        except InvalidMessageError as error:
+            yield BadLine(number, raw_of(message), f"{file}, message {number}: {error}", "")
+        else:
+            if turn is not None:
+                yield turn
+
+
+def _turn(message: Any, channel: str, day: str, people: dict[str, str], common: dict[str, Any]) -> Turn | None:
+    """Return what a message said, None where nobody said anything."""
+    if not isinstance(message, dict):
+        raise InvalidMessageError("must be an object with user, text and ts")
+    if message.get("type", "message") != "message" or message.get("subtype") not in SPOKEN:
+        return None
+    text = _text(message, people)
+    if not text:
+        return None
+    moment, thread = message.get("ts"), message.get("thread_ts")
+    if not isinstance(moment, str) or not re.fullmatch(r"[0-9]{1,11}\.[0-9]{1,9}", moment):
+        raise InvalidMessageError("ts: must be like 1683554160.000200")
+    fields = {
+        **common,
+        "id": f"{channel}/{moment}",
+        "session": f"{channel}/{thread if isinstance(thread, str) else day}",
+        "speaker": _speaker(message, people),
+        "text": text,
+        "at": at_of(moment),
+    }
+    return build(Turn, fields)
+
+
+def _speaker(message: dict[str, Any], people: dict[str, str]) -> Any:
+    user = message.get("user")
+    if isinstance(user, str):
+        return people.get(user, user)
+    return message.get("username") or message.get("bot_id")
+
+
+def _text(message: dict[str, Any], people: dict[str, str]) -> str:
+    """Return a message's text as people read it, and after it what was shared."""
+    text, files = message.get("text", ""), message.get("files", [])
+    if not isinstance(text, str):
+        raise InvalidMessageError("text: must be a string")
+    parts = [html.unescape(_MARKUP.sub(lambda found: _meant(found, people), text)).strip()]
+    for file in files if isinstance(files, list) else []:
+        title = file.get("title") or file.get("name") if isinstance(file, dict) else None
+        parts.append(f"[shares a file: {title}]" if isinstance(title, str) and title else "[shares a file]")
+    return " ".join(filter(None, parts))
+
+
+def _meant(found: re.Match[str], people: dict[str, str]) -> str:
+    kind, target, label = found.groups()
+    if kind == "@":
+        return f"@{label or people.get(target, target)}"
+    if kind == "#":
+        return f"#{label or target}"
+    if kind == "!":
+        return f"@{label or target.partition('^')[0]}"
+    return label or target

@@ -1,0 +1,203 @@
+"""WhatsApp's export of one chat: _chat.txt, alone or in its ZIP.  One message per line, or more; no ids, no time zone.
+
+    [08/05/2023, 13:56:02] Ada: Hi        iPhone          5/8/23, 1:56 PM - Ada: Hi             Android
+    and on with it                        the same message, going on
+
+    graph     the given one, else whatsapp-<chat's name, from the file's>    session   the day, local
+    id        a hash of time, speaker and text, and of how often they came   speaker   the name as it stands there
+    at        the local time in the given time zone                          metadata  {"origin": "import:whatsapp"}
+
+The order of day, month and year depends on the phone.  A year of four digits in front tells it, and so does any number
+over 12 in the file; else `date_order` has to.  What WhatsApp writes itself is left out: a message without "name: ", one
+that begins with the mark U+200E, and <Media omitted>, in whatever language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta, tzinfo
+from pathlib import PurePosixPath
+from typing import IO
+
+from emgas.errors import InvalidMessageError
+from emgas.importers.archives import Files, read_each
+from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named, stable_id
+from emgas.limits import TEXT_BYTES
+from emgas.messages.turns import Turn
+from emgas.validation import build
+
+FILE = re.compile(r"(^|/)(_chat|WhatsApp[^/]*)\.txt$")
+ORDERS = ("dmy", "mdy", "ymd")
+_MARK = "\u200e"
+_EPOCH = datetime(1970, 1, 1)
+_DATE = r"(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4})\.?"
+_NOON = r"(?P<noon>[AaPp]\.?\s?[Mm]\.?|上午|下午)"
+_TIME = rf"(?P<early>上午|下午)?\s?(?P<h>\d{{1,2}})[:.](?P<m>\d{{2}})(?:[:.](?P<s>\d{{2}}))?(?:\s?{_NOON})?"
+_BRACKET, _DASH = rf"\[{_DATE},?\s{_TIME}\]", rf"{_DATE},?\s{_TIME}\s[-–]".replace("?P<", "?P<x")
+HEADER = re.compile(rf"[\u200e\u200f\ufeff]*(?:{_BRACKET}|{_DASH})\s(?P<rest>.*)", re.DOTALL)
+
+
+@dataclass
+class _Message:
+    """A message in the making: where it began, when, and its lines so far."""
+
+    number: int
+    when: datetime
+    lines: list[str]
+    size: int = field(default=0)
+
+    def add(self, line: str) -> None:
+        """Take a further line; of what is far too long for a turn, no more is kept than shows that it is."""
+        if self.size <= 2 * TEXT_BYTES:
+            self.lines.append(line)
+            self.size += len(line) + 1
+
+
+def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
+    """Yield the turns of a chat."""
+    if graph is not None:
+        check_graph(graph)
+    zone, order = options.zone, _order(stream, options.date_order)
+    graph = graph or _graph_of(options.name)
+    seen: Counter[str] = Counter()
+    day: date | None = None
+    for message in _messages(stream, order):
+        if isinstance(message, BadLine):
+            yield message
+            continue
+        if message.when.date() != day:
+            day, seen = message.when.date(), Counter()
+        item = _item(message, graph, zone, seen)
+        if item is not None:
+            yield item
+
+
+def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
+    """Yield the turns of the _chat.txt of an export."""
+    return read_each(files, FILE, read, graph, options)
+
+
+def _graph_of(file: str) -> str:
+    """Return the graph of a chat whose file is named after it: "WhatsApp Chat with Ada.txt"."""
+    name = re.sub(r"^WhatsApp Chat( with| -)? ", "", PurePosixPath(file.replace("\\", "/")).stem)
+    if name in ("", "-", "_chat"):
+        raise InvalidMessageError(
+            "graph: the file's name does not tell whose chat this is: say which graph it belongs to"
+        )
+    return graph_named("whatsapp", name)
+
+
+def _order(stream: IO[bytes], given: str | None) -> str:
+    """Return how the dates of `stream` are to be read: as given, or as they tell."""
+    if given is not None and given not in ORDERS:
+        raise InvalidMessageError(f"date-order: must be one of {', '.join(ORDERS)}")
+    if given is not None:
+        return given
+    if not stream.seekable():
+        raise InvalidMessageError("date-order: must be given for a chat that comes through a pipe: dmy, mdy or ymd")
+    start = stream.tell()
+    possible = _possible(stream)
+    stream.seek(start)
+    if len(possible) != 1:
+        why = "could be day or month first" if possible else "are not all of one order"
+        raise InvalidMessageError(f"date-order: the dates of this chat {why}: say dmy, mdy or ymd")
+    return possible.pop()
+
+
+def _possible(stream: IO[bytes]) -> set[str]:
+    """Return the orders in which all dates of a chat can be read; ymd only with years of four digits."""
+    possible, seen = set(ORDERS), False
+    for _, line in _lines(stream):
+        if found := HEADER.match(line):
+            a, b = _group(found, "a"), _group(found, "b")
+            seen = True
+            possible &= {"ymd"} if len(a) > 2 else {"dmy", "mdy"}
+            possible -= {"mdy"} if int(a) > 12 else set()
+            possible -= {"dmy"} if int(b) > 12 else set()
+    return possible if seen else {"ymd"}  # without a message, it does not matter
+
+
+def _group(found: re.Match[str], name: str) -> str:
+    """Return what stands for `name` in either style, "" for nothing."""
+    return found[name] or found[f"x{name}"] or ""
+
+
+def _lines(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
+    number = 0
+    while raw := stream.readline(LINE_BYTES):
+        number += 1
+        yield number, raw.decode(errors="surrogateescape").rstrip("\r\n")
+
+
+def _messages(stream: IO[bytes], order: str) -> Iterator[_Message | BadLine]:
+    """Yield the messages with all their lines, and lines that belong to none."""
+    current: _Message | None = None
+    for number, line in _lines(stream):
+        found = HEADER.match(line)
+        if found is None:
+            if current is not None:
+                current.add(line)
+            elif line.strip("\ufeff \u200e"):
+                yield BadLine(number, _raw(line), "line: begins with no date and time, and no message comes before")
+            continue
+        if current is not None:
+            yield current
+        current = None
+        try:
+            current = _Message(number, _when(found, order), [])
+            current.add(found["rest"])
+        except ValueError:
+            yield BadLine(number, _raw(line), f"date: is none in the order {order}: say another with date-order")
+    if current is not None:
+        yield current
+
+
+def _when(found: re.Match[str], order: str) -> datetime:
+    """Return a message's local time.  Raises ValueError."""
+    parts = dict(zip(order, (int(_group(found, name)) for name in "abc"), strict=True))
+    year = parts["y"] + 2000 if parts["y"] < 100 else parts["y"]
+    hour = int(_group(found, "h"))
+    noon = (_group(found, "noon") or _group(found, "early")).lower().replace("上", "a").replace("下", "p")
+    if noon:
+        if not 1 <= hour <= 12:
+            raise ValueError
+        hour = hour % 12 + (12 if noon.startswith("p") else 0)
+    moment = time(hour, int(_group(found, "m")), int(_group(found, "s") or 0))
+    return datetime.combine(date(year, parts["m"], parts["d"]), moment)
+
+
+def _item(message: _Message, graph: str, zone: tzinfo, seen: Counter[str]) -> Item | None:
+    """Return what a message said, None where WhatsApp wrote it."""
+    text = "\n".join(message.lines).strip()
+    speaker, colon, said = text.partition(": ")
+    said = said.strip()
+    if not colon or "\n" in speaker or not said or said.startswith(_MARK) or re.fullmatch(r"<[^<>\n]{1,100}>", said):
+        return None
+    speaker = speaker.strip(f"{_MARK}\u202a\u202c\u200f ")
+    said = said.replace(_MARK, "")
+    base = stable_id(graph, message.when.isoformat(), 0, f"{speaker}\x00{said}")
+    seen[base] += 1
+    fields = {
+        "graph": graph,
+        "session": message.when.date().isoformat(),
+        "speaker": speaker,
+        "text": said,
+        "id": base if seen[base] == 1 else f"{base}-{seen[base]}",
+        "at": _ms(message.when, zone),
+        "metadata": {"origin": "import:whatsapp"},
+    }
+    try:
+        return build(Turn, fields)
+    except InvalidMessageError as error:
+        return BadLine(message.number, _raw(text), str(error))
+
+
+def _ms(when: datetime, zone: tzinfo) -> int:
+    return (when - (when.replace(tzinfo=zone).utcoffset() or timedelta()) - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _raw(line: str) -> bytes:
+    return line.encode(errors="surrogateescape")[:LINE_BYTES]

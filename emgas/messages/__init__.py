@@ -1,0 +1,1 @@
+"""The messages: everything that travels on the wire, by topic."""

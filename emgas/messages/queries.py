@@ -1,0 +1,134 @@
+"""What may be asked of a graph on the topic `queries`, and what comes back: Reply, Description or Failure."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from emgas import limits
+from emgas.messages.explanations import Why
+from emgas.messages.fields import GraphId, Message, Milliseconds, Position, Role, Text
+from emgas.messages.filters import Filter
+from emgas.messages.spreading import Spreading
+
+Mode = Literal["default", "literal"]
+
+
+class Query(Message):
+    """A question to one graph.  It never changes state; `reinforce` asks for an event that does.
+
+    Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget` alone decides how much
+    context does.
+    """
+
+    kind: Literal["query"] = "query"
+    graph: GraphId
+    text: Text
+    mode: Mode = "default"
+    spreading: Spreading = Field(default_factory=lambda: Spreading())
+    top_concepts: int = Field(10, ge=0, le=limits.TOP)
+    top_passages: int | None = Field(None, ge=0, le=limits.TOP, exclude_if=lambda top: top is None)
+    budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context")
+    after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
+    as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
+    only: Filter = Field(default_factory=lambda: Filter(), exclude_if=lambda only: only == Filter())
+    explain: bool = Field(False, description="say why each passage came", exclude_if=lambda explain: not explain)
+    reinforce: bool = False
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        if self.explain and self.mode == "literal":
+            raise ValueError("only the default mode is explained: leave out `explain` or `mode`")
+        if self.reinforce and self.as_of is not None:
+            raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
+        return self
+
+
+class Describe(Message):
+    """A question about a graph itself: its topics, its settings, how much it holds."""
+
+    kind: Literal["describe"] = "describe"
+    graph: GraphId
+    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+
+
+class ActivatedConcept(Message):
+    """A concept that the query woke, and the strongest path by which its energy came (seed first, itself last)."""
+
+    id: str
+    label: str
+    energy: float
+    path: list[str]
+
+
+class RecalledPassage(Message):
+    """An old turn, and how well it answers."""
+
+    id: str
+    session: str
+    speaker: str
+    role: Role | None
+    text: str
+    at: int
+    score: float
+    why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
+
+
+class Timing(Message):
+    """Where the time went inside the owner, in milliseconds."""
+
+    waited_ms: float
+    recall_ms: float
+
+
+class Reply(Message):
+    """The answer to a query.  An unknown graph gives `found: false` and empty lists."""
+
+    kind: Literal["reply"] = "reply"
+    graph: str
+    found: bool
+    seeds: list[ActivatedConcept]
+    concepts: list[ActivatedConcept]
+    passages: list[RecalledPassage]
+    context: str
+    tokens: int
+    position: Position
+    timing: Timing
+
+
+class Theme(Message):
+    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms)."""
+
+    id: str
+    label: str
+    concepts: list[str]
+    born: int
+
+
+class Description(Message):
+    """What a graph holds.  An unknown graph gives `found: false`."""
+
+    kind: Literal["description"] = "description"
+    graph: str
+    found: bool
+    preset: str = "default"
+    settings: dict[str, int | float] = Field(default_factory=dict)
+    clock: int = 0
+    turns: int = 0
+    archived: int = 0
+    concepts: int = 0
+    long_term: int = 0
+    themes: list[Theme] = Field(default_factory=list)
+    position: Position
+
+
+FailureCode = Literal["invalid", "wrong-partition", "not-yet", "expired", "overloaded", "internal"]
+
+
+class Failure(Message):
+    """A query that got no answer, and what to do about it."""
+
+    kind: Literal["failure"] = "failure"
+    code: FailureCode
+    message: str

@@ -1,0 +1,92 @@
+"""What may be sent to the topic `turns`, and what comes back: a turn, or a request about a graph; an Outcome.
+
+Every model is strict (no coercion), frozen, and forbids unknown fields: a misspelt field is an error that the sender
+sees, never a value that is silently dropped.  Times are integer milliseconds since the epoch, UTC.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from emgas import limits
+from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Name, Position, Role, Text
+
+
+class Turn(Message):
+    """One utterance of a conversation.  `id` names it for ever: the same id again has no second effect."""
+
+    id: Name
+    graph: GraphId = Field(description="whose memory: a user, an agent, a room; also the record's key")
+    speaker: Name
+    text: Text
+    session: Name = "main"
+    role: Role | None = None
+    at: Milliseconds | None = Field(None, description="event time; without it, the broker's timestamp counts")
+    metadata: Metadata = Field(default_factory=dict)
+
+
+class Settings(Message):
+    """What may be changed about how a graph lives; what is not given keeps the preset's value (state/events/memory_settings.py).
+
+    Durations in ms.
+    """
+
+    half_life: int | None = Field(None, ge=1)
+    stability: int | None = Field(None, ge=0, le=1000)
+    prune_below: float | None = Field(None, ge=0, le=1)
+    episode_life: int | None = Field(None, ge=0)
+    recall_boost: float | None = Field(None, ge=0, le=10)
+    long_windows: int | None = Field(None, ge=0)
+    long_recalls: int | None = Field(None, ge=0)
+    long_tau: int | None = Field(None, ge=1)
+    long_beta: float | None = Field(None, ge=0.05, le=5)
+    decay_every: int | None = Field(None, ge=1)
+    consolidate_every: int | None = Field(None, ge=1)
+    idle: int | None = Field(None, ge=1)
+    grace: int | None = Field(None, ge=0)
+    least_turns: int | None = Field(None, ge=1)
+    duplicate_above: float | None = Field(None, gt=0, le=2)
+    undo_events: int | None = Field(None, ge=0, le=2**53)
+
+
+class Configure(Message):
+    """How a graph is to live from here on: a preset, and what differs from it."""
+
+    kind: Literal["configure"]
+    id: Name
+    graph: GraphId
+    preset: Literal["default", "forgetful", "elephant", "memorybank", "mofox"] = "default"
+    settings: Settings = Field(default_factory=lambda: Settings())
+
+
+class Forget(Message):
+    """What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past."""
+
+    kind: Literal["forget"]
+    id: Name
+    graph: GraphId
+    concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+    turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+    sessions: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+
+
+class Undo(Message):
+    """Take back a graph's events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events."""
+
+    kind: Literal["undo"]
+    id: Name
+    graph: GraphId
+    first: int = Field(ge=0, lt=2**63)
+    last: int | None = Field(None, ge=0, lt=2**63)
+
+
+class Outcome(Message):
+    """What became of a turn.  `duplicate`: its id was known with the same text, so nothing changed."""
+
+    kind: Literal["outcome"] = "outcome"
+    status: Literal["accepted", "duplicate", "rejected"]
+    turn: str | None
+    reason: str | None = None
+    position: Position

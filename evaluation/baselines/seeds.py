@@ -1,0 +1,19 @@
+"""Where every method starts that walks the graph: the same nodes that recall starts from, and as strongly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from processors.extraction.extractor import Extraction
+from processors.recall.query_terms import QueryTerms
+from state.graph.view import Floats, GraphView
+
+
+def put_in(view: GraphView, question: Extraction, asked: QueryTerms) -> Floats:
+    """Return (n,) what is put in: 1 at the question's concepts, marks and speakers, a share at relatives."""
+    energy = np.zeros(len(view.is_mark))
+    energy[asked.relatives.concept] = asked.relatives.share
+    energy[asked.seeds] = 1.0
+    marks = (view.number(concept.id) for concept in question.concepts)
+    energy[[number for number in marks if number is not None]] = 1.0
+    return energy

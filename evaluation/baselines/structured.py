@@ -1,0 +1,113 @@
+"""What every peer that walks the graph gets beside its walk: all that recall has, with the walk in place of our flow.
+
+    match        the walk's score of a passage, over the largest
+    inherited    ln(1 + 10 x), x what the walk's scores leave in the session: · 0.7 with every turn after, half before
+    session      ln(1 + 10 x), x the walk's scores of the session, added up
+    association  nothing: the walk is the association
+    all else     as recall has it: coverage, kinds, reply, speaker, what is asked for, … (processors/recall/features.py)
+
+So a comparison shows what the way of spreading is worth, not that conversations have structure.  The walk starts where
+recall does, relatives included (seeds.py).  Weights are fitted as those of recall are, for each peer its own; the forms
+are the best for the peers of five that were tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evaluation.baselines.seeds import put_in
+from evaluation.memory import DEPTH, Memory, Ranker
+from processors.extraction.extractor import Extraction
+from processors.recall.edge_scores import BACKWARDS, FADING, REACH
+from processors.recall.features import features
+from processors.recall.query_terms import asked
+from processors.recall.ranking import weighed
+from processors.recall.recall import highest
+from processors.recall.weights import FEATURES, FlowWeights
+from state.graph.view import Floats, GraphView, Integers, SessionOrder
+
+K1, B = 0.9, 0.4
+SATURATION = 10.0
+
+Scoring = Callable[[Floats], Floats]  # energy put in (n,) → the walk's score of each passage (p,), >= 0
+Walk = Callable[[GraphView], Scoring]
+Columns = Callable[[Extraction, str], Floats]  # a question → (p, f) the features of each passage
+
+
+def columns(walk: Walk, memory: Memory) -> Columns:
+    """Return what the features of a question are, the walk's in their places."""
+    view, scoring = memory.view, walk(memory.view)
+
+    def of_question(question: Extraction, text: str) -> Floats:
+        return _features(view, scoring, question, text)[:, view.session_order.place].T
+
+    return of_question
+
+
+def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
+    """Return the method that ranks by the walk and by all else that recall has."""
+
+    def method(memory: Memory) -> Ranker:
+        view, scoring = memory.view, walk(memory.view)
+
+        def rank(question: Extraction, text: str) -> Integers:
+            if not put_in(view, question, asked(view, question, text)).any():
+                return np.zeros(0, np.int64)
+            return highest(*weighed(view, _features(view, scoring, question, text), weights), DEPTH)
+
+        return rank
+
+    return method
+
+
+def _features(view: GraphView, scoring: Scoring, question: Extraction, text: str) -> Floats:
+    """Return (f, p) the features of each place."""
+    meant, order = asked(view, question, text), view.session_order
+    values = features(view, meant, np.zeros(len(view.is_mark)))
+    energy = put_in(view, question, meant)
+    scores = scoring(energy)[order.order] if energy.any() else np.zeros(len(order.order))
+    scores = scores / (scores.max(initial=0.0) or 1.0)
+    own = {
+        "match": scores,
+        "inherited": np.log1p(SATURATION * lasting(order, scores)),
+        "session": np.log1p(SATURATION * _summed(order.session, scores, len(order.tokens))[order.session]),
+        "association": np.zeros(len(scores)),
+    }
+    for name, column in own.items():
+        values[FEATURES.index(name)] = column
+    return values
+
+
+def lasting(order: SessionOrder, scores: Floats) -> Floats:
+    """Return (p,) the scores of each place, with what the turns around it leave there."""
+    lasted, places = scores.copy(), np.arange(len(scores))
+    for distance in range(1, REACH + 1):
+        here = places[places + distance < order.end]
+        lasted[here + distance] += scores[here] * FADING**distance
+        here = places[places - distance >= order.start]
+        lasted[here - distance] += scores[here] * BACKWARDS * FADING**distance
+    return lasted
+
+
+def idf(view: GraphView) -> Floats:
+    """Return (n,) how rare each concept is: ln(1 + (p − d + ½) / (d + ½)), d = passages that hold it; > 0."""
+    rarity: Floats = np.log1p((len(view.passage_at) - view.passages_with + 0.5) / (view.passages_with + 0.5))
+    return rarity
+
+
+def matched(view: GraphView, energy: Floats) -> Floats:
+    """Return (p,) the BM25-like match of each passage with the energies (n,)."""
+    awake = np.flatnonzero((energy > 0)[view.posting_concept])
+    concept, passage, count = (
+        column[awake] for column in (view.posting_concept, view.posting_passage, view.posting_count)
+    )
+    relative = view.passage_tokens / max(view.passage_tokens.mean(), 1.0)
+    damping = (K1 * (1 - B) + K1 * B * relative)[passage]
+    term = (energy * idf(view))[concept] * (K1 + 1) * count / (count + damping)
+    return _summed(passage, term, len(view.passage_at))
+
+
+def _summed(at: Integers, values: Floats, size: int) -> Floats:
+    return np.bincount(at, values, size).astype(np.float64, copy=False)

@@ -1,0 +1,59 @@
+"""What each peer's walk, and all else that it gets, is worth: fitted as the weights of recall are."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from processors.recall.weights import FlowWeights
+
+PPR: Final = FlowWeights(
+    inherited=2.8,
+    session=-0.2,
+    coverage=4.6,
+    association=0.0,
+    kinds=0.3,
+    reply=0.8,
+    match=-1.0,
+    speaker=1.7,
+    asks=-0.6,
+    first=1.6,
+    time=2.1,
+    name=1.5,
+    number=1.3,
+    names=0.2,
+    length=-0.55,
+)
+SUBTRACTIVE: Final = FlowWeights(
+    inherited=0.3,
+    session=-0.3,
+    coverage=8.0,
+    association=0.0,
+    kinds=0.5,
+    reply=1.0,
+    match=-1.3,
+    speaker=1.6,
+    asks=-0.7,
+    first=1.0,
+    time=2.2,
+    name=1.7,
+    number=1.7,
+    names=0.2,
+    length=-0.35,
+)
+STEADY_STATE: Final = FlowWeights(
+    inherited=3.1,
+    session=-0.1,
+    coverage=4.0,
+    association=0.0,
+    kinds=0.3,
+    reply=0.8,
+    match=-0.2,
+    speaker=1.7,
+    asks=-0.6,
+    first=1.7,
+    time=1.8,
+    name=1.2,
+    number=1.1,
+    names=0.2,
+    length=-0.6,
+)

@@ -1,0 +1,231 @@
+"""`emgas eval FILE…`: how much of what answers a question recall finds, beside what one would use instead of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from emgas.errors import InvalidMessageError
+from evaluation import fitted, summary
+from evaluation.logged_memory import Advance, remember
+from evaluation.measure import Examined, Scores, measured, shuffled
+from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
+from evaluation.questions import DataSet, Question, is_corpus, read
+from evaluation.report import show
+from processors.recall.weights import FlowWeights
+from streams.cli.shared import output
+from streams.plugins.embedders import load
+
+SEED = 20_240_229  # of the bootstrap and of shuffled evidence: the same numbers every time
+CONTROLS = ("none", "shuffled")
+FITTED = "{}-fitted"
+
+
+@dataclass(frozen=True)
+class Result:
+    """All that was measured on one file: its questions, and every method's scores in their order."""
+
+    file: str
+    examined: list[Examined]
+    questions: list[Question]
+    scores: dict[str, Scores]
+    graphs: int
+    turns: int
+    forgotten: int
+    unusable: int
+    ms_per_turn: float
+
+
+def evaluate(
+    files: Annotated[list[Path], typer.Argument(help="LoCoMo conversations, or questions as HippoRAG publishes them.")],
+    methods: Annotated[str | None, typer.Option(help=f"Some of {', '.join(METHODS)}; with commas.  Else all.")] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(help="The passages of a file of questions; else NAME_corpus.json beside it.")
+    ] = None,
+    merged: Annotated[bool, typer.Option("--merged", help="All conversations of a file in one graph.")] = False,
+    dense: Annotated[
+        Path | None,
+        typer.Option(help="A model of text embeddings (as EMGAS_EMBEDDER): adds default+dense, dense, bm25+dense."),
+    ] = None,
+    ablation: Annotated[bool, typer.Option("--ablation", help="Also without each edge type of the flow.")] = False,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Also with weights fitted to all conversations but the one that is asked.")
+    ] = False,
+    control: Annotated[str, typer.Option(help="shuffled: evidence by chance, which no method may find.")] = "none",
+    json: output.Json = False,
+) -> None:
+    """Measure recall on questions with known evidence: R@k, inside a budget of tokens, nDCG@10, MRR, times, intervals.
+
+    The files are published into a memory of their own, which is gone at the end; yours is not touched.
+    """
+    if control not in CONTROLS:
+        output.fail(f"--control {control}: choose one of {', '.join(CONTROLS)}", output.USAGE)
+    with output.explained():
+        chosen = _chosen(methods, dense) | (ABLATIONS if ablation else {})
+        sets = {str(file): _read(file, corpus, merged) for file in _of_questions(files)}
+        if fit:
+            _check_groups(sets.values())
+    results = [_measured(file, data, chosen, control) for file, data in sets.items()]
+    weights = _fit(results, chosen) if fit else {}
+    told = [_told(result, control) for result in (results if len(results) == 1 else [*results, _pooled(results)])]
+    if weights:
+        told[-1]["weights"] = {left_out: asdict(chosen_without) for left_out, chosen_without in weights.items()}
+    for each in told:
+        show(each)
+    if json:
+        output.print_json(told[-1] if len(told) == 1 else {**told[-1], "files": told[:-1]})
+
+
+def _chosen(names: str | None, dense: Path | None) -> dict[str, Method]:
+    """Return the methods to measure.  Raises InvalidMessageError for a name that is none, or a model that is none."""
+    available = METHODS if dense is None else METHODS | dense_methods(load(dense))
+    wanted = list(available) if names is None else [name.strip() for name in names.split(",")]
+    if unknown := [name for name in wanted if name not in available]:
+        raise InvalidMessageError(f"methods: there is no {unknown[0]!r}: choose from {', '.join(available)}")
+    return {name: available[name] for name in wanted}
+
+
+def _of_questions(files: Iterable[Path]) -> list[Path]:
+    """Return the files without the corpora among them, which belong to the questions that they are named after."""
+    files = list(dict.fromkeys(files))
+    beside = {_corpus_of(file) for file in files}
+    questions = [file for file in files if file not in beside]
+    for file in questions:
+        if is_corpus(_bytes(file)):
+            raise InvalidMessageError(f"{file} is a corpus: give the file of its questions, and this one as --corpus")
+    return questions
+
+
+def _corpus_of(file: Path) -> Path:
+    return file.with_name(f"{file.stem}_corpus.json")
+
+
+def _read(file: Path, corpus: Path | None, merged: bool) -> DataSet:
+    beside = _corpus_of(file)
+    passages = corpus or (beside if beside.is_file() else None)
+    try:
+        data = read(_bytes(file), _bytes(passages) if passages else None, merged)
+    except InvalidMessageError as error:
+        raise InvalidMessageError(f"{file}: {error}") from error
+    if not any(data.questions.values()):
+        raise InvalidMessageError(f"{file}: has no question whose evidence is among its turns")
+    return data
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InvalidMessageError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _check_groups(sets: Iterable[DataSet]) -> None:
+    groups = {asked.group for data in sets for questions in data.questions.values() for asked in questions}
+    if len(groups) < 2:
+        raise InvalidMessageError("--fit leaves one conversation out, so it needs two that have questions")
+
+
+def _fit(results: Sequence[Result], chosen: Iterable[str]) -> dict[str, FlowWeights]:
+    """Fit weights to all files together, and measure each file with those that have not seen its questions.
+
+    Returns those of the default; the peers that are `chosen` get theirs in the same way.
+    """
+    examined = [each for result in results for each in result.examined]
+    found = {}
+    for name, method in fitted.FITTABLE.items():
+        if name == summary.SUBJECT or name in chosen:
+            found[name] = fitted.weights(examined, method)
+            for result in results:
+                scores = fitted.measured_apart(result.examined, found[name], time.perf_counter, method)
+                result.scores[FITTED.format(name)] = scores
+    return found[summary.SUBJECT]
+
+
+def _measured(file: str, data: DataSet, methods: dict[str, Method], control: str) -> Result:
+    with _progress("publishing", len(data.turns)) as advance:
+        examined, ms_per_turn = output.run(remember(data, output.settings(), advance))
+    if control == "shuffled":
+        examined = _with_shuffled(examined)
+    with _progress("asking", len(methods) * len(examined)) as advance:
+        scores = {name: _scores(examined, method, advance) for name, method in methods.items()}
+    return Result(
+        file=file,
+        examined=examined,
+        questions=[asked for each in examined for asked in each.questions],
+        scores=scores,
+        graphs=len(examined),
+        turns=len(data.turns),
+        forgotten=len(data.turns) - sum(len(each.memory.texts) for each in examined),
+        unusable=data.unusable,
+        ms_per_turn=ms_per_turn,
+    )
+
+
+def _with_shuffled(examined: Sequence[Examined]) -> list[Examined]:
+    generator = np.random.default_rng(SEED)
+    return [
+        replace(each, questions=shuffled(each.questions, each.memory.view.passage_id, generator)) for each in examined
+    ]
+
+
+def _scores(examined: Sequence[Examined], method: Method, advance: Advance) -> Scores:
+    parts = []
+    for each in examined:
+        if each.questions:
+            parts.append(measured(each, method, time.perf_counter))
+        advance()
+    return Scores.joined(parts)
+
+
+def _pooled(results: Sequence[Result]) -> Result:
+    """Return the files as one: every question weighs the same."""
+    turns = sum(result.turns for result in results)
+    return Result(
+        file=", ".join(result.file for result in results),
+        examined=[each for result in results for each in result.examined],
+        questions=[asked for result in results for asked in result.questions],
+        scores={name: Scores.joined([result.scores[name] for result in results]) for name in results[0].scores},
+        graphs=sum(result.graphs for result in results),
+        turns=turns,
+        forgotten=sum(result.forgotten for result in results),
+        unusable=sum(result.unusable for result in results),
+        ms_per_turn=sum(result.ms_per_turn * result.turns for result in results) / turns,
+    )
+
+
+def _told(result: Result, control: str) -> dict[str, Any]:
+    """Return what is printed, as plain values; every share in percent."""
+    by_chance, generator = control == "shuffled", np.random.default_rng(SEED)
+    methods = {
+        name: summary.of_method(scores, result.questions, result.ms_per_turn, by_chance)
+        for name, scores in result.scores.items()
+    }
+    return {
+        "file": result.file,
+        "unit": "percent",
+        "evidence": "shuffled" if by_chance else "as given",
+        "graphs": result.graphs,
+        "turns": result.turns,
+        "forgotten": result.forgotten,
+        "questions": len(result.questions),
+        "headline": int(summary.headline(result.questions).sum()),
+        "unusable": result.unusable,
+        "methods": methods,
+        "differences": summary.differences(result.scores, result.questions, generator),
+    }
+
+
+@contextmanager
+def _progress(what: str, total: int) -> Iterator[Advance]:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=output.err, transient=True) as progress:
+        bar = progress.add_task(what, total=total)
+        yield lambda: progress.advance(bar)

@@ -1,0 +1,72 @@
+"""What `emgas eval` measures on: a data set that went the product's own way, from the log back into memory.
+
+    turns ── client ──▶ turns topic ──▶ worker: extraction, events, windows ──▶ log ── refold ──▶ graphs
+
+The worker is the one that every command runs, on an embedded log in a temporary directory; what its windows forget
+or merge is gone here too.  The graphs are then folded once more from its log, because a ranking in process needs their
+arrays, and a fold of the log is what the worker holds, bit for bit (`emgas replay verify`).  Questions are extracted
+and ranked in this process; the way of a query over the topics is not in the times (bench/pipeline.py measures it).
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+from emgas.errors import InvalidMessageError
+from emgas.messages.turns import Outcome
+from evaluation.measure import Examined
+from evaluation.memory import Memory
+from evaluation.questions import DataSet
+from processors.extraction.extractor import Extractor
+from processors.extraction.yake_extractor import YakeExtractor
+from replay.rebuild.rebuild import refold
+from state.graph.graph import Graph
+from state.partition import Partition
+from state.store.store import MemoryStore
+from streams.cli.shared.client import Session, session
+from streams.settings import Settings
+from streams.transport.select import found
+
+Advance = Callable[[], None]
+PATIENCE = 60.0  # seconds without an answer until publishing fails
+
+
+async def remember(data: DataSet, settings: Settings, advance: Advance) -> tuple[list[Examined], float]:
+    """Publish the turns of `data`; return its graphs with their questions, and the milliseconds a turn took.
+
+    Raises InvalidMessageError when a turn is refused.
+    """
+    with tempfile.TemporaryDirectory(prefix="emgas-eval-") as directory:
+        apart = settings.model_copy(update={"broker": None, "data": Path(directory), "embedder": None})
+        async with session(apart, PATIENCE) as connected:
+            started = time.perf_counter()
+            await _publish(connected, data, advance)
+            seconds = time.perf_counter() - started
+        extractor = YakeExtractor(settings.language, settings.own_words)
+        examined = [each async for each in _graphs(apart, data, extractor)]
+    return examined, 1000 * seconds / max(len(data.turns), 1)
+
+
+async def _publish(connected: Session, data: DataSet, advance: Advance) -> None:
+    async for turn, outcome in connected.memory.publish_many(data.turns):
+        if isinstance(outcome, Outcome) and outcome.status == "rejected":
+            raise InvalidMessageError(f"turn {turn.id}: {outcome.reason}")
+        advance()
+
+
+async def _graphs(settings: Settings, data: DataSet, extractor: Extractor) -> AsyncIterator[Examined]:
+    async with found(settings) as carrier:
+        log = carrier.reader(settings.topics.events)
+        for number in range(carrier.partitions):
+            _, end = await log.bounds(number)
+            state = await refold(log, number, end, MemoryStore())
+            for graph in state.graphs():
+                memory = Memory(graph.view(), list(_texts(state, graph)), extractor)
+                yield Examined(memory, data.questions.get(graph.name, []))
+
+
+def _texts(state: Partition, graph: Graph) -> Iterator[str]:
+    return (state.text_of(graph, number).text for number in range(len(graph.view().passage_id)))

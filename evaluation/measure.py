@@ -1,0 +1,103 @@
+"""Asks every question of a method, and only then lets the answers meet the evidence.
+
+    texts of the questions ──▶ method ──▶ rankings        a method gets the extraction and the text of a question
+                                             │
+    evidence ────────────────────────────────┴──▶ scores  joined by position afterwards
+
+With `shuffled` evidence every question keeps as many evidence turns as it had, drawn by chance from its own graph: a
+method scores at chance then, unless evidence found a way into the harness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from evaluation.memory import Memory, Ranker
+from evaluation.methods import Method
+from evaluation.metrics import BUDGETS, CUTS, inside, scored
+from evaluation.questions import Question
+from state.graph.view import Floats, Integers
+
+Clock = Callable[[], float]  # seconds, as time.perf_counter
+
+
+class Shuffler(Protocol):
+    """The part of numpy's Generator that draws without repetition."""
+
+    def choice(self, a: int, size: int, replace: bool) -> Any:
+        """Return `size` distinct numbers below `a`."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A memory, and the questions that it is asked."""
+
+    memory: Memory
+    questions: Sequence[Question]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One method over q questions: `values` (q, metrics) in [0, 1], `chance` the same by luck, `ms` (q,) per query.
+
+    chance  what a random order of all turns would score on average: NaN for nDCG and MRR
+    """
+
+    values: Floats
+    chance: Floats
+    ms: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scores]) -> Scores:
+        """Return the scores of all parts, in order."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "chance", "ms")))
+
+
+def measured(examined: Examined, method: Method, clock: Clock) -> Scores:
+    """Return how `method` does on one memory.  Preparing (an index, a transition matrix) is not timed."""
+    memory = examined.memory
+    rankings, ms = _answers(memory, method(memory), [asked.text for asked in examined.questions], clock)
+    joined = list(zip(rankings, examined.questions, strict=True))
+    values = [_against(memory, ranking, asked) for ranking, asked in joined]
+    chance = [_by_chance(memory, ranking) for ranking in rankings]
+    return Scores(np.array(values), np.array(chance), ms)
+
+
+def _answers(memory: Memory, ranker: Ranker, texts: Sequence[str], clock: Clock) -> tuple[list[Integers], Floats]:
+    """Return the ranking and the milliseconds of every question; the time includes extraction.
+
+    The first is asked once before, untimed: with the first question after a turn a graph makes its arrays.
+    """
+    for text in texts[:1]:
+        ranker(memory.extractor.of_query(text), text)
+    rankings, ms = [], []
+    for text in texts:
+        began = clock()
+        rankings.append(ranker(memory.extractor.of_query(text), text))
+        ms.append((clock() - began) * 1000)
+    return rankings, np.array(ms)
+
+
+def _against(memory: Memory, ranking: Integers, asked: Question) -> list[float]:
+    ids = [memory.view.passage_id[number] for number in ranking.tolist()]
+    return scored(ids, memory.costs[ranking], asked.evidence)
+
+
+def _by_chance(memory: Memory, ranking: Integers) -> list[float]:
+    turns, costs = len(memory.view.passage_at), memory.costs[ranking]
+    cuts = (*CUTS, *(inside(costs, budget) for budget in BUDGETS))
+    return [*(min(cut, len(ranking)) / turns for cut in cuts), np.nan, np.nan]
+
+
+def shuffled(questions: Sequence[Question], turns: Sequence[str], generator: Shuffler) -> list[Question]:
+    """Return the questions with other evidence: as many turns, drawn from `turns` by chance."""
+    return [replace(asked, evidence=_drawn(len(asked.evidence), turns, generator)) for asked in questions]
+
+
+def _drawn(count: int, turns: Sequence[str], generator: Shuffler) -> frozenset[str]:
+    places = generator.choice(len(turns), min(count, len(turns)), replace=False)
+    return frozenset(turns[place] for place in places.tolist())

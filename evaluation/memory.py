@@ -1,0 +1,36 @@
+"""What a method of recall may see: a folded graph and the texts of its turns.  Evidence is not among it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from processors.extraction.extractor import Extraction, Extractor
+from state.graph.view import Floats, GraphView, Integers
+
+TOKENS_PER_WORD = 1.3  # what SimpleMem and Mem0 count with; Han text: per segmented word
+DEPTH = 200  # how many turns a method ranks at most: some four times what the larger budget holds
+
+Ranker = Callable[[Extraction, str], Integers]  # (question's extraction, its text) → (k,) passage numbers, best first
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A folded graph.  `texts` (p,) are the turns' texts, for methods that read them; a view holds none."""
+
+    view: GraphView
+    texts: Sequence[str]
+    extractor: Extractor
+
+    @property
+    def costs(self) -> Floats:
+        """Return (p,) what each turn costs in a budget: tokens, estimated from words."""
+        return (TOKENS_PER_WORD * self.view.passage_tokens).astype(np.float64, copy=False)
+
+
+def best(scores: Floats, depth: int = DEPTH) -> Integers:
+    """Return the numbers of the best passages of scores (p,) above 0, best first, ties by number."""
+    reached = np.flatnonzero(scores > 0)
+    return reached[np.argsort(-scores[reached], kind="stable")][:depth]

@@ -1,0 +1,76 @@
+"""How `emgas eval` shows what it measured: a line for each method, categories, and what the default gains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.markup import escape
+
+from evaluation.metrics import METRICS
+from streams.cli.shared import output
+
+
+def show(told: Mapping[str, Any]) -> None:
+    """Print one file's numbers."""
+    output.out.print(_measures(told))
+    for part, title in (("by_category", "T973 by category"), ("by_hop", "T973 by hops between question and evidence")):
+        if any(part in method for method in told["methods"].values()):
+            output.out.print(_parts(told["methods"], part, title))
+    if told["differences"]:
+        output.out.print(_differences(told["differences"]))
+    if "weights" in told:
+        output.out.print(_weights(told["weights"]))
+    output.out.print(_about(told), style="dim", highlight=False)
+
+
+def _measures(told: Mapping[str, Any]) -> Any:
+    title = f"{escape(told['file'])}: share of the evidence found, in percent"
+    if told["evidence"] == "shuffled":
+        title += "; evidence shuffled, so only luck finds it"
+    rows = output.table(title, "method", *(f"{metric}#" for metric in METRICS), "ms p50#", "ms p99#")
+    for name, method in told["methods"].items():
+        times = f"{method['ms_per_query_p50']:.2f}", f"{method['ms_per_query_p99']:.2f}"
+        rows.add_row(name, *(f"{method[metric]:.1f}" for metric in METRICS), *times)
+        if "chance" in method:
+            rows.add_row("  by chance", *(_shown(method["chance"].get(metric)) for metric in METRICS), "", "")
+    return rows
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"
+
+
+def _parts(methods: Mapping[str, Any], part: str, title: str) -> Any:
+    first = next(iter(methods.values()))[part]
+    rows = output.table(title, "method", *(f"{kind} ({first[kind]['questions']})#" for kind in first))
+    for name, method in methods.items():
+        rows.add_row(name, *(f"{method[part][kind]['T973']:.1f}" for kind in first))
+    return rows
+
+
+def _differences(differences: Mapping[str, Any]) -> Any:
+    columns = next(iter(differences.values()))
+    rows = output.table("difference in points, with 95 % intervals (paired bootstrap)", "", *(f"{m}#" for m in columns))
+    for name, gains in differences.items():
+        rows.add_row(
+            name, *(f"{each['mean']:+.1f} [{each['low']:+.1f}, {each['high']:+.1f}]" for each in gains.values())
+        )
+    rows.columns[0].no_wrap = True
+    return rows
+
+
+def _weights(weights: Mapping[str, Mapping[str, float]]) -> Any:
+    rows = output.table("fitted weights", "weight", *(f"{left_out}#" for left_out in weights))
+    for name in next(iter(weights.values())):
+        rows.add_row(name, *(f"{each[name]:.3g}" for each in weights.values()))
+    return rows
+
+
+def _about(told: Mapping[str, Any]) -> str:
+    ms_per_turn = next(iter(told["methods"].values()))["ms_per_turn"]
+    return (
+        f"{told['turns']} turns in {told['graphs']} graphs, {told['forgotten']} forgotten or merged as they came; "
+        f"{ms_per_turn:.2f} ms a turn; {told['questions']} questions, {told['headline']} of them in the headline, "
+        f"{told['unusable']} left out because their evidence names no turn"
+    )

@@ -1,0 +1,1 @@
+"""Time expressions: what "last Friday" means, given when it was said."""

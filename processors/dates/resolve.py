@@ -1,0 +1,87 @@
+"""Time expressions resolved: which days "last Friday" or 三个月前 means, given when it was said.
+
+    text, at ──▶ clean text's English and Chinese expressions ──▶ TimeSpan(text, since, until), in order
+
+    yesterday → a day        last week → Monday to Sunday      the weekend → Saturday and Sunday
+    in June → a month        last summer → three months        in 2019 → a year
+
+A span is as long as the words are exact.  Vague words ("recently", 小时候) give none.  Days are UTC; no clock is read,
+`at` is all that is known of the present.  The rules are stated in docs/time.md.  This runs once, when a turn is
+written: the spans are recorded in its event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from emgas.limits import EARLIEST_MS, LATEST_MS, SPANS_PER_TURN
+from processors.dates import chinese as chinese_dates
+from processors.dates import english as english_dates
+from processors.dates.arithmetic import Days
+from processors.dates.grammar import Grammar
+from processors.text.chinese import simplified
+from state.events.extraction_types import TimeSpan
+
+DAY_MS: Final = 86_400_000
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST: Final = date(1970, 1, 1).toordinal()
+
+
+def anchored(text: str, at: int, language: str) -> list[TimeSpan]:
+    """Return what the time expressions of a clean text mean, in order, at most limits.SPANS_PER_TURN, no span twice.
+
+    at        when it was said: ms since 1970, UTC, limits.EARLIEST_MS..LATEST_MS
+    language  the language beside Chinese, ISO 639-1; only English ("en") has rules, others have dates in digits
+    """
+    plain = simplified(text)
+    written = text if len(text) == len(plain) else plain
+    spans: dict[TimeSpan, None] = {}
+    for start, end, days in _apart(plain, day_of(at), language):
+        if span := _span(written[start:end], days):
+            spans[span] = None
+        if len(spans) == SPANS_PER_TURN:
+            break
+    return list(spans)
+
+
+def day_of(at: int) -> date:
+    """Return the day, in UTC, of a time in ms since 1970."""
+    return (_EPOCH + timedelta(milliseconds=at)).date()
+
+
+def days_of(span: TimeSpan) -> Days:
+    """Return the first and the last day of a span."""
+    return Days(day_of(span.since), day_of(span.until - 1))
+
+
+def told(span: TimeSpan) -> str:
+    """Return a span for a reader: "yesterday = 2023-05-07", "last week = 2023-05-01 to 2023-05-07"."""
+    first, last = _shortest(days_of(span))
+    return f"{' '.join(span.text.split())} = {first if first == last else f'{first} to {last}'}"
+
+
+def _shortest(days: Days) -> tuple[str, str]:
+    """Return both ends, as days, or as months or years where the span is whole ones."""
+    first, last = days.first.isoformat(), days.last.isoformat()
+    if days.last == date.max or days.first.day > 1 or (after := days.last + timedelta(1)).day > 1:
+        return first, last
+    return (first[:7], last[:7]) if days.first.month > 1 or after.month > 1 else (first[:4], last[:4])
+
+
+def _apart(text: str, said: date, language: str) -> Iterator[tuple[int, int, Days]]:
+    """Yield what the grammars find, in order; of two expressions that overlap, the first."""
+    grammars: list[Grammar] = [chinese_dates.GRAMMAR, *([english_dates.GRAMMAR] if language == "en" else [])]
+    free = 0
+    for start, end, days in sorted(found for grammar in grammars for found in grammar.find(text, said)):
+        if start >= free:
+            free = end
+            yield start, end, days
+
+
+def _span(text: str, days: Days) -> TimeSpan | None:
+    """Return the span of these days, None where it leaves the limits of times."""
+    since, until = ((day.toordinal() - _FIRST) * DAY_MS for day in days)
+    until += DAY_MS
+    return TimeSpan(text, since, until) if since >= EARLIEST_MS and until <= LATEST_MS else None

@@ -1,0 +1,41 @@
+"""The seam between text and memory: what any concept extractor must give.  YAKE's is in processors/extraction/yake_extractor.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from state.events.extraction_types import Concept, TimeSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What a text holds.
+
+    concepts  at most limits.CONCEPTS_PER_TURN, no id twice, heaviest first, ties by id
+    question  whether the text asks something
+    tokens    its length in words (Han text: segmented words), >= 0
+    times     what its time expressions mean, in order, at most limits.SPANS_PER_TURN
+    """
+
+    concepts: tuple[Concept, ...]
+    question: bool
+    tokens: int
+    times: tuple[TimeSpan, ...] = ()
+
+
+class Extractor(Protocol):
+    """Turns text into concepts: a function of its arguments alone, the same on every machine."""
+
+    @property
+    def version(self) -> str:
+        """Name and versions of everything that shaped the result; recorded in the event."""
+
+    def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
+        """Return the concepts of a turn said by `speaker` at `at` (ms), its marks ("@speaker:…", "@day:…") included."""
+
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
+        """Return the concepts a question names; its marks are the ones it could match ("@time" for "when").
+
+        at  when it is asked (ms), against which "last week" is resolved; without it, only dates with a year count
+        """

@@ -1,0 +1,147 @@
+"""What a consolidation window finds: words that have become long-term, topics, and turns that say the same again.
+
+    long-term    a word mentioned in `long_windows` windows, or recalled `long_recalls` times, that has not faded
+    topics       processors/lifecycle/themes.py, around the words of the new turns
+    duplicates   a new turn and another whose words are the same to more than `duplicate_above` (Jaccard), both of at
+                 least LEAST_WORDS, of one speaker, both questions or both not: the one that says less leaves the graph
+
+Duplicates are counted exactly.  MinHash would spare comparing sets where there is no index; here the postings are one.
+Two turns that share more than a share s of their words share one of the rarest (1 − s) of them too (prefix filtering:
+Chaudhuri, Ganti & Kaushik 2006), so looking up one or two rare words of each new turn finds every candidate, and no
+hash or seed decides what is forgotten.  Source: SEEDS E38, S18, S22, M7.
+
+What was forgotten may still have its rows: they are passed over here, as a compaction costs more than the window.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from processors.lifecycle.themes import topic_changes
+from state.events.events import TopicChange
+from state.graph.graph import Graph
+
+LEAST_WORDS = 4  # fewer are a greeting, not a statement
+
+
+class Consolidation(NamedTuple):
+    """What to record: fields as in ConsolidationWindowClosed."""
+
+    consolidated: list[str]
+    topics: list[TopicChange]
+    merged: list[tuple[str, str]]
+
+
+def consolidated(graph: Graph, at: int) -> Consolidation:
+    """Return what a window that ended at `at` (ms) finds.  It may be nothing; the window is closed all the same."""
+    fresh = {passage: _words(graph, passage) for passage in _fresh(graph)}
+    mentioned = Counter(word for words in fresh.values() for word in words)
+    return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _merged(graph, fresh))
+
+
+def _fresh(graph: Graph) -> list[int]:
+    """Return as many of the last kept passages as turns are new, in their order."""
+    kept, fresh = graph.passages.kept, list[int]()
+    for passage in range(len(kept) - 1, -1, -1):
+        if len(fresh) == graph.fresh_turns:
+            break
+        if kept[passage]:
+            fresh.append(passage)
+    return fresh[::-1]
+
+
+def _words(graph: Graph, passage: int) -> frozenset[int]:
+    """Return the living words of a passage."""
+    alive, is_mark = graph.concepts.alive, graph.concepts.is_mark
+    return frozenset([word for word in graph.passages.concepts_of(passage) if alive[word] and not is_mark[word]])
+
+
+def _long_term(graph: Graph, at: int) -> list[str]:
+    concepts, settings = graph.concepts, graph.settings
+    seen, recalled = np.array(concepts.seen_windows), np.array(concepts.recalls)
+    often = (seen >= settings.long_windows) & (settings.long_windows > 0)
+    often |= (recalled >= settings.long_recalls) & (settings.long_recalls > 0)
+    if not often.any():
+        return []
+    eligible = np.array(concepts.alive, np.bool_) & ~np.array(concepts.is_mark, np.bool_)
+    new = often & eligible & ~np.array(concepts.long_term, np.bool_)
+    # What has faded goes with the next decay window: the slower curve is for what is still there.
+    lasting = (number for number in np.flatnonzero(new).tolist() if concepts.expiry(number, settings) > at)
+    return [concepts.ids[number] for number in lasting]
+
+
+def _merged(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> list[tuple[str, str]]:
+    """Return (kept, dropped) turn ids.  Who says more is asked first: what was kept once is never dropped."""
+    alike = _alike(graph, fresh)
+    tokens, ids = graph.passages.tokens, graph.passages.ids
+    dropped: set[int] = set()
+    merged = []
+    for passage in sorted(alike, key=lambda passage: (-tokens[passage], passage)):
+        if passage not in dropped:
+            less = sorted(alike[passage] - dropped)
+            dropped.update(less)
+            merged += [(ids[passage], ids[other]) for other in less]
+    return merged
+
+
+def _alike(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:
+    """Return passage → the passages that say the same, both ways; one of two is among `fresh`."""
+    share = graph.settings.duplicate_above
+    alike: dict[int, set[int]] = {}
+    for passage, other in _candidates(graph, fresh, share) if share < 1 else ():
+        words = _words(graph, other)
+        enough = min(len(words), len(fresh[passage])) >= LEAST_WORDS
+        if enough and _same_kind(graph, passage, other) and _jaccard(fresh[passage], words) > share:
+            alike.setdefault(passage, set()).add(other)
+            alike.setdefault(other, set()).add(passage)
+    return alike
+
+
+def _candidates(graph: Graph, new: Mapping[int, frozenset[int]], share: float) -> Iterator[tuple[int, int]]:
+    """Yield every pair of a new passage and another that may have more than `share` of their words in common."""
+    rare = {passage: _rarest(graph, words, share) for passage, words in new.items() if len(words) >= LEAST_WORDS}
+    wanted = {word for words in rare.values() for word in words}
+    holders = _holders(graph, wanted) if wanted else {}
+    for passage, words in rare.items():
+        others = {holder for word in words for holder in holders[word]} - {passage}
+        yield from ((passage, other) for other in sorted(others))
+
+
+def _rarest(graph: Graph, words: Collection[int], share: float) -> list[int]:
+    """Return so many of `words`, the rarest, that a passage with none of them has at most `share` in common.
+
+    Those that no other passage can hold are left out.
+    """
+    in_turns = graph.concepts.in_turns
+    missing = len(words) - int(share * len(words) - 1e-9)  # a product that was rounded up must not hide a candidate
+    rarest = sorted(words, key=lambda word: (in_turns[word], word))[:missing]
+    return [word for word in rarest if in_turns[word] > 1]  # what was said in one turn leads to no other
+
+
+def _holders(graph: Graph, words: Collection[int]) -> dict[int, list[int]]:
+    """Return each word's kept passages."""
+    kept, wanted = graph.passages.kept, np.zeros(len(graph.concepts), np.bool_)
+    wanted[list(words)] = True
+    postings = np.array(graph.passages.posting_concept, np.int64)
+    found = np.flatnonzero(wanted[postings])
+    passages = np.searchsorted(np.array(graph.passages.starts), found, side="right") - 1
+    holders: dict[int, list[int]] = {}
+    for word, passage in zip(postings[found].tolist(), passages.tolist(), strict=True):
+        if kept[passage]:
+            holders.setdefault(word, []).append(passage)
+    return holders
+
+
+def _same_kind(graph: Graph, left: int, right: int) -> bool:
+    """Return whether one speaker asks both, or says both: an echo or an answer tells more than the words it repeats."""
+    passages = graph.passages
+    return passages.speaker[left] == passages.speaker[right] and passages.question[left] == passages.question[right]
+
+
+def _jaccard(left: frozenset[int], right: frozenset[int]) -> float:
+    both = len(left & right)
+    return both / (len(left) + len(right) - both)

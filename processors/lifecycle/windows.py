@@ -1,0 +1,116 @@
+"""Windows in event time, per graph: which one has ended, and has to be closed next?  Pure functions of (graph, time).
+
+    decay          tumbling, `decay_every` long: at its end, what has faded is forgotten
+    consolidation  session window, ended by `idle` of silence, or tumbling, `consolidate_every` long: whichever ends
+                   first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated
+
+A window closes once the graph's stream time has passed its end by `grace`.  Windows close one after the other, each
+decided on the state that the one before it left; empty ones leave no event.  So it does not matter whether many ticks
+or a single late turn brought the time: the same windows close with the same content.
+
+That needs one thing of whoever moves a graph's time (a turn, a recall, a timer): the windows that end before it are
+closed before it is folded.  The event that closes a window moves the clock to its end and grace, so a timer has nothing
+to record but that: where nothing was to be done, nobody can see that time went on.
+
+Late turns: a turn whose window has closed is folded as it comes, with its own time.  It boosts without turning time
+back, counts as new for the next consolidation, and what it brings that has faded already goes with the next decay
+window.  Closed windows are not opened again.
+
+Windows close in the order of their ends, but for one case: a late turn may make the new turns enough whose session or
+week ended long ago.  They are consolidated at once then, though later decay windows have closed before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from emgas.limits import EARLIEST_MS
+from state.events.memory_settings import MemorySettings
+from state.graph.decay import NEVER
+from state.graph.graph import Graph
+
+
+class Due(NamedTuple):
+    """A window that has ended at `at` (ms) and is to be closed now."""
+
+    kind: Literal["decay", "consolidation"]
+    at: int
+
+
+class Timekeeping(Protocol):
+    """What decides when a consolidation window ends: a graph, or one as it will be (WindowForecast)."""
+
+    settings: MemorySettings
+    last_turn_at: int
+    enough_at: int
+
+
+def next_due(graph: Graph, now: int) -> Due | None:
+    """Return the window to close next before stream time `now` (ms) comes, None if none has ended."""
+    consolidation = _consolidation_end(graph, now)
+    decay = _decay_end(graph)
+    if decay <= (now - graph.settings.grace if consolidation is None else consolidation):
+        return Due("decay", decay)
+    return None if consolidation is None else Due("consolidation", consolidation)
+
+
+def next_alarm(graph: Graph) -> int:
+    """Return the stream time (ms) before which no window of the graph is to be closed, NEVER if none ever is."""
+    ends = _decay_end(graph), *_consolidation_ends(graph)
+    return min(min(ends) + graph.settings.grace, NEVER)
+
+
+def _decay_end(graph: Graph) -> int:
+    """Return the end of the first open decay window in which something may have faded, ms."""
+    settings = graph.settings
+    closed = (graph.clock - settings.grace) // settings.decay_every * settings.decay_every
+    earliest = max(graph.fading.earliest(), closed + 1)
+    return earliest + -earliest % settings.decay_every
+
+
+def _consolidation_end(graph: Timekeeping, now: int) -> int | None:
+    end = min(_consolidation_ends(graph), default=NEVER)
+    return end if end <= now - graph.settings.grace else None
+
+
+def _consolidation_ends(graph: Timekeeping) -> tuple[int, ...]:
+    """Return the ends of the session window and of the tumbling one, ms; none without enough new turns."""
+    if graph.enough_at == NEVER:
+        return ()
+    every = graph.settings.consolidate_every
+    return graph.last_turn_at + graph.settings.idle, graph.enough_at - graph.enough_at % every + every
+
+
+@dataclass
+class WindowForecast:
+    """A graph's time as it will be once the turns that are still to be folded are: whether the next may close a window.
+
+    It may say so without need, and never keeps silent where a window would close; so turns can be appended in batches.
+    """
+
+    settings: MemorySettings
+    clock: int = EARLIEST_MS
+    turns: int = 0
+    fresh_turns: int = 0
+    last_turn_at: int = EARLIEST_MS
+    enough_at: int = NEVER
+
+    @classmethod
+    def of(cls, graph: Graph) -> WindowForecast:
+        """Start from a graph in which no window is due.  One that is yet to be born starts from its settings alone."""
+        fresh = graph.fresh_turns, graph.last_turn_at, graph.enough_at
+        return cls(graph.settings, graph.clock, graph.turns, *fresh)
+
+    def may_close(self, at: int) -> bool:
+        """Return whether there could be a window to close before a turn at `at` (ms)."""
+        now, settings = max(self.clock, at), self.settings
+        windows = ((time - settings.grace) // settings.decay_every for time in (now, self.clock))
+        return len(set(windows)) > 1 or _consolidation_end(self, now) is not None
+
+    def add(self, at: int) -> None:
+        """Count a turn at `at` (ms) that is still to be folded, and whose id is new."""
+        self.turns, self.fresh_turns = self.turns + 1, self.fresh_turns + 1
+        self.clock, self.last_turn_at = max(self.clock, at), max(self.last_turn_at, at)
+        if self.enough_at == NEVER and self.fresh_turns >= self.settings.enough_turns(self.turns):
+            self.enough_at = self.last_turn_at

@@ -1,0 +1,99 @@
+"""The optional dense view: texts as vectors, and how their likeness joins a score of passages.  Off by default.
+
+    fused[p] = s[p] / max s + 0.6 · r[p] / max r,   r = max(0, z(cos)),   z(x) = (x − mean) / deviation
+
+The form and 0.6 are of an early study, not fitted since (docs/recall.md).  Standardising makes models comparable whose
+cosines lie in other ranges; what is less like the question than the average counts nothing.
+
+A model is never fetched: whoever wants this view hands in an Embedder (streams/plugins/embedders.py loads one from a path).
+A worker that has one records the vector of each turn in the log, with the model's name and version (state/events/events.py
+TurnEmbedded); a question is compared with vectors of exactly that model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.graph.embedding_table import Model
+from state.graph.view import Floats, GraphView
+
+Vectors = NDArray[np.float32]
+WEIGHT = 0.6
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors: a function of the text alone."""
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+
+    @property
+    def version(self) -> str:
+        """What tells this model's vectors from another's: equal versions give equal vectors."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return (n, d) one vector for each text, of length 1; zeros for a text of which the model knows nothing."""
+
+
+def model_name(embedder: Embedder) -> str:
+    """Return what the log calls the model: its name and version."""
+    return f"{embedder.name} {embedder.version}"
+
+
+def vector_of(embedder: Embedder, text: str) -> Vectors | None:
+    """Return (d,) the vector of `text`; None where there is none: the model knows nothing of it, or gave no numbers."""
+    (vector,) = embedder.embed([text])
+    return vector if np.isfinite(vector).all() and vector.any() else None
+
+
+def likeness(view: GraphView, embedder: Embedder, question: str) -> Floats | None:
+    """Return (p,) the cosine of each passage with `question`, by the vectors that the log holds of this model.
+
+    A passage without one gets the mean of the others: nothing speaks for it or against it.  None if no passage has one,
+    or the question has none.
+    """
+    if not any(model.name == model_name(embedder) for model in view.embeddings):
+        return None
+    asked = vector_of(embedder, question)
+    found = None if asked is None else view.embeddings.get(Model(model_name(embedder), len(asked)))
+    if asked is None or found is None:
+        return None
+    cosine = cosines(found.vector, asked[None])
+    whole = np.full(len(view.passage_at), cosine.mean())
+    whole[found.passage] = cosine
+    return whole
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Return (n, d) the vectors at length 1; zeros stay zeros."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = (vectors / np.where(length > 0, length, 1)).astype(np.float32)
+    return scaled
+
+
+def cosines(passages: Vectors, question: Vectors) -> Floats:
+    """Return (p,) the cosine of each of `passages` (p, d) with `question` (1, d); all of length 1."""
+    likeness: Floats = (passages @ question[0]).astype(np.float64)
+    return likeness
+
+
+def fused(scores: Floats, cosine: Floats) -> Floats:
+    """Return (p,) the `scores` (p,), >= 0, with what the `cosine` (p,) of each passage says."""
+    return _share(scores) + WEIGHT * _share(above_mean(cosine))
+
+
+def above_mean(cosine: Floats) -> Floats:
+    """Return (p,) by how many deviations each cosine lies above the mean, 0 below it."""
+    deviation = cosine.std() if len(cosine) else 0.0
+    return np.maximum(0.0, (cosine - cosine.mean()) / deviation) if deviation > 0 else np.zeros(len(cosine))
+
+
+def _share(values: Floats) -> Floats:
+    """Return `values` over the largest of them."""
+    largest = values.max(initial=0.0)
+    return values / largest if largest > 0 else np.zeros(len(values))

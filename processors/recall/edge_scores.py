@@ -1,0 +1,204 @@
+"""Flow: how a question's energy reaches turns, over the typed edges of a graph whose nodes are concepts *and* turns.
+
+    edge type     from → to                    how much of the energy passes
+    match         concept → turn that          idf · tf (k1 + 1) / (tf + k1 (1 − b + b length / mean)): BM25
+                  mentions it
+    inherited     turn → turns after, before   a mention counts on, · 0.7 for every turn after it and half of that for
+                  it, in its session           those before it (ellipsis, "it", "there": what is talked about stays)
+    session       concept → session → its      BM25 of the whole session, with the rarity among sessions
+                  turns
+    coverage      concept → turns nearby       share of the question that is said here (1), one turn away (0.6) or two
+                                               (0.3): several seeds that meet
+    association   concept → concept → turn     the strongest concept of the turn that the seeds woke (activation.py)
+    kinds         concept → its members →      for every asking word, how rare the rarest member is that the turn holds
+                  turn                         (hyponyms.py)
+    reply         question → the turn after    1 where the speaker who is asked about replies
+
+What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
+weighs no more than a short one against what a turn is in itself (features.py).  `inherited` also takes, in part, what
+means nearly the same as a word of the question (query_expansion.py): concept → relative → turn.  Everything is laid out in
+the places of `view.session_order`.  What was tried: docs/recall.md.  Weights: weights.py.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from processors.recall.query_terms import QueryTerms
+from state.graph.view import Floats, GraphView, Integers
+
+K1: Final = 0.9  # how fast repetition saturates
+B: Final = 0.4  # how much a long turn is discounted
+FADING: Final = 0.7  # of a mention, from one turn to the next
+BACKWARDS: Final = 0.5  # what a later turn tells of an earlier one
+REACH: Final = 8  # turns; 0.7^8 = 0.06 (`faded` doubles three times)
+SATURATION: Final = 10.0  # of associations, whose strengths lie mostly between 0.01 and 1
+NEARBY: Final = ((2, 0.3), (1, 0.6), (0, 1.0))  # distance, share; nearest last
+
+Mask = NDArray[np.bool_]
+
+
+class Found(NamedTuple):
+    """Mentions, one by one: the row and the place of each, how often, and whether it is only of a relative."""
+
+    row: Integers
+    at: Integers
+    times: Floats
+    in_part: Mask
+
+
+class Mentions:
+    """What k words, dates and speakers of a question are mentioned by: a row for each, a column for each of p places.
+
+    counts  (k, p)  how often each turn mentions each; a share of 1 where it only holds a relative (query_expansion.py)
+    given   (k,)    what each gives: its rarity · its weight
+    """
+
+    def __init__(self, view: GraphView, asked: QueryTerms, found: Found, rows: int) -> None:
+        self.view, self.order = view, view.session_order
+        self.turns, self.rows = len(view.passage_at), rows
+        self.words, self.known = len(asked.words), len(asked.seeds)
+        self.row, self.at, self.count, _ = found
+        self.counts = self._laid_out(self.row * self.turns + self.at, self.count)
+        unknown = np.count_nonzero(self.counts[self.known :], axis=1)
+        self.weights = np.concatenate((asked.weights, np.ones(len(unknown))))
+        self.given = idf(self.turns, np.concatenate((view.passages_with[asked.seeds], unknown))) * self.weights
+        self.total = float(self.given.sum())
+        self.relative = view.passage_tokens[self.order.order] / max(view.passage_tokens.mean(), 1.0)
+
+    def _laid_out(self, cell: Integers, count: Floats) -> Floats:
+        cells = np.zeros(self.rows * self.turns)
+        cells[cell] = count
+        return cells.reshape(self.rows, self.turns)
+
+    def match(self) -> Floats:
+        """Return (p,) the direct match of each turn."""
+        return self._normed(self.given @ saturated(self.counts, self.relative))
+
+    def inherited(self) -> Floats:
+        """Return (p,) the match over what each turn mentions or has from the turns around it."""
+        apart = np.arange(self.turns) + REACH * self.order.session  # so far that nothing reaches another session
+        lasting = (self.row < self.words) | (self.row >= self.known)  # dates and speakers are of a turn
+        said = np.zeros((self.rows, self.turns + REACH * len(self.order.tokens)))
+        said[self.row[lasting], apart[self.at[lasting]]] = self.count[lasting]
+        around = faded(said) + BACKWARDS * faded(said[:, ::-1])[:, ::-1]
+        return self._normed(self.given @ saturated(self.counts + around[:, apart], self.relative))
+
+    def sessions(self) -> Floats:
+        """Return (p,) the match of the session that each turn belongs to."""
+        number, tokens = len(self.order.tokens), self.order.tokens
+        cells = np.bincount(self.row * number + self.order.session[self.at], self.count, self.rows * number)
+        counts = cells.astype(np.float64, copy=False).reshape(self.rows, number)
+        given: Floats = idf(number, (counts > 0).sum(axis=1)) * self.weights
+        return self._normed(given @ saturated(counts, tokens / max(tokens.mean(), 1.0)))[self.order.session]
+
+    def coverage(self) -> Floats:
+        """Return (p,) in [0, 1]: how much of the question is said in a turn or near it."""
+        cover = np.zeros_like(self.counts)
+        for distance, share in NEARBY:
+            for at in {-distance, distance}:
+                near = self.at + at
+                here = (near >= self.order.start[self.at]) & (near < self.order.end[self.at])
+                cover[self.row[here], near[here]] = np.maximum(cover[self.row[here], near[here]], share)
+        return self.given @ cover / self.total if self.total else self.given @ cover
+
+    def _normed(self, scores: Floats) -> Floats:
+        return scores / np.sqrt(self.total) if self.total else scores
+
+
+def mentions(view: GraphView, asked: QueryTerms) -> tuple[Mentions, Mentions]:
+    """Return what mentions the question's seeds, and what mentions them or what means nearly the same.
+
+    Of the latter the rows of the words that the graph does not know stand behind those of the seeds.
+    """
+    found = _found(view, asked)
+    full = ~found.in_part
+    said = Found(found.row[full], found.at[full], found.times[full], found.in_part[full])
+    seeds, unknown = len(asked.seeds), len(asked.unknown)
+    return Mentions(view, asked, said, seeds), Mentions(view, asked, found, seeds + unknown)
+
+
+def _found(view: GraphView, asked: QueryTerms) -> Found:
+    """Return every mention, by row and place ascending; of several relatives in one turn the nearest counts."""
+    row_of, share = np.full(len(view.is_mark), -1), np.zeros(len(view.is_mark))
+    row_of[asked.relatives.concept], share[asked.relatives.concept] = asked.relatives.row, asked.relatives.share
+    row_of[asked.seeds] = np.arange(len(asked.seeds))
+    rows = row_of[view.posting_concept]
+    found = np.flatnonzero(rows >= 0)
+    row, at = rows[found], view.session_order.place[view.posting_passage[found]]
+    shares = share[view.posting_concept[found]]
+    cells = np.zeros((len(asked.seeds) + len(asked.unknown)) * len(view.passage_at))
+    np.maximum.at(cells, row * len(view.passage_at) + at, np.where(shares > 0, shares, view.posting_count[found]))
+    cell = np.flatnonzero(cells > 0)
+    row, at = np.divmod(cell, len(view.passage_at))
+    return Found(row, at, cells[cell], cells[cell] < 1)
+
+
+def faded(counts: Floats) -> Floats:
+    """Return (k, p) Σ over the distances d from 1 to REACH of what stands d places before, · FADING^d."""
+    sums = counts.copy()
+    for distance in (1, 2, 4):  # sums over 2, 4, 8 places
+        sums[:, distance:] += FADING**distance * sums[:, :-distance]
+    sums[:, 1:] = FADING * sums[:, :-1]
+    sums[:, :1] = 0.0
+    return sums
+
+
+def idf(number: int, holding: Integers) -> Floats:
+    """Return how rare a concept is that d of `number` documents hold: ln(1 + (n − d + ½) / (d + ½)); > 0."""
+    rarity: Floats = np.log1p((number - holding + 0.5) / (holding + 0.5))
+    return rarity
+
+
+def saturated(counts: Floats, relative: Floats) -> Floats:
+    """Return (k, p) what BM25 makes of counts (k, p) in documents whose length relative to the mean is (p,)."""
+    return counts * (K1 + 1) / (counts + K1 * (1 - B + B * relative))
+
+
+def associated(view: GraphView, energy: Floats, asked: QueryTerms) -> Floats:
+    """Return (p,) ln(1 + 10 x), x the largest idf · energy among the words of a turn that are no seeds, per word asked.
+
+    One strong association tells almost as much as a much stronger one, as one mention does in BM25.
+    """
+    given = np.where(view.is_mark, 0.0, energy) * idf(len(view.passage_at), view.passages_with)
+    given[asked.words] = 0.0
+    strongest = _strongest(view, given)[view.session_order.order] / max(len(asked.words), 1)
+    return np.log1p(SATURATION * strongest)
+
+
+def _strongest(view: GraphView, given: Floats) -> Floats:
+    """Return (passages,) the largest `given` (n,) among the concepts of each passage."""
+    best = np.zeros(len(view.passage_at))
+    starts = view.posting_start
+    held = np.flatnonzero(np.diff(starts, append=len(view.posting_concept)))
+    if len(held):
+        best[held] = np.maximum.reduceat(given[view.posting_concept], starts[held])
+    return best
+
+
+def kinds(view: GraphView, asked: QueryTerms, total: float) -> Floats:
+    """Return (p,) Σ over the asking words: idf of the rarest member of the kind that a turn holds, over √total."""
+    scores = np.zeros(len(view.passage_at))
+    for members in map(np.array, asked.kinds.values()):
+        given = np.zeros(len(view.is_mark))
+        given[members] = idf(len(view.passage_at), view.passages_with[members])
+        found = np.flatnonzero((given > 0)[view.posting_concept])
+        rarest = np.zeros(len(view.passage_at))
+        np.maximum.at(rarest, view.posting_passage[found], given[view.posting_concept[found]])
+        scores += rarest
+    return scores[view.session_order.order] / np.sqrt(total) if total else scores[view.session_order.order]
+
+
+def holding(view: GraphView, concepts: Integers) -> Mask:
+    """Return (passages,) whether each passage holds one of `concepts`."""
+    found = np.zeros(len(view.passage_at), np.bool_)
+    if len(concepts) == 1:
+        found[view.posting_passage[view.posting_concept == concepts[0]]] = True
+        return found
+    is_one = np.zeros(len(view.is_mark), np.bool_)
+    is_one[concepts] = True
+    found[view.posting_passage[is_one[view.posting_concept]]] = True
+    return found

@@ -1,0 +1,42 @@
+"""Links between concepts that do not come from being said together: recalled together, or of one topic.
+
+    recall   κ · x / (1 + x),  x = f · T_min,  f = n / max(T, T_min)        (SEEDS S18–S19, trap T9)
+             n how often one reinforcing query woke both, T from the source's first recall to its last touch:
+             what is recalled together often and lately is linked strongly, however rarely it was said together
+    topic    τ / (size − 1) to every other member of the concept's topic: so a topic passes on τ in all   (SEEDS E5)
+
+Both are options of spreading (processors/recall/activation.py).  Counts of recalls are of their own kind and never mixed with
+those of what was said, so PPMI stays what it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from processors.association import Edges
+from state.graph.view import GraphView, Integers
+
+T_MIN = 24 * 3600 * 1000  # ms: recalls within a day count as at one time
+
+
+def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
+    """Return the edges out of ascending `concepts` (k,) that recalls made; `strength` is κ."""
+    position, target, together = view.windows["recall"].pairs.neighbours(concepts)
+    source = concepts[position]
+    span = np.maximum(view.accessed[source] - view.first_recall[source], T_MIN)
+    frequency = together * T_MIN / span
+    return Edges(source, target, strength * frequency / (1 + frequency))
+
+
+def topic_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
+    """Return the edges out of ascending `concepts` (k,) to the other members of their topics; `strength` is τ."""
+    topic_of = {member: topic for topic in view.topics for member in topic.members}
+    edges = [
+        (concept, other, strength / (len(topic_of[concept].members) - 1))
+        for concept in concepts.tolist()
+        if concept in topic_of
+        for other in sorted(topic_of[concept].members)
+        if other != concept
+    ]
+    source, target, weight = zip(*edges, strict=True) if edges else ((), (), ())
+    return Edges(np.array(source, np.int64), np.array(target, np.int64), np.array(weight, np.float64))

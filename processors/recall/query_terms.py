@@ -1,0 +1,142 @@
+"""What a question puts in: the nodes of the graph where its energy starts, and what else it says about its answer.
+
+    words     its concepts that the graph knows, at weight 1; of a Chinese word the graph may know only a part, or only
+              a longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
+    relatives what means nearly the same as one of its words, known to the graph or not (processors/lexicon/query_expansion.py)
+    dates     the days and months it states, or that "last week" means
+    speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little
+    wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
+    kinds     its words that ask for a kind of thing, each with the members that the graph knows (processors/lexicon/hyponyms.py)
+
+A name of a speaker is that speaker, not a word: "Caroline" in a turn is mostly somebody talking to her.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from processors.extraction.extractor import Extraction
+from processors.lexicon.hyponyms import MEMBERS, cues
+from processors.lexicon.query_expansion import Relatives, assigned, shares
+from processors.recall.speaker_mentions import named_speakers, speaker_mark
+from state.graph.view import Floats, GraphView, Integers
+
+WANTED: Final = ("@time", "@name", "@number")
+SPEAKER: Final = 0.5
+COMPOUND: Final = 2.0
+SHARED_PART: Final = 0.4  # overlap of two words that share two characters, and neither holds the other
+
+_HAN: Final = re.compile("[\u4e00-\u9fff]{2,}")
+
+
+@dataclass(frozen=True)
+class QueryTerms:
+    """A question as seen by one graph; numbers are concept numbers, ascending within each group's order of the text.
+
+    words, weight  (k,) seeds that are words, and how much each counts
+    unknown        words that the graph does not know, but relatives of them: (u,) in number
+    relatives      what counts in part for one of the k + u words
+    dates          (d,) marks of days and months
+    speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
+    wants          subset of WANTED
+    kinds          asking word → numbers of its members, seeds left out
+    """
+
+    words: Integers
+    weight: Floats
+    unknown: tuple[str, ...]
+    relatives: Relatives
+    dates: Integers
+    speakers: Integers
+    named: Integers
+    wants: frozenset[str]
+    kinds: dict[str, tuple[int, ...]]
+
+    @property
+    def seeds(self) -> Integers:
+        """Return every seed that is a row of the match: words, dates, speakers."""
+        return np.concatenate((self.words, self.dates, self.speakers))
+
+    @property
+    def weights(self) -> Floats:
+        """Return the weight of each of `seeds`."""
+        return np.concatenate((self.weight, np.ones(len(self.dates)), np.full(len(self.speakers), SPEAKER)))
+
+
+def asked(view: GraphView, question: Extraction, text: str) -> QueryTerms:
+    """Return what `question`, extracted from `text`, means to `view`."""
+    named = named_speakers(text, view.speakers)
+    names = {view.speakers[number].casefold() for number in named}
+    ids = [concept.id for concept in question.concepts]
+    words = [name for name in ids if not name.startswith("@") and name not in names]
+    known = {number: 1.0 for name in words if (number := view.number(name)) is not None}
+    seeds = {**known, **{number: weight for number, weight in _compounds(view, words).items() if number not in known}}
+    kinds = {cue: members for cue in cues(words, text) if (members := _members(view, cue, seeds))}
+    related = shares(view, words, kinds)
+    unknown = tuple(word for word in related if view.number(word) not in seeds)
+    dates = _numbers(view, (name for name in ids if name.startswith(("@day:", "@month:"))))
+    speakers = _numbers(view, (speaker_mark(view.speakers[number]) for number in named))
+    rows = {view.ids[number]: row for row, number in enumerate(seeds)}
+    rows.update((word, len(seeds) + len(dates) + len(speakers) + row) for row, word in enumerate(unknown))
+    return QueryTerms(
+        words=np.array(list(seeds), np.int64),
+        weight=np.array(list(seeds.values()), np.float64),
+        unknown=unknown,
+        relatives=assigned(rows, related, seeds),
+        dates=dates,
+        speakers=speakers,
+        named=named,
+        wants=frozenset(ids).intersection(WANTED),
+        kinds=kinds,
+    )
+
+
+def _numbers(view: GraphView, names: Iterable[str]) -> Integers:
+    found = (view.number(name) for name in dict.fromkeys(names))
+    return np.array([number for number in found if number is not None], np.int64)
+
+
+def _members(view: GraphView, cue: str, seeds: dict[int, float]) -> tuple[int, ...]:
+    found = (view.number(member) for member in MEMBERS[cue])
+    return tuple(number for number in found if number is not None and number not in seeds)
+
+
+def _compounds(view: GraphView, words: Iterable[str]) -> dict[int, float]:
+    """Return the words of the graph that share a part with a Chinese word of the question, and their weights."""
+    found: dict[int, float] = {}
+    for word in words:
+        if _HAN.fullmatch(word):
+            for other, overlap in _related(view, word):
+                number = view.number(other)
+                if number is not None:
+                    found[number] = max(found.get(number, 0.0), COMPOUND * overlap)
+    return found
+
+
+def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
+    """Yield known words that hold `word` or lie in it; if it is not known, also those that share two characters."""
+    pairs = {word[at : at + 2] for at in range(len(word) - 1)}
+    parts = [word] if view.number(word) is not None else sorted(pairs)
+    inside = {word[at:end] for at in range(len(word)) for end in range(at + 2, len(word) + 1)}
+    candidates = inside.union(*(_holding(view.words, part) for part in parts)) - {word}
+    for other in sorted(candidates):
+        if _HAN.fullmatch(other):
+            held = other in word or word in other
+            shorter, longer = sorted((len(word), len(other)))
+            yield other, shorter / longer if held else SHARED_PART
+
+
+def _holding(lines: str, part: str) -> set[str]:
+    """Return the lines that hold `part`."""
+    found: set[str] = set()
+    at = lines.find(part)
+    while at >= 0:
+        start, end = lines.rfind("\n", 0, at) + 1, lines.find("\n", at)
+        found.add(lines[start:end])
+        at = lines.find(part, end)
+    return found

@@ -1,0 +1,51 @@
+"""How well each passage answers: from energies and features to one score for each, pure functions of a view.
+
+    default   Σ weight · feature: what flows to a turn over typed edges, and what it is      (edge_scores.py, features.py)
+    literal   the energies that a passage holds                                              (seed 000 §4.3)
+
+A default score may be negative: only its order means something.  Ranked is what energy reached, over an edge type whose
+weight is not 0, by a mention, or by holding the kind of answer that is wanted.  There is no ranking by recency: when
+it was tried, evidence was lost.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from processors.recall import edge_scores
+from processors.recall.edge_scores import Mask
+from processors.recall.features import features
+from processors.recall.query_terms import QueryTerms
+from processors.recall.weights import FEATURES, FLOW_EDGES, FlowWeights
+from state.graph.view import Floats, GraphView, Integers
+
+_REACHES: Final = tuple(FEATURES.index(name) for name in (*FLOW_EDGES, "match", "time", "name", "number", "dense"))
+
+
+def scored(
+    view: GraphView, asked: QueryTerms, energy: Floats, weights: FlowWeights, cosine: Floats | None = None
+) -> tuple[Floats, Mask]:
+    """Return the score of each passage, and whether anything reached it; both (p,)."""
+    return weighed(view, features(view, asked, energy, cosine), weights)
+
+
+def weighed(view: GraphView, columns: Floats, weights: FlowWeights) -> tuple[Floats, Mask]:
+    """Return score and reach of each passage, given the features (f, p) of each place."""
+    vector = weights.vector()
+    reaches = [row for row in _REACHES if vector[row]]
+    reached: Mask = np.any(columns[reaches] > 0, axis=0)
+    place = view.session_order.place
+    return (vector @ columns)[place], reached[place]
+
+
+def carried(view: GraphView, energy: Floats, sources: Integers) -> Floats:
+    """Return (p,) the energies that each passage holds, 0 unless it holds one of `sources` (seed 000 §4.3)."""
+    given = _summed(view.posting_passage, energy[view.posting_concept], len(view.passage_at))
+    return np.where(edge_scores.holding(view, sources), given, 0.0)
+
+
+def _summed(at: Integers, values: Floats, size: int) -> Floats:
+    """Return (size,) the sum of the values at each position, added in their order."""
+    return np.bincount(at, values, size).astype(np.float64, copy=False)

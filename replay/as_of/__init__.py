@@ -1,0 +1,1 @@
+"""The past: a graph as it was at a moment."""

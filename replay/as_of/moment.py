@@ -1,0 +1,166 @@
+"""A graph as it was: the fold of its own events up to an offset of the log, or up to a time.
+
+As of time T counts what was said by T, whenever it was recorded: history that was imported late counts by when it was
+said.  So the graph as of T equals one that was built from only the events up to T, in their order, and then told T:
+
+    events in the log     a  b  W1 c  W2 d  W3 e        W: end of a window, recorded before what brought the time
+    their times           1  2  5  6  8  20 22 7        as of 10: d lies beyond, e came late
+    as of 10, with e      a  b  W1 c  ·· e  ··          ··: windows decided anew, as closed with e in the graph
+
+Up to the first event that lies beyond T, everything is as the log recorded it: facts, nothing is decided again.  From
+there on the log's windows rest on what does not count, so they are left out; those that end before a late event, or
+before T, are decided here, by the same functions as in a worker (processors/lifecycle/windows.py, closing.py).  At the end the
+graph is told the time T, and so are graphs that nobody told when they fell silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from processors.lifecycle.closing import close
+from processors.lifecycle.windows import WindowForecast, next_due
+from replay.as_of.history import TIMED, WINDOW, History, history
+from replay.log import LogReader
+from state.events.events import GraphEvent, Ticked, TurnRecorded, decode
+from state.graph.graph import Graph
+
+_UNLINKED: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 0, "chain": ""}  # of events that no log holds
+
+
+class Moment(NamedTuple):
+    """When a graph is looked at; with neither, at the end of its log.
+
+    offset  only what lies before this offset of the log       at  only what was said by this time, ms
+    """
+
+    offset: int | None = None
+    at: int | None = None
+
+
+END = Moment()
+
+
+async def graph_at(log: LogReader, number: int, name: str, moment: Moment = END) -> Graph | None:
+    """Return a graph that lives in partition `number` as it was, None if nothing had happened in it yet.
+
+    At the end, and at an offset, it is the fold of the log, and no window is closed that the log does not close.
+    Raises as `History.read_on`.
+    """
+    return graph_as_of(await history(log, number, name, moment.offset), moment.at)
+
+
+def graph_as_of(history: History, at: int | None) -> Graph | None:
+    """Return the graph of a history as of `at` (ms), or as it is at its end; None if nothing had happened by then."""
+    if at is not None:
+        return AsOf(history, at).finished()
+    graph = Graph(history.graph)
+    for event in history.events():
+        graph.fold(event)
+    return graph if graph.events else None
+
+
+class Counted(NamedTuple):
+    """The places in a history that count at a time: its base, the first `prefix` ones, then `late` ones."""
+
+    prefix: int
+    late: tuple[int, ...]
+
+
+def counted(history: History, at: int) -> Counted:
+    """Return what counts by `at` (ms).  Nothing does until something was said."""
+    times, kinds = np.array(history.times), np.array(history.kinds)
+    in_time = times <= at
+    prefix = len(times) if in_time.all() else int(np.argmin(in_time))
+    late = tuple((np.flatnonzero(in_time[prefix:] & (kinds[prefix:] == TIMED)) + prefix).tolist())
+    while late and prefix and kinds[prefix - 1] == WINDOW:
+        prefix -= 1  # it was closed without what came late: decided again, once that is in the graph
+    if not late and not history.base and not (kinds[:prefix] == TIMED).any():
+        return Counted(0, ())
+    return Counted(prefix, late)
+
+
+def reaches(history: History, at: int) -> bool:
+    """Return whether the graph as of `at` (ms) can be told: all that a history's base holds must count, and stand."""
+    if not history.base:
+        return True
+    if at < history.base.clock:
+        return False
+    prefix, late = counted(history, at)
+    return prefix > 0 or not late  # else a window at the end of the base might have to be decided again
+
+
+class AsOf:
+    """The fold of what counts by `at` (ms), to be done in steps.  The history must reach there (see `reaches`).
+
+    graph    the fold so far
+    folded   how many of the history's first places are in it; `is_prefix`: and nothing else is, but its base
+    said     whether anything had been said by then
+    start    a packed graph to start from: how many places it is the fold of, no more than count, and its bytes
+    """
+
+    def __init__(self, history: History, at: int, start: tuple[int, bytes] | None = None) -> None:
+        self.at = at
+        self.counted = counted(history, at)
+        self.said = any(self.counted) or history.base is not None
+        self.folded, packed = start or (0, history.base.packed if history.base else None)
+        self.graph = Graph.unpack(packed) if packed else Graph(history.graph)
+        self._first = history.first
+        self._texts = history.base.texts if history.base else {}
+        self._values, self._times = history.values, history.times  # which stay as they are, whatever is taken back
+        self._late: dict[int, int] = {}  # ordinal among the events of `graph` → place in the history
+
+    @property
+    def is_prefix(self) -> bool:
+        """Return whether `graph` is the fold of the history's base and first `folded` places, and of nothing else."""
+        return self.graph.events == self._first + self.folded
+
+    def steps(self) -> Iterator[None]:
+        """Fold; yield after every event, so that others can be let in."""
+        prefix, late = self.counted
+        for place in range(self.folded, prefix):
+            self.graph.fold(_event(self._values[place]))
+            self.folded = place + 1
+            yield
+        for place in late:
+            event = _event(self._values[place])
+            yield from self._close_due(self._times[place])
+            self._late[self.graph.events] = place
+            self.graph.fold(event)
+            yield
+        if self.said:
+            yield from self._close_due(self.at)
+            self.graph.fold(Ticked(graph=self.graph.name, at=self.at, **_UNLINKED))
+
+    def finished(self) -> Graph | None:
+        """Return the graph after all steps that are left; None if nothing had been said by then."""
+        for _ in self.steps():
+            pass
+        return self.graph if self.said else None
+
+    def _close_due(self, at: int) -> Iterator[None]:
+        """Close the windows that end before the time `at` (ms) comes."""
+        if not WindowForecast.of(self.graph).may_close(at):
+            return  # at once: to find out when the first concept fades, `next_due` looks at all of them
+        now = max(self.graph.clock, at)
+        while due := next_due(self.graph, now):
+            facts = close(self.graph, due)
+            if facts is not None:
+                self.graph.fold(facts.event(**_UNLINKED))
+            yield
+
+    def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
+        """Return the event that recorded a passage of the graph."""
+        ordinal = graph.passages.event[passage]
+        place = self._late.get(ordinal, ordinal - self._first)
+        event = _event(self._texts[ordinal] if place < 0 else self._values[place])
+        assert isinstance(event, TurnRecorded)  # noqa: S101 - passages point at nothing else
+        return event
+
+
+def _event(value: bytes) -> GraphEvent:
+    event = decode(value)
+    assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
+    return event

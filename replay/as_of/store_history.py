@@ -1,0 +1,73 @@
+"""What a partition's store still knows of one graph's past (state/store/pages.py): enough for moments not long ago.
+
+    rows     texts of turns │ every row ──────────────────── now        as in state/store/pages.py: b, m and s are
+             0 ──────────── b ─────────── m ───── s                     snapshots, and what lies before b cannot be
+    history  its base       │ its places ──────────────────             taken back any more; no `b`: every row is there
+
+So the log, which holds all graphs of a partition, need not be read for it; what came after the store is read behind its
+head.  The store is only read, and must show one moment throughout: one that is opened read-only does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from emgas.limits import EARLIEST_MS
+from replay.as_of.history import Base, History
+from state.graph.codec import turns_of
+from state.graph.graph import Graph
+from state.log_position import LogPosition
+from state.store import store as layout
+from state.store.store import HEAD, Store
+
+
+class Kept(NamedTuple):
+    """A history, and folds of its first places: how many places, and the packed graph; ascending."""
+
+    history: History
+    folds: list[tuple[int, bytes]]
+
+
+def kept(store: Store, graph: str) -> Kept | None:
+    """Return what `store` knows of a graph, None if that is not enough to begin with: then the log has to be read.
+
+    Raises StoreCorruptError, WrongLayoutError, UnreadableEventError.
+    """
+    head, count = store.get(HEAD), store.get(layout.count_key(graph))
+    if head is None or count is None:
+        return None
+    rows = {layout.of_number(key[-8:]): value for key, value in _events(store, graph)}
+    try:
+        base = _base(store, graph, rows)
+        later = [rows[ordinal] for ordinal in range(base.events if base else 0, layout.of_number(count))]
+    except (ValueError, KeyError):  # another version packed it, or some of the rows are not here
+        return None
+    history = History.of_rows(graph, LogPosition.of_bytes(head), base, later)
+    return Kept(history, [] if history.takebacks else list(_folds(store, graph, history)))
+
+
+def _events(store: Store, graph: str) -> list[tuple[bytes, bytes]]:
+    return list(store.scan(layout.event_prefix(graph), layout.event_prefix(graph)))
+
+
+def _base(store: Store, graph: str, rows: Mapping[int, bytes]) -> Base | None:
+    stored = store.get(layout.base_key(graph))
+    if stored is None:
+        return None
+    packed = stored[8:]
+    held = Graph.unpack(packed)
+    if held.clock == EARLIEST_MS:
+        raise ValueError("nothing had been said in it: that is for the log to tell")
+    texts = {ordinal: rows[ordinal] for ordinal in held.passages.event}
+    return Base(held.events, packed, held.clock, held.settings.grace, texts)
+
+
+def _folds(store: Store, graph: str, history: History) -> Iterator[tuple[int, bytes]]:
+    for key in (layout.mark_key(graph), layout.snapshot_key(graph)):
+        stored = store.get(key)
+        if stored and layout.of_number(stored) > history.first:
+            with contextlib.suppress(ValueError):
+                turns_of(stored[8:])  # which another version may have packed
+                yield layout.of_number(stored) - history.first, stored[8:]

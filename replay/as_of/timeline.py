@@ -1,0 +1,130 @@
+"""Timeline: how strong the concepts of one graph were, over event time, by folding its own events again.
+
+A sample at time T is taken once all events before the first one later than T are folded: it shows what the graph was
+when its own clock stood at T.  A late turn therefore counts from the moment it came, not from when it was said; windows
+close in the log before the event that ended them, so what a window forgot is missing from the window's end on.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from replay.as_of.history import history, time_of
+from replay.log import LogReader
+from state.events.events import GraphEvent, TurnRecorded
+from state.graph.graph import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One concept's strength at each time of its timeline; None where the graph did not hold it (yet, or any more)."""
+
+    id: str
+    label: str
+    strengths: list[float | None]
+
+    @property
+    def peak(self) -> float:
+        """Return the greatest strength that was sampled, 0 if the concept lived only between two samples."""
+        return max((strength for strength in self.strengths if strength is not None), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Lines over `times` (ms, ascending), and the names that were asked for and never were a concept of the graph."""
+
+    graph: str
+    times: list[int]
+    lines: list[Line]
+    unknown: list[str]
+
+
+async def timeline(
+    log: LogReader, number: int, graph: str, *, points: int = 60, named: Sequence[str] = (), strongest: int = 8
+) -> Timeline | None:
+    """Return the timeline of a graph that lives in partition `number` of `log`, None if nothing ever happened in it.
+
+    points     samples, evenly spaced from the first event to the last
+    named      concepts, by id or as they were written; without any, the `strongest` ones by their peak, without marks
+
+    Raises as `History.read_on`.
+    """
+    events = list((await history(log, number, graph)).events())
+    times = _times(events, points)
+    if not times:
+        return None
+    wanted = _meant(events, named)
+    trace = _Trace(graph, times, only=set(wanted.values()) if named else None)
+    for event in events:
+        trace.fold(event)
+    lines = trace.lines()
+    chosen = _asked_for(lines, wanted, len(times)) if named else _strongest(lines, strongest)
+    return Timeline(graph, times, chosen, [name for name in named if name not in wanted])
+
+
+def _asked_for(lines: Mapping[str, Line], wanted: Mapping[str, str], points: int) -> list[Line]:
+    """Return the line of each wanted concept; an empty one if it only lived between two samples."""
+    return [lines.get(name) or Line(name, name, [None] * points) for name in dict.fromkeys(wanted.values())]
+
+
+def _strongest(lines: Mapping[str, Line], count: int) -> list[Line]:
+    words = (line for line in lines.values() if not line.id.startswith("@"))
+    return sorted(words, key=lambda line: (-line.peak, line.id))[:count]
+
+
+def _times(events: Iterable[GraphEvent], points: int) -> list[int]:
+    """Return at most `points` times, evenly spaced over the events, the first and the last among them."""
+    moments = [at for event in events if (at := time_of(event)) is not None]
+    if not moments:
+        return []
+    first, span = moments[0], max(moments) - moments[0]
+    return list(dict.fromkeys(first + span * step // max(1, points - 1) for step in range(points)))
+
+
+def _meant(events: Iterable[GraphEvent], named: Iterable[str]) -> dict[str, str]:
+    """Return name → concept id, for the names that are the id or a surface form of a concept that ever was."""
+    found = [concept for event in events if isinstance(event, TurnRecorded) for concept in event.concepts]
+    forms = {concept.label.casefold(): concept.id for concept in found} | {concept.id: concept.id for concept in found}
+    return {name: forms.get(name) or forms[name.casefold()] for name in named if {name, name.casefold()} & forms.keys()}
+
+
+class _Trace:
+    """A graph being folded, and what its concepts were at those of `times` that it has passed."""
+
+    def __init__(self, graph: str, times: Sequence[int], only: Set[str] | None) -> None:
+        self._graph = Graph(graph)
+        self._times = times
+        self._only = only
+        self._passed = 0
+        self._labels: dict[str, str] = {}
+        self._strengths: dict[str, array[float]] = {}  # NaN where the concept was not there
+
+    def fold(self, event: GraphEvent) -> None:
+        """Take the samples that lie before the event, then fold it."""
+        self._sample_before(time_of(event))
+        self._graph.fold(event)
+
+    def lines(self) -> dict[str, Line]:
+        """Take what is left of the samples; return the line of every concept that was sampled."""
+        self._sample_before(self._times[-1] + 1)
+        return {name: Line(name, self._labels[name], _filled(found)) for name, found in self._strengths.items()}
+
+    def _sample_before(self, moment: int | None) -> None:
+        while moment is not None and self._passed < len(self._times) and self._times[self._passed] < moment:
+            self._sample(self._times[self._passed])
+            self._passed += 1
+
+    def _sample(self, at: int) -> None:
+        concepts, labels = self._graph.concepts, self._graph.concepts.labels()
+        for name, number in concepts.numbers.items():
+            if self._only is None or name in self._only:
+                column = self._strengths.setdefault(name, array("d", [math.nan]) * len(self._times))
+                column[self._passed] = concepts.strength_of(number, at, self._graph.settings)
+                self._labels[name] = labels[number]
+
+
+def _filled(strengths: Iterable[float]) -> list[float | None]:
+    return [None if math.isnan(strength) else strength for strength in strengths]

@@ -1,0 +1,1 @@
+"""Copies: the log as lines, and stores as snapshots."""

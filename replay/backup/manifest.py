@@ -1,0 +1,185 @@
+"""The manifest of a snapshot: what it is, by which it is checked, first against the log and then file by file.
+
+manifest.json    one JSON object, the fields of `Manifest`
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextlib import closing
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from emgas.errors import HaltedError
+from replay.log import LogReader
+from replay.rebuild.rebuild import records
+from state.log_position import LogPosition
+from state.partition import Partition
+from state.store import store as layout
+from state.store.rocksdb import RocksStore
+from state.store.store import HEAD
+
+FORMAT: Final = 1
+
+
+class SnapshotRefusedError(HaltedError):
+    """A snapshot is not what its manifest says, or not of this log.  Operator action: remove it."""
+
+
+class File(BaseModel):
+    """One file of a snapshot."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    bytes: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What a snapshot is.
+
+    first, last   sha256 of the log's first record, which tells one log from another, and of that at the watermark
+    watermark, source, chain, seq    of the head that the store holds (state/log_position.py)
+    layout, keys                     of the store's keys (state/store/store.py), and how many there are
+    created_at                       ms
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    format: int = FORMAT
+    emgas: str
+    layout: int
+    prefix: str
+    partition: int
+    partitions: int
+    watermark: int = Field(ge=0)
+    source: int
+    first: str
+    last: str
+    chain: str
+    seq: int
+    graphs: int
+    turns: int
+    keys: int
+    created_at: int
+    files: dict[str, File]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the snapshot's directory: later states sort behind earlier ones."""
+        seconds, ms = divmod(self.created_at, 1000)
+        return f"{self.watermark:016d}-{datetime.fromtimestamp(seconds, UTC):%Y%m%dT%H%M%S}{ms:03d}Z"
+
+    @property
+    def title(self) -> str:
+        """Return what a snapshot is called in messages."""
+        return titled(self.partition, self.name)
+
+    @property
+    def bytes(self) -> int:
+        """Return how large all files are."""
+        return sum(file.bytes for file in self.files.values())
+
+
+def titled(partition: int, name: str) -> str:
+    """Return what a snapshot is called in messages."""
+    return f"snapshot {name} of partition {partition}"
+
+
+async def described(log: LogReader, partition: int, prefix: str, checkpoint: Path, now: int) -> Manifest:
+    """Return the manifest of a checkpoint of partition `partition`, which was folded from `log`; `now` in ms.
+
+    Raises StoreCorruptError when the checkpoint cannot be read, SnapshotRefusedError when the log is not the one it is of.
+    """
+    head, keys = await asyncio.to_thread(_held, checkpoint)
+    files = await asyncio.to_thread(_hashed, checkpoint)
+    if head.watermark < 0:
+        raise SnapshotRefusedError(f"partition {partition} holds nothing yet: there is nothing to snapshot")
+    first, last = await _fingerprints(log, partition, head.watermark)
+    return Manifest(
+        emgas=version("emgas"),
+        layout=layout.LAYOUT,
+        prefix=prefix,
+        partition=partition,
+        partitions=head.partitions,
+        watermark=head.watermark,
+        source=head.source,
+        first=first,
+        last=last,
+        chain=head.chain.hex(),
+        seq=head.seq,
+        graphs=head.graphs,
+        turns=head.turns,
+        keys=keys,
+        created_at=now,
+        files=files,
+    )
+
+
+def _held(directory: Path) -> tuple[LogPosition, int]:
+    """Return the head of a store, and how many keys it holds."""
+    with closing(RocksStore(directory, read_only=True)) as store:
+        head = store.get(HEAD)
+        return LogPosition.of_bytes(head) if head is not None else LogPosition(), store.count()
+
+
+def _hashed(directory: Path) -> dict[str, File]:
+    return {path.name: _hash(path) for path in sorted(directory.iterdir())}
+
+
+def _hash(path: Path) -> File:
+    with path.open("rb") as file:
+        return File(bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest())
+
+
+async def _fingerprints(log: LogReader, partition: int, watermark: int) -> tuple[str, str]:
+    """Return the sha256 of the log's first record and of that at the watermark; "" for one that is not there."""
+    start, end = await log.bounds(partition)
+    found = {0: "", watermark: ""}
+    for offset in found:
+        if start <= offset < end:
+            async for record in records(log, partition, offset, offset + 1):
+                found[offset] = hashlib.sha256(record.value).hexdigest()
+    return found[0], found[watermark]
+
+
+async def check_log(log: LogReader, manifest: Manifest) -> None:
+    """Raise SnapshotRefusedError unless `log` is the one that the snapshot was folded from, and goes on behind it."""
+    start, _ = await log.bounds(manifest.partition)
+    first, last = await _fingerprints(log, manifest.partition, manifest.watermark)
+    if start > manifest.watermark + 1:
+        raise SnapshotRefusedError(f"{manifest.title}: the log begins only at offset {start}")
+    if last != manifest.last or first not in ("", manifest.first):
+        raise SnapshotRefusedError(f"{manifest.title}: it is of another log, which holds other records")
+    partitions = await log.partitions()
+    if partitions != manifest.partitions:
+        raise SnapshotRefusedError(
+            f"{manifest.title}: the topic had {manifest.partitions} partitions, now {partitions}"
+        )
+
+
+def check_held(manifest: Manifest, directory: Path) -> None:
+    """Raise unless the store in `directory` is the one that the manifest describes, and this version can read it.
+
+    Raises ValueError, StoreCorruptError, WrongLayoutError.
+    """
+    head, keys = _held(directory)
+    if keys != manifest.keys:
+        raise ValueError(f"it holds {keys} keys, {manifest.keys} expected")
+    if (head.watermark, head.chain.hex(), head.seq) != (manifest.watermark, manifest.chain, manifest.seq):
+        raise ValueError(f"it stands at offset {head.watermark} of another history than its manifest says")
+    _check_readable(directory)
+
+
+def _check_readable(directory: Path) -> None:
+    """Load the first graph that is stored packed: graphs that another version packed must be folded anew."""
+    with closing(RocksStore(directory, read_only=True)) as store:
+        names = (layout.graph_of_count_key(key) for key, _ in store.scan(b"c", b"c"))
+        packed = next((name for name in names if store.get(layout.snapshot_key(name)) is not None), None)
+        if packed is not None:
+            Partition(store).graph(packed)

@@ -1,0 +1,1 @@
+"""Folding a log again, without a live worker."""

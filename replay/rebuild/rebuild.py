@@ -1,0 +1,255 @@
+"""Rebuild: fold a partition's log again, from its beginning or from where a store stands, without any live worker.
+
+    refold           the fold itself, into any store, which goes on where the store stands
+    rebuild          one partition of a plan (replay/rebuild/plan.py): all of it, one graph, or every graph as of a time
+
+A store of some graphs, or of graphs as of a time, holds them as snapshots, with the texts of their turns and a head
+that says how far the log was read.  It can be read as any other; a worker would fold it anew, for nothing follows it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from emgas.wire import partition_of
+from replay.as_of.history import History, histories, history
+from replay.as_of.moment import AsOf
+from replay.log import LogReader, Record
+from replay.rebuild.plan import Plan
+from state.errors import LogRewrittenError, UnreadableEventError
+from state.events.events import Claim, GraphData, decode, encode
+from state.graph.graph import Graph
+from state.log_position import Acceptance, LogPosition, fingerprint
+from state.partition import Folded, Partition
+from state.store import store as layout
+from state.store.store import HEAD, Batch, Store
+
+FLUSH_EVERY = 100_000  # events folded between two flushes: many, so that a graph has some; a kill costs them
+FLUSH_BYTES = 64 << 20  # the same, where events are large: bounds memory
+_LOOKED_BACK = 100  # records
+Observe = Callable[[Folded], None]
+
+
+async def refold(log: LogReader, number: int, end: int, store: Store, observe: Observe | None = None) -> Partition:
+    """Fold partition `number` of `log` into `store`, from the store's watermark up to before offset `end`.
+
+    A store that was filled in part goes on where it stopped.  `observe` is shown every record as it was folded, which
+    takes longer: they are folded one by one.  Raises LogRewrittenError when the log no longer holds what the store needs
+    next, or another record than the store folded last, and what `Partition.fold` raises, with the offset at which it
+    did.
+    """
+    state = Partition(store, rebuilding=True)
+    await _check_continues(log, number, state.head)
+    async for chunk in _chunks(log, number, state.head.watermark + 1, end):
+        try:
+            _fold(state, chunk, observe)
+        except (UnreadableEventError, LogRewrittenError) as error:
+            state = Partition(store)
+            place, why = _refused(state, chunk, error)
+            raise type(why)(f"{await _told(log, number, place, state.head)}: {why}") from why
+        state.flush()
+    return state
+
+
+def _fold(state: Partition, chunk: Sequence[Record], observe: Observe | None) -> None:
+    if observe is None:
+        state.fold_all((record.offset, record.value) for record in chunk)
+        return
+    for record in chunk:
+        observe(state.fold(record.offset, record.value))
+
+
+def _refused(state: Partition, chunk: Sequence[Record], error: Exception) -> tuple[int, Exception]:
+    """Return the offset of the first record that `state` cannot fold, and why: one by one, for that is what tells."""
+    for record in chunk:
+        try:
+            state.fold(record.offset, record.value)
+        except (UnreadableEventError, LogRewrittenError) as why:
+            return record.offset, why
+    raise error
+
+
+async def _chunks(log: LogReader, number: int, start: int, end: int) -> AsyncIterator[list[Record]]:
+    """Yield the records of `LogReader.read`, as many at once as are folded between two flushes."""
+    chunk, size = list[Record](), 0
+    async for batch in log.read(number, start, end):
+        chunk.extend(batch)
+        size += sum(len(record.value) for record in batch)
+        if len(chunk) >= FLUSH_EVERY or size >= FLUSH_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+async def _check_continues(log: LogReader, number: int, head: LogPosition) -> None:
+    """Raise LogRewrittenError when `log` does not go on where `head` stands."""
+    start, _ = await log.bounds(number)
+    if start > head.watermark + 1:
+        raise LogRewrittenError(
+            f"partition {number} begins at offset {start}, offset {head.watermark + 1} is needed: the head of the log "
+            "is gone. Restore it; events must be kept for ever (retention.ms=-1)."
+        )
+    if not await folded_from(log, number, head):
+        raise LogRewrittenError(
+            f"partition {number} holds another record at offset {head.watermark} than the store was folded from: the "
+            "store is of another log. Remove it and fold anew, or restore the log."
+        )
+
+
+async def folded_from(log: LogReader, number: int, head: LogPosition) -> bool:
+    """Return whether `log` still holds, where a fold stands, the record that was folded there; so does an empty one."""
+    at = head.watermark
+    start, _ = await log.bounds(number)
+    if at < start:
+        return True  # nothing folded yet, or retention took it: whoever asks looks at what begins there
+    return [fingerprint(record.value) async for record in records(log, number, at, at + 1)] == [head.last]
+
+
+async def records(log: LogReader, number: int, start: int, end: int) -> AsyncIterator[Record]:
+    """Yield the records of `LogReader.read`, one by one."""
+    async for batch in log.read(number, start, end):
+        for record in batch:
+            yield record
+
+
+async def _told(log: LogReader, number: int, place: int, head: LogPosition) -> str:
+    """Return where a fold that stands at `head` stopped, for people."""
+    refused = await refused_from(log, number, place)
+    more = f"; nothing from offset {refused} on was accepted" if refused is not None else ""
+    return f"partition {number}, offset {place} (the record before it lies at {head.watermark}{more})"
+
+
+async def _accepts_last(log: LogReader, number: int, end: int, head: LogPosition) -> bool:
+    """Return whether the last data event before `end` is the one that a fold which stands at `head` accepted last."""
+    last = [decode(record.value) async for record in records(log, number, end - _LOOKED_BACK, end)]
+    seqs = [event.seq for event in last if not isinstance(event, Claim)]
+    return not seqs or seqs[-1] == head.seq
+
+
+async def refused_from(log: LogReader, number: int, end: int) -> int | None:
+    """Return from which offset on no data event was accepted up to before `end`, None if the last one was.
+
+    That is a writer which lost the partition, or whose appends failed; or a damaged record, which hides what follows.
+    Raises as `LogPosition.after` and `decode`.
+    """
+    start, _ = await log.bounds(number)
+    head, first = LogPosition(), None
+    async for record in records(log, number, start, end):
+        event = decode(record.value)
+        head, verdict = head.after(record.offset, event, record.value)
+        if verdict is not Acceptance.ACCEPTED:
+            first = record.offset if first is None else first
+        elif not isinstance(event, Claim):
+            first = None
+    return first
+
+
+class Told:
+    """A log whose readers tell how far they are: `told(offset after the last record read)`."""
+
+    def __init__(self, log: LogReader, told: Callable[[int], None]) -> None:
+        self.partitions = log.partitions
+        self.bounds = log.bounds
+        self._log = log
+        self._told = told
+
+    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+        """Yield as the log does; a batch counts as read once the next one is asked for."""
+        self._told(start)
+        async for batch in self._log.read(partition, start, end):
+            yield batch
+            self._told(batch[-1].offset + 1)
+
+
+class Rebuilt(NamedTuple):
+    """One partition, folded again.
+
+    graphs        name → digest, empty where all of the partition is in `digest`
+    refused_from  the offset from which on no data event was accepted, None if the last one was (see below)
+    """
+
+    digest: str
+    graphs: Mapping[str, str]
+    refused_from: int | None = None
+
+
+async def rebuild(log: LogReader, number: int, plan: Plan, store: Store) -> Rebuilt:
+    """Fold partition `number` into `store` as `plan` says, or go on with it.  Raises as `refold`."""
+    end = plan.ends[number]
+    if plan.graph is None and plan.at is None:
+        state = await refold(log, number, end, store)
+        refused = None if await _accepts_last(log, number, end, state.head) else await refused_from(log, number, end)
+        return Rebuilt(state.digest(), {}, refused)
+    if plan.graph is not None and partition_of(plan.graph, len(plan.ends)) != number:
+        return Rebuilt(digest_of({}), {})
+    if store.get(HEAD) is None:
+        store.write(_rows(await _histories(log, number, plan.graph, end), plan.at, end))
+    digests = Partition(store).digests()
+    return Rebuilt(digest_of(digests), digests)
+
+
+async def graph_from(store: Store, log: LogReader, number: int, name: str, end: int) -> Graph | None:
+    """Return one graph as of offset `end`, from a store of partition `number` and what came after; None without events.
+
+    The store is only read.  Raises as `refold`.
+    """
+    state = Partition(store)
+    await _check_continues(log, number, state.head)
+    head, later = state.head, list[bytes]()
+    async for record in records(log, number, head.watermark + 1, end):
+        event = decode(record.value)
+        head, verdict = head.after(record.offset, event, record.value)
+        if verdict is Acceptance.ACCEPTED and isinstance(event, GraphData) and event.graph == name:
+            later.append(record.value)
+    graph = state.graph_with(name, later)
+    return graph if graph.events else None
+
+
+def digest_of(graphs: Mapping[str, str]) -> str:
+    """Return one digest over the digests of graphs, whatever else their partition holds."""
+    lines = (f"{name} {digest}\n" for name, digest in sorted(graphs.items()))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+async def _histories(log: LogReader, number: int, graph: str | None, end: int) -> list[History]:
+    if graph is None:
+        return list((await histories(log, number, end)).values())
+    found = await history(log, number, graph, end)
+    return [found] if len(found) else []
+
+
+def _rows(found: Sequence[History], at: int | None, end: int) -> Batch:
+    """Return what a store holds of graphs as of `at` (ms; None: after all their events), read to before `end`."""
+    graphs = [rows for history in found if (rows := _graph_rows(history, at))]
+    batch = {key: value for rows in graphs for key, value in rows}
+    return {**batch, HEAD: LogPosition(watermark=end - 1, graphs=len(graphs)).to_bytes()}
+
+
+def _graph_rows(found: History, at: int | None) -> list[tuple[bytes, bytes]]:
+    """Return the rows of one graph, none if nothing had been said in it by then."""
+    if at is None:
+        graph: Graph | None = _folded(found)
+    else:
+        as_of = AsOf(found, at)
+        graph = as_of.finished()
+    if graph is None:
+        return []
+    packed = layout.number(graph.events) + graph.pack()  # first: it puts the passages into their final places
+    ordinals = {passage: graph.passages.event[passage] for passage in graph.passages.numbers.values()}
+    if at is None:
+        texts = [(ordinal, found.values[ordinal]) for ordinal in ordinals.values()]
+    else:
+        texts = [(ordinal, encode(as_of.text_of(graph, passage))) for passage, ordinal in ordinals.items()]
+    rows = [(layout.event_key(graph.name, ordinal), value) for ordinal, value in texts]
+    counted = layout.number(graph.events)
+    return [*rows, (layout.snapshot_key(graph.name), packed), (layout.count_key(graph.name), counted)]
+
+
+def _folded(found: History) -> Graph:
+    graph = Graph(found.graph)
+    for event in found.events():
+        graph.fold(event)
+    return graph

@@ -1,0 +1,1 @@
+"""Is what a worker holds the fold of the log, and where not?"""

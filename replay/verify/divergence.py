@@ -1,0 +1,131 @@
+"""Where a live state left the fold of its log: per graph, the first event that the two took differently.
+
+stored events    must be the log's, byte for byte: the first that is not is the one
+snapshot at k    must be the fold of the graph's first k events: tells whether it happened before or after
+what differs     the first event, on that side of k, that touches any of it: nothing before it can have done so
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from replay.as_of.history import History, histories
+from replay.log import LogReader
+from replay.verify.graph_differences import Difference, concerns, differences
+from state.errors import StoreCorruptError, UnreadableEventError, WrongLayoutError
+from state.events.events import decode
+from state.graph.graph import Graph
+from state.log_position import LogPosition
+from state.partition import Partition
+from state.store import store as layout
+from state.store.store import HEAD, Store
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A graph whose live state is not the fold of its events.
+
+    what         in words                  exact      whether it is this event, or one from this one on
+    offset       of the first event that was taken differently, -1 if that cannot be told; `kind`, `at` (ms): its own
+    differences  of the contents, live beside replayed
+    """
+
+    graph: str
+    what: str
+    offset: int = -1
+    kind: str = ""
+    at: int | None = None
+    exact: bool = False
+    differences: Sequence[Difference] = field(default=())
+
+
+async def diverging(log: LogReader, number: int, store: Store, names: Iterable[str] | None = None) -> list[Divergence]:
+    """Return where the graphs of a store (of `names`, by default all) left the fold of partition `number` of `log`.
+
+    Raises as `History.read_on`, and what `Partition` raises for a store that cannot be opened.
+    """
+    head = store.get(HEAD)
+    found = await histories(log, number, LogPosition.of_bytes(head).watermark + 1 if head is not None else 0)
+    live = Partition(store)
+    wanted = sorted(found.keys() | set(live.names())) if names is None else sorted(names)
+    every = (_diverging(store, live, name, found.get(name) or History(name)) for name in wanted)
+    return [each for each in every if each is not None]
+
+
+def _diverging(store: Store, live: Partition, name: str, history: History) -> Divergence | None:
+    try:
+        graph = live.graph(name)
+    except (StoreCorruptError, WrongLayoutError, UnreadableEventError) as error:
+        return _stored_otherwise(store, history) or Divergence(name, str(error))
+    if graph is None:
+        return Divergence(name, "the live state does not have it") if history.every else None
+    if not history.every:
+        return Divergence(name, "the log has no event of it that counts")
+    replayed = _fold(history, len(history.every))
+    if graph.digest() == replayed.digest():
+        return None
+    return _stored_otherwise(store, history) or _narrowed(store, history, graph, replayed)
+
+
+def _stored_otherwise(store: Store, history: History) -> Divergence | None:
+    """Return the first stored event that is not the log's."""
+    prefix = layout.event_prefix(history.graph)
+    for key, value in store.scan(prefix, prefix):
+        ordinal = layout.of_number(key[len(prefix) :])
+        if ordinal >= len(history.every):
+            return Divergence(history.graph, f"event {ordinal} is stored, the log has {len(history.every)}")
+        _, logged = history.every[ordinal]
+        if value != logged:
+            return _at(history, ordinal, f"is stored otherwise: {_fields(value, logged)}", True, ())
+    return None
+
+
+def _fields(stored: bytes, logged: bytes) -> str:
+    """Return which fields of two events differ, for people."""
+    try:
+        ours, theirs = orjson.loads(stored), orjson.loads(logged)
+    except orjson.JSONDecodeError:
+        return "what is stored is no event"
+    return ", ".join(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+
+
+def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph) -> Divergence:
+    """Return the first event that can have made the difference."""
+    found = differences(graph, replayed)
+    first, last = 0, len(history.every)
+    stored = store.get(layout.snapshot_key(history.graph))
+    if stored:
+        count = min(layout.of_number(stored), last)
+        then = differences(Graph.unpack(stored[8:]), _fold(history, count))
+        first, last, found = (0, count, then) if then else (count, last, found)
+    there = enumerate(history.ordinals)
+    places = (ordinal for place, ordinal in there if first <= ordinal < last and concerns(history.event(place), found))
+    ordinal = next(places, first if first < last else last - 1)
+    return _at(history, ordinal, _told(found), False, found)
+
+
+def _told(found: Sequence[Difference]) -> str:
+    if not found:
+        return "holds the same in another order"
+    first, more = found[0], len(found) - 1
+    where = " ".join(filter(None, (first.table, first.name, first.column)))
+    return f"{where}: live {first.live}, replayed {first.replayed}" + (f", and {more} more" if more else "")
+
+
+def _at(history: History, ordinal: int, what: str, exact: bool, found: Sequence[Difference]) -> Divergence:
+    offset, value = history.every[ordinal]
+    event = decode(value)
+    told = history.graph, what, offset, type(event).__name__, getattr(event, "at", None)
+    return Divergence(*told, exact, found)
+
+
+def _fold(history: History, count: int) -> Graph:
+    """Return the fold of those of the graph's first `count` events that count, as it is known at the end."""
+    graph = Graph(history.graph)
+    for place in range(bisect_left(history.ordinals, count)):
+        graph.fold(history.event(place))
+    return graph

@@ -1,0 +1,299 @@
+"""The events: everything that the log may hold, as JSON records of the topic `events`.
+
+    record    key = graph id for events of one graph, none for control events
+              value = one JSON object
+
+    Claim         v kind writer partitions nonce [anew]          a worker takes the partition; its offset = the epoch
+    Data events   v kind epoch claim seq chain [src] + facts     accepted only if they name the latest claim
+                                                                 and seq is the next one (state/log_position.py)
+      TurnRecorded     a turn and what extraction found in it (graph event)
+      TurnEmbedded     the vector of a turn just recorded, by a named model (graph event; only where one is set)
+      TurnDuplicated   a turn id that was known, same text: no effect but the source position (control event)
+      TurnRejected     an input that could not be accepted; the bytes are in dead-letters (control event)
+      ConceptsRecalled concepts that a reinforcing query woke (graph event)
+      GraphConfigured  how this graph lives from here on: decay, thresholds, windows (graph event; a graph's first)
+      Forgotten        what a user asked to forget (graph event)
+      Retracted        events of the graph that are taken back, as if they had never been (graph event)
+      Ticked           stream time went on though nobody spoke (graph event; not written any more)
+      DecayWindowClosed          what faded below the threshold (graph event)
+      ConsolidationWindowClosed  what became long-term, topics, merged passages (graph event)
+
+`claim` is the start of the hash of the claim that lies at `epoch`: after a broker lost acknowledged records, two claims
+may have lain at one offset.  `chain` is the first 8 bytes (hex) of the rolling sha256 over every claim and accepted
+event before this one: a log that was rewritten under a state cannot go unnoticed.  `src` is the offset in `turns` that
+the event accounts for.
+Facts are recorded with the version that found them (`extractor`, `model`): a replay never extracts or embeds again.
+
+Bounds stand here where the fold needs them: what `decode` lets through, the fold can apply and the store can keep.  An
+event that failed half-way through the fold would leave a state that is no fold of anything.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Annotated, Any, Literal
+
+import msgspec
+import orjson
+from msgspec import Meta, Struct
+from pydantic import ValidationError
+
+from emgas import limits
+from state.errors import UnreadableEventError
+from state.events import vectors
+from state.events.extraction_types import Concept, Milliseconds, TimeSpan
+from state.events.memory_settings import MemorySettings
+from state.events.upcasting import VERSION, upcast
+
+Ordinal = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # an offset, or a position in the chain
+Quantity = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what an int32 column can keep
+GraphId = Annotated[str, Meta(pattern=limits.GRAPH_ID.replace("$", r"\Z"))]  # in Python, $ lets a line end through
+
+_id_of = attrgetter("id")
+
+
+class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", gc=False):
+    """Base of all events: frozen, strict, unknown fields are an error (a newer writer must raise `v`).
+
+    `kind` is the name of the class.  Bounds are checked where an event is written or read, not where it is made.
+    """
+
+    v: Literal[1] = VERSION  # the schema version: raised, with an upcaster, when a field changes
+
+
+class Claim(Event, frozen=True, kw_only=True):
+    """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice.
+
+    `anew`, written only where it is true: the log was restored, and `turns` is another topic than the one before.
+    """
+
+    writer: str
+    partitions: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    nonce: str
+    anew: bool = False
+
+
+class Data(Event, frozen=True, kw_only=True):
+    """Base of every event that a claim's owner appends."""
+
+    epoch: Ordinal
+    claim: str
+    seq: Ordinal
+    chain: str
+
+
+class GraphData(Data, frozen=True, kw_only=True):
+    """Base of every graph event: it belongs to one graph, which is the fold of just these."""
+
+    graph: GraphId
+
+
+class TurnRecorded(GraphData, frozen=True, kw_only=True):
+    """A turn was accepted.  `at` is its event time after clamping; `clamped` says that it lay in the future, `live`
+    that it was recorded when it was said, not imported later: only a live graph is told the time when it falls silent.
+
+    `question` and `tokens` are facts of the text that recall needs (does it ask; its length in words).
+    """
+
+    src: Ordinal
+    id: str
+    session: str
+    speaker: str
+    role: Literal["user", "assistant", "system", "tool"] | None
+    text: str
+    metadata: dict[str, str | int | float | bool | None]
+    at: Milliseconds
+    clamped: bool
+    live: bool
+    question: bool
+    tokens: Quantity
+    concepts: list[Concept]
+    times: Annotated[list[TimeSpan], Meta(max_length=limits.SPANS_PER_TURN)]
+    extractor: str
+
+    def __post_init__(self) -> None:
+        """Raise ValueError when a concept is there twice: it would co-occur with itself."""
+        if len(set(map(_id_of, self.concepts))) < len(self.concepts):
+            raise ValueError("concepts: one is there twice: sum up its counts")
+
+
+class TurnEmbedded(GraphData, frozen=True, kw_only=True):
+    """The vector of turn `id`, said at `at`, by `model`, "name version"; float16 (state/events/vectors.py)."""
+
+    id: str
+    at: Milliseconds
+    model: str
+    vector: Annotated[bytes, Meta(min_length=2, max_length=2 * limits.DIMENSIONS)]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for bytes that are no vector."""
+        vectors.check(self.vector)
+
+
+class TurnDuplicated(Data, frozen=True, kw_only=True):
+    """The graph knows this turn id with the same text: only the source position moves."""
+
+    src: Ordinal
+    graph: GraphId
+    id: str
+
+
+class TurnRejected(Data, frozen=True, kw_only=True):
+    """An input was refused; its bytes lie in dead-letters under (turns, partition, src)."""
+
+    src: Ordinal
+    reason: str
+
+
+class ConceptsRecalled(GraphData, frozen=True, kw_only=True):
+    """A query that asked to reinforce woke these concepts at time `at` (ms)."""
+
+    at: Milliseconds
+    concepts: list[str]
+
+
+class GraphConfigured(GraphData, frozen=True, kw_only=True):
+    """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here."""
+
+    src: Ordinal | None = None
+    preset: str
+    settings: MemorySettings
+
+
+class Forgotten(GraphData, frozen=True, kw_only=True):
+    """A user asked to forget these concepts and turns; a session is recorded as its turns."""
+
+    src: Ordinal
+    concepts: list[str]
+    turns: list[str]
+
+
+class Retracted(GraphData, frozen=True, kw_only=True):
+    """A user took back events `first`..`last` of the graph, counted from 0 (Graph.events); itself one that can be."""
+
+    src: Ordinal
+    first: Ordinal
+    last: Ordinal
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a range that is none."""
+        if self.last < self.first:
+            raise ValueError("last: lies before first")
+
+
+class Ticked(GraphData, frozen=True, kw_only=True):
+    """Time reached `at` (ms) in a graph that is live but silent.  Not written any more: window events tell the time."""
+
+    at: Milliseconds
+
+
+class DecayWindowClosed(GraphData, frozen=True, kw_only=True):
+    """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them."""
+
+    at: Milliseconds
+    concepts: list[str]
+    turns: list[str]
+
+
+Fate = Literal["born", "changed", "merged", "split", "died"]
+
+
+class TopicChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """What became of one topic: its members and label from here on, and the topics that it came from."""
+
+    id: str
+    change: Fate
+    label: str
+    concepts: list[str]
+    origins: list[str] = msgspec.field(default_factory=list)
+
+
+class ConsolidationWindowClosed(GraphData, frozen=True, kw_only=True):
+    """A session or tumbling window ended at `at` (ms).
+
+    consolidated  concepts that are long-term from here on
+    topics        the topics that changed, and nothing of those that did not
+    merged        (kept turn, dropped turn): near-duplicates, of which the one that says less leaves the graph
+    """
+
+    at: Milliseconds
+    consolidated: list[str]
+    topics: list[TopicChange]
+    merged: list[tuple[str, str]]
+
+
+WindowEvent = DecayWindowClosed | ConsolidationWindowClosed
+TurnEvent = TurnRecorded | TurnEmbedded
+GraphEvent = TurnEvent | ConceptsRecalled | GraphConfigured | Forgotten | Retracted | Ticked | WindowEvent
+DataEvent = GraphEvent | TurnDuplicated | TurnRejected
+AnyEvent = Claim | DataEvent
+
+
+def encode(event: AnyEvent) -> bytes:
+    """Return the record value of `event`: compact JSON, fields in the order of the class, `kind` before its own.
+
+    Raises ValueError for an event that could not be read back as it is.
+    """
+    plain = msgspec.to_builtins(event, enc_hook=_dumped)
+    if not plain.get("anew", True):
+        del plain["anew"]
+    value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
+    try:
+        read = _READER.decode(value)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"a {type(event).__name__} that nobody could read: {error}") from None
+    if read != event:
+        raise ValueError(f"a {type(event).__name__} that would be read as another: {value[:500]!r}")
+    return value
+
+
+def decode(value: bytes) -> AnyEvent:
+    """Return the event that a record value holds.  Raises UnreadableEventError, never skips."""
+    try:
+        return _READER.decode(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:  # TypeError: a tombstone
+        return _decode_older(value, error)
+
+
+def _decode_older(value: bytes, error: Exception) -> AnyEvent:
+    """Return the event of an older version.  Raises UnreadableEventError, with `error` in words, for any other record."""
+    try:
+        plain = upcast(orjson.loads(value))
+        if plain is not None:
+            return _converted(plain)
+    except (orjson.JSONDecodeError, msgspec.MsgspecError) as wrong:
+        error = wrong if isinstance(wrong, msgspec.MsgspecError) else error
+    raise _unreadable(error) from None
+
+
+def _converted(plain: dict[str, Any]) -> AnyEvent:
+    event: AnyEvent = msgspec.convert(plain, AnyEvent, dec_hook=_validated)
+    return event
+
+
+def _unreadable(why: Exception) -> UnreadableEventError:
+    return UnreadableEventError(
+        f"cannot read an event of the log ({why}). It was written by a newer version of EMGAS, "
+        "or by a program that must not write to this topic. Run the version that wrote it; do not skip it."
+    )
+
+
+def _dumped(value: Any) -> dict[str, Any]:
+    if isinstance(value, MemorySettings):
+        return value.model_dump()
+    raise NotImplementedError(f"no event holds a {type(value).__name__}")
+
+
+def _validated(kind: type, value: Any) -> Any:
+    try:
+        return kind.model_validate(value)  # type: ignore[attr-defined]  # MemorySettings: nothing else is a model
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc'])) or 'record'}: {first['msg']}") from None
+
+
+_READER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent, dec_hook=_validated)
+_FIELDS = {
+    kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
+    for kind in AnyEvent.__args__
+}

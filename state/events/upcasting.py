@@ -1,0 +1,52 @@
+"""Older versions of an event's schema, brought up to the one that this EMGAS reads, step by step.
+
+    record ── decode ──▶ event                       of this version: never comes here
+       └─ refused: plain dict ── upcast ──▶ plain dict of VERSION ── decode ──▶ event
+
+A step is registered under (kind, the version it starts from).  It gets a dict of its own, and returns the event in a
+later version, with `v` raised.  It is pure: of the same event it makes the same one for ever, for the fold rests on it.
+
+Only what is read changes.  The log, the rows of a store and a backup keep the bytes as they were written, and the chain
+is a hash over those (state/log_position.py).
+
+Changing the schema: whatever changes the bytes of an event, a field, its type or its bounds needs a new version, else
+tests/state/test_golden_logs.py fails.  What a developer does is in docs/operations.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from state.errors import UnreadableEventError
+
+Plain = dict[str, Any]
+VERSION: Literal[1] = 1  # of the schema that this EMGAS writes
+UPCASTERS: dict[tuple[str, int], Callable[[Plain], Plain]] = {}
+
+
+def upcast(plain: Any) -> Plain | None:
+    """Return the plain form of an event in a later version, None for what has none: it is no older event.
+
+    Raises UnreadableEventError for an event of a newer version than VERSION, TypeError for a step that leads nowhere.
+    """
+    upcasted = None
+    while (step := UPCASTERS.get(at := _kind_and_version(plain))) is not None:
+        upcasted = plain = step(plain)
+        if not upcasted["v"] > at[1]:
+            raise TypeError(f"the step from version {at[1]} of {at[0]} does not raise `v`: it would be taken for ever")
+    return upcasted
+
+
+def _kind_and_version(plain: Any) -> tuple[str, int]:
+    if not isinstance(plain, dict):
+        return "", VERSION
+    version = plain.get("v", VERSION)
+    if type(version) is not int:
+        return "", VERSION
+    if version > VERSION:
+        raise UnreadableEventError(
+            f"an event of the log has schema version {version}, this EMGAS reads up to {VERSION}. It was written by a "
+            "newer version of EMGAS. Run the version that wrote it; do not skip it."
+        )
+    return str(plain.get("kind")), version

@@ -1,0 +1,1 @@
+"""One graph: its fold, its tables, its bytes, and what recall may see of it."""

@@ -1,0 +1,249 @@
+"""The concept nodes of one graph, as columns; a concept's number is its position, in first-seen order.
+
+    ids          normalised text; `numbers` finds the position     in_turns, in_exchanges   windows that it was in
+    labels       most frequent surface form, ties: first seen      recalls        reinforcing queries that woke it
+    strength     base activation as of strength_at (ms)            first_recall   ms, event time of the first of them
+    created      ms, event time of the first mention               seen_windows   consolidation windows with a mention
+    accessed     ms, of the last mention or recall                 last_window    ms, start of the last of them
+    long_term    1 once consolidated                               alive          0 once forgotten
+    long_since   ms, when that was
+
+A forgotten concept leaves `numbers` at once, and its row goes with the next compaction (Graph.compact): mentioned
+again, it is a new concept.  Source: SEEDS E2 (node fields), E9 (first strength from YAKE's weight), E10, E34, S17.
+
+A boost never makes a concept weaker at any later time, nor lets it fade sooner: both laws of decay go on over it as if
+it had not been there, and what it adds is added.  So the slow curve counts from `long_since`: a power law is fast
+first, and one that began anew with every mention would take more than the mention brings.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from sys import intern
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.events.extraction_types import Concept
+from state.events.memory_settings import MemorySettings
+from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
+
+Integers = NDArray[np.int64]
+
+
+class ConceptTable:
+    """Columns over concept numbers.  Only the graph's fold writes here."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.numbers: dict[str, int] = {}
+        self._first_form: list[str] = []
+        self._forms: dict[int, dict[str, int]] = {}  # how often others were seen: most concepts have but the first
+        self.is_mark = array("b")  # derived from the id, so not packed
+        for name, code in _COLUMNS.items():
+            setattr(self, name, array(code))
+
+    in_turns: array[int]
+    in_exchanges: array[int]
+    created: array[int]
+    accessed: array[int]
+    strength: array[float]
+    strength_at: array[int]
+    recalls: array[int]
+    first_recall: array[int]
+    seen_windows: array[int]
+    last_window: array[int]
+    long_term: array[int]
+    long_since: array[int]
+    alive: array[int]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def numbers_of(self, concepts: Sequence[Concept], at: int) -> list[int]:
+        """Return the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).
+
+        To be called in the order of the log.  Before anybody reads, `grow` is to be called, and all of them mentioned.
+        """
+        find, first_form = self.numbers.get, self._first_form
+        numbers = []
+        for concept in concepts:
+            number = find(concept.id)
+            if number is None:
+                number = self._add(concept, at)
+            elif concept.label != first_form[number]:
+                forms = self._forms.setdefault(number, {})
+                forms[concept.label] = forms.get(concept.label, 0) + 1
+            numbers.append(number)
+        return numbers
+
+    def mention(self, number: int, at: int, weight: float, settings: MemorySettings) -> None:
+        """Fold one mention at `at` (ms).  Many at once: state/graph/mentions.py."""
+        self.boost(number, weight, at, settings)
+        self.in_turns[number] += 1  # after: how long it lasted until now depends on the mentions before
+        window = at - at % settings.consolidate_every
+        if window > self.last_window[number]:  # not again for a late turn
+            self.seen_windows[number] += 1
+            self.last_window[number] = window
+
+    def _add(self, concept: Concept, at: int) -> int:
+        """Add a concept that is yet to be mentioned; its row comes with `grow`."""
+        name, form = intern(concept.id), concept.label  # graphs speak of the same things: one object for all of them
+        number = self.numbers[name] = len(self.ids)
+        self.ids.append(name)
+        self._first_form.append(name if form == name else form)  # one object, where both are equal
+        self.created.append(at)
+        return number
+
+    def grow(self) -> None:
+        """Give the concepts that were added a blank row."""
+        old, new = len(self.in_turns), len(self.ids)
+        if old == new:
+            return
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            column.frombytes(bytes(column.itemsize * (new - len(column))))
+        self.is_mark.extend([name[:1] == "@" for name in self.ids[old:]])
+        self.strength_at[old:] = self.accessed[old:] = self.created[old:]
+        self.last_window[old:] = array("q", [-NEVER]) * (new - old)
+        self.alive[old:] = array("b", [1]) * (new - old)
+
+    def boost(self, number: int, amount: float, at: int, settings: MemorySettings) -> None:
+        """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""
+        self._decay(number, at, settings)
+        self.strength[number] += amount
+        self.accessed[number] = max(self.accessed[number], at)
+
+    def fade_all(self, at: int, settings: MemorySettings) -> None:
+        """Bring every strength up to `at` (ms), so that other settings can count from there on."""
+        for number in self.numbers.values():
+            self._decay(number, at, settings)
+
+    def _decay(self, number: int, at: int, settings: MemorySettings) -> None:
+        if at > self.strength_at[number]:
+            self.strength[number] = self.strength_of(number, at, settings)
+            self.strength_at[number] = at
+
+    def consolidate(self, number: int, at: int, settings: MemorySettings) -> None:
+        """Make a concept long-term at `at` (ms): what it has faded to by then is the start of the slower curve."""
+        if not self.long_term[number]:
+            self._decay(number, at, settings)
+            self.long_term[number] = 1
+            self.long_since[number] = self.strength_at[number]
+
+    def recall(self, number: int, at: int, settings: MemorySettings) -> None:
+        """Fold one recall at `at` (ms)."""
+        self.boost(number, settings.recall_boost, at, settings)
+        self.recalls[number] += 1
+        if self.recalls[number] == 1:
+            self.first_recall[number] = at
+
+    def strength_of(self, number: int, at: int, settings: MemorySettings) -> float:
+        """Return the base activation at `at` (ms)."""
+        strength, elapsed = self.strength[number], at - self.strength_at[number]
+        if self.long_term[number]:
+            return decayed_long(strength, elapsed, self._tau(number, settings), settings.long_beta)
+        return decayed(strength, elapsed, self._half_life(number, settings))
+
+    def expiry(self, number: int, settings: MemorySettings) -> int:
+        """Return the time (ms) from which on the concept counts as faded, NEVER if it does not fade."""
+        strength, threshold = self.strength[number], settings.prune_below
+        if threshold == 0.0:
+            return NEVER
+        if self.long_term[number]:
+            left = lifetime_long(strength, threshold, self._tau(number, settings), settings.long_beta)
+        else:
+            left = lifetime(strength, threshold, self._half_life(number, settings))
+        return min(self.strength_at[number] + left, NEVER)
+
+    def _half_life(self, number: int, settings: MemorySettings) -> int:
+        touches = self.in_turns[number] + self.recalls[number]
+        return settings.half_life * (100 + settings.stability * (touches - 1)) // 100
+
+    def _tau(self, number: int, settings: MemorySettings) -> int:
+        """Return `long_tau` of the curve that goes on from the last event: the one from `long_since`, further along.
+
+        (1 + (a + b) / tau) = (1 + a / tau) · (1 + b / (tau + a))
+        """
+        return settings.long_tau + self.strength_at[number] - self.long_since[number]
+
+    def forget(self, number: int) -> None:
+        """Take a concept out: nothing finds it any more."""
+        self.alive[number] = 0
+        del self.numbers[self.ids[number]]
+
+    def _counted_forms(self, number: int) -> dict[str, int]:
+        """Return how often each surface form was seen, in first-seen order."""
+        others = self._forms.get(number, {})
+        return {self._first_form[number]: self.in_turns[number] - sum(others.values()), **others}
+
+    def label(self, number: int) -> str:
+        """Return the label of one concept."""
+        if number not in self._forms:
+            return self._first_form[number]
+        forms = self._counted_forms(number)
+        return max(forms, key=lambda form: forms[form])  # the first of equals, as dicts keep order
+
+    def labels(self) -> list[str]:
+        """Return the label of every concept."""
+        labels = list(self._first_form)
+        for number in self._forms:
+            labels[number] = self.label(number)
+        return labels
+
+    def compacted(self) -> tuple[ConceptTable, Integers]:
+        """Return the table without forgotten concepts, and (n,) their numbers in it, -1 for the forgotten ones."""
+        kept = np.array(self.alive, np.bool_)
+        numbers = np.where(kept, np.cumsum(kept) - 1, -1)
+        renumbered = ((int(numbers[old]), self._counted_forms(old)) for old in self._forms)
+        values = {
+            "ids": _where(self.ids, self.alive),
+            "first_form": _where(self._first_form, self.alive),
+            "forms": [[new, list(forms.items())] for new, forms in renumbered if new >= 0],
+        }
+        return ConceptTable.of(values, {name: array[kept] for name, array in self.arrays().items()}), numbers
+
+    def values(self) -> dict[str, Any]:
+        """Return the columns that are text."""
+        forms = [[number, list(self._counted_forms(number).items())] for number in sorted(self._forms)]
+        return {"ids": self.ids, "first_form": self._first_form, "forms": forms}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return copies of the columns that are numbers."""
+        return {name: np.array(getattr(self, name)) for name in _COLUMNS}
+
+    @classmethod
+    def of(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ConceptTable:
+        """Return the table that `values` and `arrays` described."""
+        table = cls()
+        table.ids = values["ids"]
+        table.numbers = {name: number for number, name in enumerate(table.ids)}
+        table.is_mark = array("b", [name.startswith("@") for name in table.ids])
+        table._first_form = values["first_form"]
+        table._forms = {number: dict(others) for number, (_, *others) in values["forms"]}
+        for name in _COLUMNS:
+            getattr(table, name).frombytes(arrays[name].tobytes())
+        return table
+
+
+def _where(names: Sequence[str], stays: Sequence[int]) -> list[str]:
+    return [name for name, stayed in zip(names, stays, strict=True) if stayed]
+
+
+_COLUMNS = {
+    "in_turns": "q",
+    "in_exchanges": "q",
+    "created": "q",
+    "accessed": "q",
+    "strength": "d",
+    "strength_at": "q",
+    "recalls": "q",
+    "first_recall": "q",
+    "seen_windows": "q",
+    "last_window": "q",
+    "long_term": "b",
+    "long_since": "q",
+    "alive": "b",
+}

@@ -1,0 +1,121 @@
+"""Vectors of a graph's turns, as the log recorded them: an optional view beside what the graph is.  No model is needed.
+
+    model, dimensions    ──▶  passage  (k,)    numbers of the passages that have a vector of it
+                              vector   (k, d)  float32, row by row
+
+How the log holds a vector: state/events/vectors.py.  The first vector of a passage and a model stays.  Vectors of another length are kept apart, even of one model's name.
+Rows are appended, and a view sees those that were there when it was taken, passages ascending: so a question is
+compared bit by bit alike with a graph and with the fold of its log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.events.vectors import DTYPE
+
+_FEWEST = 16  # rows that there is room for
+
+
+class Model(NamedTuple):
+    """What tells vectors that may be compared: the model's name and version, and how many numbers each vector has."""
+
+    name: str
+    dimensions: int
+
+
+class Embeddings(NamedTuple):
+    """The numbers of k passages (k,), ascending, and the vector of each, (k, d) float32."""
+
+    passage: NDArray[np.int32]
+    vector: NDArray[np.float32]
+
+
+class EmbeddingTable:
+    """The rows of every model.  Only the graph's fold writes here."""
+
+    def __init__(self) -> None:
+        self._models: dict[Model, _Rows] = {}
+
+    def add(self, passage: int, name: str, stored: bytes) -> bool:
+        """Append a passage's vector by the model called `name`; return False if it has one already."""
+        vector = np.frombuffer(stored, DTYPE)
+        model = Model(name, len(vector))
+        rows = self._models.setdefault(model, _Rows(model.dimensions))
+        return rows.add(passage, vector)
+
+    def embeddings(self) -> Mapping[Model, Embeddings]:
+        """Return the vectors that there are now, by model, passages ascending; rows that come later are not in them."""
+        return {model: rows.taken() for model, rows in self._models.items() if rows.count}
+
+    def renumber(self, passages: NDArray[np.int64]) -> None:
+        """Give passages their new numbers, `passages` (p,), and leave out those that have none: -1."""
+        models, self._models = self._models, {}
+        for model, rows in models.items():
+            taken = rows.taken()
+            number = passages[taken.passage]
+            self._models[model] = _Rows.of(number[number >= 0], taken.vector[number >= 0])
+
+    def values(self) -> list[list[Any]]:
+        """Return [name, dimensions] of the models of which there are vectors, in canonical order."""
+        return [list(model) for model in sorted(self.embeddings())]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of each model of `values`, by passage."""
+        arrays: dict[str, NDArray[Any]] = {}
+        for number, (_, (passage, vector)) in enumerate(sorted(self.embeddings().items())):
+            arrays[f"embedding_{number}_passage"] = passage
+            arrays[f"embedding_{number}_vector"] = vector.astype(DTYPE).ravel()
+        return arrays
+
+    @classmethod
+    def of(cls, values: Sequence[Sequence[Any]], arrays: Mapping[str, NDArray[Any]]) -> EmbeddingTable:
+        """Return the table that `values` and `arrays` described."""
+        table = cls()
+        for number, (name, dimensions) in enumerate(values):
+            passages, vectors = arrays[f"embedding_{number}_passage"], arrays[f"embedding_{number}_vector"]
+            table._models[Model(name, dimensions)] = _Rows.of(passages, vectors.reshape(-1, dimensions))
+        return table
+
+
+class _Rows:
+    """The rows of one model, with room for more; what was taken never changes."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.count = 0
+        self._ascending = True
+        self._known: set[int] = set()
+        self._passage = np.empty(_FEWEST, np.int32)
+        self._vector = np.empty((_FEWEST, dimensions), np.float32)
+
+    @classmethod
+    def of(cls, passages: NDArray[Any], vectors: NDArray[Any]) -> _Rows:
+        """Return rows of ascending passages, in arrays of their own."""
+        rows = cls(vectors.shape[1])
+        rows.count, rows._known = len(passages), set(passages.tolist())
+        rows._passage = np.concatenate((passages.astype(np.int32), rows._passage))
+        rows._vector = np.concatenate((vectors.astype(np.float32), rows._vector))
+        return rows
+
+    def add(self, passage: int, vector: NDArray[Any]) -> bool:
+        if passage in self._known:
+            return False
+        if self.count == len(self._passage):
+            self._passage = np.concatenate((self._passage, np.empty_like(self._passage)))
+            self._vector = np.concatenate((self._vector, np.empty_like(self._vector)))
+        self._ascending &= not self.count or passage > int(self._passage[self.count - 1])
+        self._known.add(passage)
+        self._passage[self.count], self._vector[self.count] = passage, vector
+        self.count += 1
+        return True
+
+    def taken(self) -> Embeddings:
+        passage, vector = self._passage[: self.count], self._vector[: self.count]
+        if self._ascending:
+            return Embeddings(passage, vector)
+        order = np.argsort(passage)
+        return Embeddings(passage[order], vector[order])

@@ -1,0 +1,96 @@
+"""What will have faded, and when: a heap of times, so that no window ever has to look at a whole graph.
+
+A concept's entry is a lower bound: a boosted one keeps its old entry, which is looked at once too early, found alive,
+and put back with its new time.  A passage's time is final: `episode_life` after it was said.  The heap is derived from
+the tables and is no content: it is built anew after a load, and a window finds the same whichever bounds are in it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.events.memory_settings import MemorySettings
+from state.graph.concept_table import ConceptTable
+from state.graph.decay import NEVER
+from state.graph.passage_table import PassageTable
+
+Integers = NDArray[np.int64]
+_TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
+
+
+class ExpiryQueue:
+    """Times at which concepts may have faded, and at which passages are over."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, bool, int]] = []  # (time ms, is a passage, number)
+        self._watched: dict[int, int] = {}  # concept → the time of its earliest entry
+
+    @classmethod
+    def of(cls, concepts: ConceptTable, passages: PassageTable, settings: MemorySettings) -> ExpiryQueue:
+        """Return when everything that is here will have faded, or is over."""
+        fading = cls()
+        for number in concepts.numbers.values():
+            fading.watch_concept(number, concepts.expiry(number, settings))
+        fading.watch_passages(passages, passages.numbers.values(), settings)
+        return fading
+
+    def watch_concept(self, number: int, expiry: int) -> None:
+        """Note that a concept will have faded at `expiry`; one that is looked at earlier needs no second entry."""
+        if expiry < self._watched.get(number, NEVER):
+            self._watched[number] = expiry
+            heapq.heappush(self._heap, (expiry, False, number))
+
+    def watch_boosted(
+        self, concepts: ConceptTable, numbers: Sequence[int], boosts: Sequence[float], settings: MemorySettings
+    ) -> None:
+        """Note when concepts that were boosted, by as much each, will have faded.
+
+        A boost lets a concept fade later, never sooner, so an older entry stays a lower bound: but for boosts so small
+        that rounding weighs more.
+        """
+        for number, boost in zip(numbers, boosts, strict=True):
+            if number not in self._watched or boost < concepts.strength[number] * _TINY:
+                self.watch_concept(number, concepts.expiry(number, settings))
+
+    def watch_passages(self, passages: PassageTable, numbers: Iterable[int], settings: MemorySettings) -> None:
+        """Note when passages are over; nothing puts that off, so each is watched once."""
+        if settings.episode_life:
+            for number in numbers:
+                heapq.heappush(self._heap, (passages.at[number] + settings.episode_life, True, number))
+
+    def renumber(self, concepts: Integers, passages: Integers) -> None:
+        """Give concept i the number concepts[i] and passage i passages[i], and drop those of -1."""
+        numbers = concepts.tolist(), passages.tolist()
+        renumbered = ((time, which, numbers[which][number]) for time, which, number in self._heap)
+        self._heap = [entry for entry in renumbered if entry[2] >= 0]
+        heapq.heapify(self._heap)
+        watched = ((numbers[False][number], time) for number, time in self._watched.items())
+        self._watched = {number: time for number, time in watched if number >= 0}
+
+    def earliest(self) -> int:
+        """Return before when nothing has faded."""
+        return self._heap[0][0] if self._heap else NEVER
+
+    def until(self, at: int, expiry_of: Callable[[int], int]) -> tuple[list[int], list[int]]:
+        """Take out and return the concepts that have faded by `at`, and the passages that are over, by time.
+
+        Some of them may have left otherwise before.
+        """
+        heap, watched = self._heap, self._watched
+        concepts, passages = list[int](), list[int]()
+        while heap and heap[0][0] <= at:
+            time, is_passage, number = heapq.heappop(heap)
+            if is_passage:
+                passages.append(number)
+            elif watched.get(number) == time:  # else an earlier entry has spoken for it
+                del watched[number]
+                expiry = expiry_of(number)
+                if expiry > at:
+                    self.watch_concept(number, expiry)
+                else:
+                    concepts.append(number)
+        return concepts, passages

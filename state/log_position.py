@@ -1,0 +1,162 @@
+"""The head of a partition's fold: where it stands in the log, and which event it will accept next (claim + chain).
+
+    watermark   offset in `events` of the last record folded           -1 for none
+    last        start of the hash of that record: tells a store of another log, but for rare late retries
+    epoch       offset of the latest Claim: the only writer that counts -1 for none
+    claim       start of the hash of that Claim: another may have lain there before a broker lost it
+    seq         number of data events accepted so far
+    source      offset in `turns` that the last accepted event with a source accounts for, -1 for none
+    chain       rolling sha256 over the bytes of every claim and accepted event
+    partitions  partition count that the topic had when it was claimed
+    graphs, turns   how many there are, each turn id once
+
+Rules (`judge`), in the order in which they are tried; every record moves the watermark, whatever became of it:
+
+    Claim                             accepted: its offset becomes the epoch; `anew`: no source is accounted for
+    names another claim               fenced: written by a worker that no longer owns the partition
+    seq is not the next one           gap: a duplicate, a reordered retry, or something before it was not written
+    source not beyond the last one    gap
+    chain is not ours                 LogRewrittenError: same claim and seq, but the log before it is another one
+    else                              accepted
+
+Why `seq` and not only the source offset: recalls and windows are events without a source, and share the one chain.
+Simulated over thousands of seeded runs with zombies, lost acks and lost tails: no loss, no doubling, no reorder.
+
+Why a restored log needs a Claim that starts the sources anew: its events name offsets of a topic `turns` that is not
+there.  In the new one they mean nothing: turns below `source` would never be read.  From -1 on everything in it is
+read, and nothing counts twice: a turn that the log already holds is known by its id (streams/ingest/command_handler.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from enum import Enum
+from typing import Any
+
+import orjson
+from msgspec import Struct
+from msgspec.structs import replace
+
+from state.errors import LogRewrittenError, WrongLayoutError
+from state.events.events import AnyEvent, Claim, DataEvent
+from state.events.upcasting import VERSION
+
+
+class Acceptance(Enum):
+    """What became of one record of the log."""
+
+    ACCEPTED = "accepted"
+    FENCED = "fenced"
+    GAP = "gap"
+
+
+class Outline(Struct, frozen=True, gc=False):
+    """What of a graph event the head looks at: fields as in state/events/events.py, of which no bound is checked here."""
+
+    kind: str
+    epoch: int
+    claim: str
+    seq: int
+    chain: str
+    graph: str
+    v: int = VERSION
+    src: int | None = None
+
+
+def fingerprint(value: bytes) -> str:
+    """Return what tells one record of the log from another: the first 4 bytes of its sha256, hex."""
+    return hashlib.sha256(value).digest()[:4].hex()
+
+
+def _source(event: DataEvent | Outline) -> int | None:
+    """Return the offset in `turns` that `event` accounts for, None if it came about otherwise."""
+    return getattr(event, "src", None)
+
+
+class LogPosition(Struct, frozen=True, gc=False):
+    """See the module's docstring."""
+
+    watermark: int = -1
+    last: str = ""
+    epoch: int = -1
+    claim: str = ""
+    seq: int = 0
+    source: int = -1
+    chain: bytes = bytes(32)
+    partitions: int = 0
+    graphs: int = 0
+    turns: int = 0
+
+    @property
+    def link(self) -> dict[str, Any]:
+        """What the next event must carry to be accepted."""
+        return {"epoch": self.epoch, "claim": self.claim, "seq": self.seq + 1, "chain": self._link_to_chain}
+
+    @property
+    def _link_to_chain(self) -> str:
+        return self.chain[:8].hex()
+
+    def after(
+        self, offset: int, event: AnyEvent | Outline, value: bytes, *, is_last: bool = True
+    ) -> tuple[LogPosition, Acceptance]:
+        """Return the head once the record `value` = `event` at `offset` is folded, and what became of it.
+
+        `is_last`: else another record follows at once, and of a data event `last` is not worth its hash.
+        Raises LogRewrittenError, WrongLayoutError.
+        """
+        if offset <= self.watermark:
+            raise LogRewrittenError(
+                f"offset {offset} was folded before (watermark {self.watermark}): a reader went back"
+            )
+        last = fingerprint(value) if is_last or isinstance(event, Claim) else ""
+        if isinstance(event, Claim):
+            return replace(self, watermark=offset, last=last)._claimed(event, value), Acceptance.ACCEPTED
+        verdict = self._judge(offset, event)
+        if verdict is not Acceptance.ACCEPTED:
+            return replace(self, watermark=offset, last=last), verdict
+        source = _source(event)
+        source = self.source if source is None else source
+        position = offset, last, self.epoch, self.claim, event.seq, source, self._chained(value)
+        return LogPosition(*position, self.partitions, self.graphs, self.turns), Acceptance.ACCEPTED
+
+    def _claimed(self, claim: Claim, value: bytes) -> LogPosition:
+        if self.partitions not in (0, claim.partitions):
+            raise WrongLayoutError(
+                f"the topic had {self.partitions} partitions and now has {claim.partitions}. Graphs would "
+                "change owners: create topics under a new prefix with the new count and replay the log into them."
+            )
+        source = -1 if claim.anew else self.source
+        there = replace(self, epoch=self.watermark, claim=self.last, source=source, chain=self._chained(value))
+        return replace(there, partitions=claim.partitions)
+
+    def _judge(self, offset: int, event: DataEvent | Outline) -> Acceptance:
+        if event.epoch != self.epoch or event.claim != self.claim:
+            return Acceptance.FENCED
+        source = _source(event)
+        if event.seq != self.seq + 1 or (source is not None and source <= self.source):
+            return Acceptance.GAP
+        if event.chain != self._link_to_chain:
+            raise LogRewrittenError(
+                f"the event at offset {offset} follows another history than the one folded here. If the log is right, "
+                "remove this partition's store and start again: it is folded anew. If not, restore the log."
+            )
+        return Acceptance.ACCEPTED
+
+    def _chained(self, value: bytes) -> bytes:
+        return hashlib.sha256(self.chain + value).digest()
+
+    def to_bytes(self) -> bytes:
+        """Return the head as JSON."""
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        return orjson.dumps({**fields, "chain": self.chain.hex()})
+
+    @classmethod
+    def of_bytes(cls, value: bytes) -> LogPosition:
+        """Return the head that `to_bytes` described.  Raises WrongLayoutError for one with other fields."""
+        fields = orjson.loads(value)
+        if set(fields) != set(cls.__struct_fields__):
+            raise WrongLayoutError(
+                "the store was written by another version of EMGAS: run that one, or remove this partition's store "
+                "and start again: it is folded anew from the log."
+            )
+        return cls(**{**fields, "chain": bytes.fromhex(fields["chain"])})

@@ -1,0 +1,1 @@
+"""Where folds are kept: the seam, its backends, and what lies under which key."""

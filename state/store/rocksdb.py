@@ -1,0 +1,193 @@
+"""A partition's store in RocksDB: one database, one column family, keys as in state/store/store.py.
+
+A store that is opened read-only shows the moment of its opening, takes no lock and writes nothing: it may be one that a
+live worker writes to, which RocksDB allows as long as all its files are open (they are: `max_open_files` is -1).
+
+Durability: the write-ahead log is on and never fsynced.  The death of the process loses nothing; a power cut may
+rewind the store to an earlier batch, whole, and what came after is folded again from the log.  A store that is filled
+in bulk goes without that log: until it is closed, the death of the process may rewind it in the same way.
+Traps handled here: scans end silently at a damaged block (status is checked), a batch serves once, a live iterator
+keeps the lock after `close` (scans are drained before they are handed out), errors are bare `Exception`s.
+
+A store names its layout: written with the first head, in the same batch, and looked at before anything else is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from rocksdict import (
+    AccessType,
+    BlockBasedOptions,
+    Checkpoint,
+    DBCompressionType,
+    Options,
+    Rdict,
+    WriteBatch,
+    WriteOptions,
+)
+
+from emgas.errors import DataDirectoryInUseError
+from state.errors import StoreCorruptError, WrongLayoutError
+from state.store.store import HEAD, LAYOUT, LAYOUT_KEY, UNNAMED, Batch, number
+
+_WRITE_BUFFER_BYTES = 16 << 20  # per partition; a worker may own many
+_BULK_BUFFER_BYTES = 64 << 20  # a rebuild has few of them open, and is spared compactions
+# Matched from the start: "lock" alone is also in "Corruption: block checksum mismatch", and in people's paths.  A file
+# that RocksDB cannot find when it opens one is a file of its own that is gone.
+_LOCKED = re.compile(r"IO error: (While lock file|lock hold by current process)")
+_DAMAGED = re.compile(r"Corruption: |IO error: No such file or directory: While open")
+
+
+class RocksStore:
+    """An open database in the directory `path` (made if missing).
+
+    Raises DataDirectoryInUseError, StoreCorruptError; WrongLayoutError for one whose keys another version laid out otherwise.
+
+    `read_only`: of a database that exists; else StoreCorruptError is raised.
+    `bulk`: it is being filled by a rebuild, which would begin where the store stands if it died.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False, bulk: bool = False) -> None:
+        self._path = path
+        self._read_only = read_only
+        if read_only and not (path / "CURRENT").exists():  # RocksDB would leave an empty directory behind
+            raise StoreCorruptError(f"{path} is no store: its file CURRENT is missing")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        access = AccessType.read_only() if read_only else AccessType.read_write()
+        with self._explained():
+            options = _options(_BULK_BUFFER_BYTES if bulk else _WRITE_BUFFER_BYTES)
+            self._database = Rdict(str(path), options, access_type=access)
+            if bulk:
+                self._database.set_write_options(_without_log())
+        self._open = True
+        try:
+            self._names_layout = self._check_layout()
+        except BaseException:  # nobody has this store to close it
+            self.close()
+            raise
+
+    def _check_layout(self) -> bool:
+        """Return whether the store names its layout.  Raises WrongLayoutError when that is not ours."""
+        named = self.get(LAYOUT_KEY)
+        found = UNNAMED if named is None else int.from_bytes(named, "big")
+        if found != LAYOUT and (named is not None or self.get(HEAD) is not None):
+            raise WrongLayoutError(
+                f"the store {self._path} has layout {found}, this version of EMGAS reads {LAYOUT}: run the one that "
+                "wrote it, or remove that directory and start again: it is folded anew from the log."
+            )
+        return named is not None
+
+    def get(self, key: bytes) -> bytes | None:
+        with self._explained():
+            return self._database.get(key)
+
+    def scan(self, prefix: bytes, start: bytes) -> Iterator[tuple[bytes, bytes]]:
+        return iter(self._drained(prefix, start))
+
+    def _drained(self, prefix: bytes, start: bytes) -> list[tuple[bytes, bytes]]:
+        found = []
+        with self._explained():
+            cursor = self._database.iter()
+            try:
+                cursor.seek(max(prefix, start))
+                while cursor.valid() and cursor.key().startswith(prefix):
+                    found.append((cursor.key(), cursor.value()))
+                    cursor.next()
+                cursor.status()
+            finally:
+                del cursor  # else the traceback of an error would keep it, and the lock, after `close`
+        return found
+
+    def write(self, batch: Batch) -> None:
+        rows = WriteBatch(raw_mode=True)
+        for key, value in batch.items():
+            if value is None:
+                rows.delete(key)
+            else:
+                rows.put(key, value)
+        if HEAD in batch and not self._names_layout:
+            rows.put(LAYOUT_KEY, number(LAYOUT))
+        with self._explained():
+            self._database.write(rows)
+        self._names_layout |= HEAD in batch
+
+    def count(self) -> int:
+        found = 0
+        with self._explained():
+            cursor = self._database.iter()
+            try:
+                cursor.seek_to_first()
+                while cursor.valid():
+                    found += 1
+                    cursor.next()
+                cursor.status()
+            finally:
+                del cursor
+        return found
+
+    def checkpoint(self, path: Path) -> None:
+        """Make the new directory `path` a store of what is held now, by hard links where the file system has them."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._explained():
+            Checkpoint(self._database).create_checkpoint(str(path))
+
+    def close(self) -> None:
+        if self._open:
+            self._open = False
+            try:
+                if not self._read_only:
+                    self._database.flush()
+            finally:
+                self._database.close()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn the engine's bare exceptions into ours; a full disk and the like stay what they are."""
+        try:
+            yield
+        except Exception as error:
+            text = str(error)
+            if _LOCKED.match(text):
+                raise DataDirectoryInUseError(
+                    f"{self._path} is open in another process: stop it, or give this one its own EMGAS_DATA"
+                ) from error
+            if _DAMAGED.match(text):
+                raise StoreCorruptError(
+                    f"the store {self._path} is damaged ({text}). Remove that directory and start again: "
+                    "it is folded anew from the log, nothing is lost."
+                ) from error
+            raise
+
+
+def check_free(path: Path) -> None:
+    """Raise DataDirectoryInUseError when another process has the store at `path` open; it may be damaged, or not there."""
+    if not (path / "LOCK").exists():
+        return
+    with (path / "LOCK").open("r+b") as lock:
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as RocksDB does; let go of when the file is closed
+        except OSError:
+            raise DataDirectoryInUseError(f"{path} is open in another process: stop it first") from None
+
+
+def _without_log() -> WriteOptions:
+    options = WriteOptions()
+    options.disable_wal = True  # type: ignore[assignment,method-assign]  # the stub has a method, the module a value
+    return options
+
+
+def _options(write_buffer: int) -> Options:
+    options = Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.set_compression_type(DBCompressionType.lz4())
+    options.set_write_buffer_size(write_buffer)
+    options.set_max_background_jobs(2)
+    blocks = BlockBasedOptions()
+    blocks.set_bloom_filter(10, False)
+    options.set_block_based_table_factory(blocks)
+    return options

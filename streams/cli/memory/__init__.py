@@ -1,0 +1,1 @@
+"""Commands on memories: publish, query, import, forget."""

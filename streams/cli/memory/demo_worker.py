@@ -1,0 +1,59 @@
+"""The process that `emgas demo` starts and kills: publishes, asks, reports each step as a line of JSON, waits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from importlib.resources import files
+from typing import Any
+
+from emgas import Turn
+from emgas.client.client import MemoryClient
+from emgas.importers.registry import read
+from processors.recall.context import utc
+from streams.cli.shared.client import session
+from streams.cli.shared.output import configure_logging, explained
+from streams.recovery.parallel_rebuild import combined
+from streams.settings import Settings
+
+DEMO = files("streams.cli.memory") / "demo_data"
+SHOWN = 5  # passages and concepts per question
+
+
+def report(kind: str, **facts: Any) -> None:
+    """Print one line for the parent."""
+    print(json.dumps({"kind": kind, **facts}), flush=True)
+
+
+async def _work() -> None:
+    async with session(Settings()) as connected:
+        await _publish(connected.memory)
+        await _ask(connected.memory)
+        await _report_holdings(connected.memory)
+        await asyncio.to_thread(sys.stdin.read)  # until the parent kills us, or is gone
+
+
+async def _publish(memory: MemoryClient) -> None:
+    with (DEMO / "conversation.jsonl").open("rb") as stream:
+        turns = [item for item in read(stream, "conversation.jsonl") if isinstance(item, Turn)]
+    async for turn, _ in memory.publish_many(turns):
+        report("turn", at=utc(turn.at or 0), speaker=turn.speaker, text=turn.text)
+
+
+async def _ask(memory: MemoryClient) -> None:
+    for each in json.loads((DEMO / "questions.json").read_text(encoding="utf-8")):
+        reply = await memory.query(each["graph"], each["question"], top_concepts=SHOWN, top_passages=SHOWN)
+        report("reply", question=each["question"], reply=reply.model_dump())
+
+
+async def _report_holdings(memory: MemoryClient) -> None:
+    held = [await memory.inspect(number) for number in range(await memory.partitions())]
+    sums = {name: sum(getattr(each, name) for each in held) for name in ("turns", "graphs", "concepts", "pairs")}
+    report("holds", digest=combined([each.digest or "" for each in held]), **sums)
+
+
+if __name__ == "__main__":
+    configure_logging("ERROR")
+    with explained():
+        asyncio.run(_work())

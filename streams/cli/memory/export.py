@@ -1,0 +1,143 @@
+"""`emgas export`: the whole log as a backup, one graph's events, or a graph as a file for other tools."""
+
+from __future__ import annotations
+
+import os
+import time as clock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+from emgas.wire import partition_of
+from replay.as_of.moment import Moment, graph_at
+from replay.backup.backup import write
+from replay.backup.lines import Header, NoBackupError
+from replay.graph_export import WRITERS, to_networkx
+from replay.log import LogReader
+from streams.cli.shared import output
+from streams.cli.shared.times import METAVAR, time
+from streams.transport.event_topic import reading
+
+FORMATS = ("cloudevents", *WRITERS)
+
+
+def export(
+    out: Annotated[Path, typer.Option(help="The file to write; an export that was killed goes on in it.")],
+    graph: Annotated[
+        str | None,
+        typer.Option(help="Only this graph.  Its events alone cannot be restored.", callback=output.graph_id),
+    ] = None,
+    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}; but for the first, of one graph.")] = (
+        "cloudevents"
+    ),
+    passages: Annotated[bool, typer.Option("--passages", help="With a graph's concepts, its turns.")] = False,
+    as_of: Annotated[
+        int | None, typer.Option(parser=time, metavar=METAVAR, help="The graph as it was: 2023-05-08T14:00 (UTC).")
+    ] = None,
+    json: output.Json = False,
+) -> None:
+    """Write a backup of everything: one CloudEvent per line, for `emgas import`.  Or a graph, for other tools."""
+    _check(graph, format, passages, as_of)
+    if format == "cloudevents":
+        result = output.run(_backup(out, graph))
+    else:
+        result = output.run(_graph_file(out, graph or "", format, passages, as_of))
+    if json:
+        output.print_json(result)
+    else:
+        _show(result)
+
+
+def _check(graph: str | None, format: str, passages: bool, as_of: int | None) -> None:
+    """Exit where the options make no sense together."""
+    if format not in FORMATS:
+        output.fail(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}", output.USAGE)
+    if format == "cloudevents" and (passages or as_of is not None):
+        output.fail(f"--passages and --as-of go with {', '.join(WRITERS)}: a backup holds all events", output.USAGE)
+    if format != "cloudevents" and graph is None:
+        output.fail(f"name the graph to write as {format}: --graph", output.USAGE)
+
+
+async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
+    settings = output.settings()
+    async with reading(settings) as log:
+        bounds = tuple([await log.bounds(number) for number in range(await log.partitions())])
+        if graph is not None:
+            await _known(log, graph, len(bounds))
+        header = Header(settings.prefix, graph, bounds, version("emgas"), clock.time_ns() // 1_000_000)
+        with _opened(out) as file, progress(sum(end - first for first, end in bounds)) as advance:
+            try:
+                written = await write(log, file, header, advance)
+            except NoBackupError as error:
+                output.fail(f"cannot write a backup to {out}: {error}", output.USAGE)
+            os.fsync(file.fileno())
+    if not written.whole and graph is None:
+        output.err.print("[yellow]the log has gaps[/]: this backup can only be imported with --turns", highlight=False)
+    return {
+        "file": str(out),
+        "events": written.records,
+        "found": written.found,
+        "restorable": written.whole,
+        "bytes": out.stat().st_size,
+    }
+
+
+async def _known(log: LogReader, graph: str, partitions: int) -> None:
+    """Exit where nobody ever wrote to `graph`."""
+    if await graph_at(log, partition_of(graph, partitions), graph) is None:
+        output.fail_unknown(graph)
+
+
+@contextmanager
+def _opened(out: Path) -> Iterator[BinaryIO]:
+    """Open a file to be read and written, as it is; make it if it is not there."""
+    if str(out) == "-" or (out.exists() and not (out.is_file() or out.is_dir())):
+        output.fail(f"cannot write a backup to {out}: it is read again while it is written; name a file", output.USAGE)
+    try:
+        descriptor = os.open(out, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)  # what people said: nobody else's
+    except OSError as error:
+        output.fail_path("write", out, error)
+    with os.fdopen(descriptor, "r+b", buffering=1024 * 1024) as file:
+        try:
+            yield file
+        except OSError as error:
+            output.fail(f"cannot write {out}: {error.strerror}; make room, and export again to go on")
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[], None]]:
+    """Show how many of `total` events are done; gives what counts one."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with output.progress(*columns) as progress:
+        bar = progress.add_task("events", total=total)
+        yield lambda: progress.advance(bar)
+
+
+async def _graph_file(out: Path, graph: str, format: str, passages: bool, as_of: int | None) -> dict[str, Any]:
+    async with reading(output.settings()) as log:
+        number = partition_of(graph, await log.partitions())
+        found = await graph_at(log, number, graph, Moment(at=as_of))
+    if found is None:
+        output.fail_unknown(graph, as_of)
+    made, drawn = to_networkx(found, passages=passages), BytesIO()
+    WRITERS[format](made, drawn)  # before a file that may be there is opened
+    try:
+        out.write_bytes(drawn.getvalue())
+    except OSError as error:
+        output.fail_path("write", out, error)
+    return {"file": str(out), "nodes": len(made), "edges": made.number_of_edges(), "bytes": len(drawn.getvalue())}
+
+
+def _show(result: dict[str, Any]) -> None:
+    if "events" in result:
+        found = f", {result['found']} of them were there" if result["found"] else ""
+        told = f"{result['events']} events in {result['file']} ({result['bytes']} bytes){found}"
+    else:
+        told = f"{result['nodes']} nodes and {result['edges']} edges in {result['file']}"
+    output.out.print(told, highlight=False, soft_wrap=True, markup=False)

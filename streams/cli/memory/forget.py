@@ -1,0 +1,67 @@
+"""`emgas forget GRAPH`: let a graph forget concepts, turns, sessions.  The log keeps the past."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from emgas.client.client import MemoryClient
+from emgas.errors import EmgasError
+from streams.cli.shared import output
+from streams.cli.shared.client import session as connected_session
+
+KEPT = (
+    "The log keeps the past: replayed to an earlier point, the graph still holds it.  Erasing it from the log is "
+    "another matter: see docs/lifecycle.md."
+)
+Named = dict[str, list[str]]  # "concepts", "turns", "sessions"
+
+
+def forget(
+    graph: output.Graph,
+    concept: Annotated[list[str] | None, typer.Option(help="By its id, or as it was written; may be repeated.")] = None,
+    turn: Annotated[list[str] | None, typer.Option(help="A turn's id; may be repeated.")] = None,
+    session: Annotated[list[str] | None, typer.Option(help="A session's id; may be repeated.")] = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Forget concepts, turns or whole sessions.  Exits with 3 for an unknown graph, with 1 if it holds none of them."""
+    named = {"concepts": concept or [], "turns": turn or [], "sessions": session or []}
+    if not any(named.values()):
+        output.fail("name what to forget: --concept, --turn or --session", output.USAGE)
+    result = output.run(_forget(graph, named, timeout))
+    if result is None:
+        output.fail_unknown(graph)
+    if json:
+        output.print_json(result)
+        return
+    told = f"{graph} forgot {_counted(result['concepts'], 'concept')} and {_counted(result['turns'], 'turn')}"
+    output.out.print(told, highlight=False, soft_wrap=True)
+    output.err.print(KEPT, style="dim", highlight=False)
+
+
+async def _forget(graph: str, named: Named, timeout: float) -> dict[str, Any] | None:
+    """Return what became of the wish, None for an unknown graph."""
+    async with connected_session(output.settings(), timeout, begins=False) as connected:
+        memory = connected.memory
+        before = await memory.describe(graph)
+        if not before.found:
+            return None
+        source = await _wish(memory, graph, named)
+        after = await memory.describe(graph, after=source)
+    # Turns that come at the same time may bring new concepts: what is counted is the difference.
+    gone = {"concepts": max(0, before.concepts - after.concepts), "turns": after.archived - before.archived}
+    return {"graph": graph, "status": "accepted", **gone, "source": source}
+
+
+async def _wish(memory: MemoryClient, graph: str, named: Named) -> int:
+    """Return the position in `turns` from which on the wish holds.  Raises EmgasError when it is refused."""
+    outcome = await memory.forget(graph, named["concepts"], named["turns"], named["sessions"])
+    if outcome.status == "rejected":
+        raise EmgasError(outcome.reason or "refused")
+    return outcome.position.source
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

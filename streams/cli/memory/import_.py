@@ -1,0 +1,90 @@
+"""`emgas import FILE`: restore a backup into an empty memory, or publish whatever else can become turns."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from io import BufferedReader
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import uuid4
+
+import typer
+
+from emgas.importers.registry import FORMATS, Options
+from replay.backup.lines import is_backup
+from replay.backup.restore import restorable, restore
+from replay.backup.restore import turns as turns_of
+from streams.cli.memory.export import progress
+from streams.cli.memory.publish import DateOrder, Preset, Sending, Timezone, Wait, publish_file, publish_items
+from streams.cli.shared import output
+from streams.transport.event_topic import writing
+
+HEAD_BYTES = 4096  # enough of a backup's header to know it
+
+
+def import_(
+    file: Annotated[str, typer.Argument(help="A backup, a file of turns, a chat's export, or - for stdin.")],
+    turns: Annotated[
+        bool, typer.Option("--turns", help="Of a backup, publish the turns; into any memory, whatever it holds.")
+    ] = False,
+    graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
+    date_order: DateOrder = None,
+    timezone: Timezone = "UTC",
+    preset: Preset = None,
+    wait: Wait = True,
+    json: output.Json = False,
+) -> None:
+    """Restore a backup into an empty memory, or publish a chat's export.  Importing again changes nothing."""
+    if file == "-" and is_backup(_ahead()):
+        output.fail(
+            "a backup is checked before it is restored, so it cannot come from a pipe: name the file", output.USAGE
+        )
+    if file == "-" or not _holds_backup(Path(file)):
+        if turns:
+            output.fail(f"{file} is no backup: --turns is for backups", output.USAGE)
+        publish_file(file, graph, format, Options(date_order, timezone), Sending(preset, wait), json)
+    elif graph or format:
+        output.fail("a backup says itself which graphs it holds: leave --graph and --format out", output.USAGE)
+    elif turns:
+        publish_items(file, turns_of, Sending(preset, wait), json)
+    else:
+        _restore(Path(file), json)
+
+
+def _ahead() -> bytes:
+    """Return what stdin begins with, and leave it there."""
+    stream = sys.stdin.buffer
+    return stream.peek(HEAD_BYTES) if isinstance(stream, BufferedReader) else b""
+
+
+def _holds_backup(path: Path) -> bool:
+    if not os.path.isfile(path):
+        return False
+    try:
+        with path.open("rb") as stream:
+            return is_backup(stream.read(HEAD_BYTES))
+    except OSError as error:
+        output.fail_path("read", path, error)
+
+
+def _restore(file: Path, json: bool) -> None:
+    result = output.run(_restored(file))
+    if json:
+        output.print_json(result)
+        return
+    told = f"{result['appended']} events restored in {result['seconds']:.1f} s, {result['found']} were there"
+    output.out.print(told, highlight=False)
+
+
+async def _restored(file: Path) -> dict[str, Any]:
+    started = time.perf_counter()
+    with file.open("rb") as stream:
+        bounds = restorable(stream).bounds
+        stream.seek(0)
+        async with writing(output.settings(), len(bounds)) as log:
+            with progress(2 * sum(end for _, end in bounds)) as advance:
+                restored = await restore(stream, log, time.time_ns() // 1_000_000, lambda: uuid4().hex, advance)
+    return {**restored._asdict(), "seconds": round(time.perf_counter() - started, 3)}

@@ -1,0 +1,205 @@
+"""`emgas publish FILE|-`: send a file's turns, wait until each is folded, count what became of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedReader, BytesIO
+from itertools import chain, islice
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from emgas import MemoryClient, Turn, limits
+from emgas.client.connection import Connection
+from emgas.errors import EmgasError
+from emgas.importers.registry import FORMATS, BadLine, Item, Options, read, read_folder
+from emgas.messages.turns import Outcome
+from processors.recall.context import utc
+from state.events.memory_settings import PRESETS
+from streams.cli.shared import output
+from streams.cli.shared.client import Session, session
+from streams.transport.sender import error_headers
+
+DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where they do not tell: dmy, mdy or ymd.")]
+Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
+Preset = Annotated[str | None, typer.Option(help=f"How graphs live that are new: {', '.join(PRESETS)}.")]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")]
+SECONDS_OF_TODAY = range(10**9, 10**10)  # ms: January to April of 1970; s: since 2001
+RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
+
+
+@dataclass(frozen=True)
+class Sending:
+    """How turns are sent: which preset graphs get that are new, if any, and whether outcomes are waited for."""
+
+    preset: str | None
+    wait: bool
+
+
+def publish(
+    file: Annotated[str, typer.Argument(help="A file of turns, or - for stdin.")],
+    graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
+    date_order: DateOrder = None,
+    timezone: Timezone = "UTC",
+    preset: Preset = None,
+    wait: Wait = True,
+    json: output.Json = False,
+) -> None:
+    """Publish turns: our own JSONL, or what another program exported.  Publishing again changes nothing."""
+    publish_file(file, graph, format, Options(date_order, timezone), Sending(preset, wait), json)
+
+
+def publish_file(
+    file: str, graph: str | None, format: str | None, options: Options, sending: Sending, json: bool
+) -> None:
+    """Publish a file or a folder (- for stdin), and say what became of its turns."""
+    if os.path.isdir(file):  # as pathlib's, but of a name that cannot be looked at it is False, and opening tells why
+        publish_items(file, lambda _: read_folder(Path(file), graph, format, options), sending, json)
+    else:
+        publish_items(file, lambda stream: read(stream, file, graph, format, options), sending, json)
+
+
+def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, json: bool) -> None:
+    """Publish what `reading` makes of `file`, and say what became of it."""
+    if sending.preset is not None and sending.preset not in PRESETS:
+        output.fail(f"there is no preset {sending.preset}: take one of {', '.join(PRESETS)}", output.USAGE)
+    with output.explained():
+        counts = output.run(_publish(file, reading, sending))
+    if json:
+        output.print_json(counts)
+    else:
+        _show(counts, sending.wait)
+    if 0 < counts["published"] == counts["rejected"]:
+        output.fail(f"nothing of {file} could be accepted: `emgas dead-letters list` has it, with the reasons")
+
+
+async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending) -> dict[str, float]:
+    started = time.perf_counter()
+    counts: Counter[str] = Counter()
+    with _opened(file) as stream:
+        items = _begun(file, reading, stream)
+        async with session(output.settings(), timeout=30.0) as connected:
+            await _send(connected, items, stream, counts, sending)
+    result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
+    return {**result, "seconds": round(time.perf_counter() - started, 3)}
+
+
+async def _send(
+    connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], sending: Sending
+) -> None:
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
+    with output.progress(*columns) as progress:
+        known = isinstance(stream, BufferedReader) and stream is not sys.stdin.buffer
+        size = Path(stream.name).stat().st_size if known else None
+        bar = progress.add_task("publishing", total=size)
+        turns = _good(connected.connection, items, counts)
+        turns = turns if sending.preset is None else _configured(connected.memory, turns, sending.preset)
+        async for _, result in connected.memory.publish_many(turns, outcomes=sending.wait):
+            counts["published"] += 1
+            if isinstance(result, Outcome):
+                counts[RESULTS[result.status]] += 1
+                _tell_rejection(result)
+            if size is not None and counts["published"] % 50 == 0:
+                progress.update(bar, completed=stream.tell(), description=f"{counts['published']} turns")
+
+
+def _begun(file: str, reading: Callable[[BinaryIO], Iterator[Item]], stream: BinaryIO) -> Iterator[Item]:
+    """Return the items, the first one read: a file of which nothing can be read begins no memory."""
+    try:
+        items = reading(stream)
+        first = list(islice(items, 1))
+    except OSError as error:
+        output.fail_path("read", file, error)
+    return chain(first, _read_on(file, items))
+
+
+def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items.  Raises EmgasError when the file cannot be read any further."""
+    try:
+        yield from items
+    except OSError as error:
+        raise EmgasError(f"cannot read on in {file}: {error.strerror or error}; publish it again to go on") from error
+
+
+async def _good(connection: Connection, items: Iterator[Item], counts: Counter[str]) -> AsyncIterator[Turn]:
+    """Yield the turns; bury the lines that cannot be one, so that nothing of the file is lost."""
+    told = False
+    for item in items:
+        if isinstance(item, BadLine):
+            counts["published"] += 1
+            counts["rejected"] += 1
+            await _bury(connection, item)
+        else:
+            if not told and item.at is not None and item.at in SECONDS_OF_TODAY:
+                told = True
+                _tell_doubtful(item.id, item.at)
+            yield item
+
+
+def _tell_doubtful(turn: str, at: int) -> None:
+    told = f"turn {turn} is dated {utc(at)}: `at` is in milliseconds, was it meant in seconds?"
+    output.err.print(f"[yellow]doubtful[/] {escape(told)}", highlight=False, soft_wrap=True)
+
+
+async def _configured(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str) -> AsyncIterator[Turn]:
+    """Yield the turns; before the first one of a graph that the memory does not know, say how it is to live."""
+    seen: set[str] = set()
+    async for turn in turns:
+        if turn.graph not in seen and not (await memory.describe(turn.graph)).found:
+            outcome = await memory.configure(turn.graph, preset, id=f"preset-{preset}")
+            if outcome.status == "rejected":
+                raise EmgasError(f"graph {turn.graph}: {outcome.reason}")
+        seen.add(turn.graph)
+        yield turn
+
+
+async def _bury(connection: Connection, line: BadLine) -> None:
+    reason = line.told
+    output.err.print(f"[yellow]rejected[/] {escape(reason)}", highlight=False, soft_wrap=True)
+    headers = error_headers(connection.topics.turns, -1, -1, reason)
+    if len(line.raw) > limits.TRANSPORT_BYTES:
+        headers += (("emgas.errors.original-bytes", str(len(line.raw)).encode()),)
+    await connection.send(connection.topics.dead_letters, None, line.raw[: limits.TRANSPORT_BYTES], headers)
+
+
+def _tell_rejection(outcome: Outcome) -> None:
+    if outcome.status == "rejected":
+        told = escape(f"turn {outcome.turn}: {outcome.reason}")
+        output.err.print(f"[yellow]rejected[/] {told}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    if os.path.isdir(file):
+        yield BytesIO()
+        return
+    try:
+        stream = open(file, "rb")  # noqa: SIM115 - closed below: only opening it may fail like this
+    except FileNotFoundError:
+        output.fail(f"there is no file {file}", output.USAGE)
+    except OSError as error:
+        output.fail_path("read", file, error)
+    with stream:
+        yield stream
+
+
+def _show(counts: dict[str, float], waited: bool) -> None:
+    told = ", ".join(f"{int(counts[name])} {name}" for name in ("accepted", "duplicates", "rejected"))
+    told = told if waited else f"logged, not waited for; {int(counts['rejected'])} rejected"
+    rate = counts["published"] / counts["seconds"] if counts["seconds"] else 0
+    output.out.print(f"{int(counts['published'])} turns in {counts['seconds']:.1f} s ({rate:.0f}/s): {told}")
+    if counts["rejected"]:
+        output.out.print("see what was rejected: emgas dead-letters list")

@@ -1,0 +1,108 @@
+"""`emgas query GRAPH TEXT`: ask a graph, show what woke and what it brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, cast
+
+import orjson
+import typer
+from rich.markup import escape
+
+from emgas.client.query_arguments import asking
+from emgas.messages.queries import Mode, Query, Reply
+from processors.recall.context import utc
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+from streams.cli.shared.times import METAVAR, time
+from streams.cli.shared.why import why
+
+Names = list[str]
+
+
+def query(
+    graph: output.Graph,
+    text: Annotated[str, typer.Argument(help="The question.")],
+    mode: Annotated[str, typer.Option(help="default, or literal: the original algorithm.")] = "default",
+    top: Annotated[
+        int | None, typer.Option(min=0, max=100, help="Concepts and passages to show; else as many as it needs.")
+    ] = None,
+    budget: Annotated[int, typer.Option(min=0, help="Tokens of context.")] = 1000,
+    after: Annotated[int | None, typer.Option(help="Answer once this offset of turns is folded.")] = None,
+    as_of: Annotated[
+        int | None, typer.Option(parser=time, metavar=METAVAR, help="Ask the graph as it was: 2023-05-08T14:00 (UTC).")
+    ] = None,
+    reinforce: Annotated[bool, typer.Option("--reinforce", help="Strengthen what is recalled.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each passage came.")] = False,
+    sessions: Annotated[Names | None, typer.Option("--session", help="Only of this session; repeatable.")] = None,
+    speakers: Annotated[Names | None, typer.Option("--speaker", help="Only what this one said; repeatable.")] = None,
+    since: Annotated[
+        int | None, typer.Option(parser=time, metavar=METAVAR, help="Only what was said from then on.")
+    ] = None,
+    until: Annotated[
+        int | None, typer.Option(parser=time, metavar=METAVAR, help="Only what was said before then.")
+    ] = None,
+    concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
+    exclude: Annotated[Names | None, typer.Option("--exclude", help="Not the turn of this id; repeatable.")] = None,
+    meta: Annotated[
+        Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the answer.")] = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Ask a graph.  Exits with 3 when nobody ever wrote to it."""
+    if mode not in ("default", "literal"):
+        output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
+    named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
+    only: dict[str, Any] = {name: given or [] for name, given in named.items()}
+    only |= {"since": since, "until": until, "metadata": _metadata(meta or [])}
+    options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
+    if top is not None:
+        options |= {"top_concepts": top, "top_passages": top}
+    with output.explained():  # a wrong call is told whether or not there is a memory
+        asked = asking(None, only, {**options, "graph": graph, "text": text, "after": after, "as_of": as_of})
+    reply = output.run(_ask(asked, timeout))
+    if json:
+        output.print_json(reply.model_dump())
+    elif reply.found:
+        show(reply)
+    if not reply.found:
+        output.fail_unknown(graph, as_of)
+
+
+async def _ask(asked: Query, seconds: float) -> Reply:
+    async with session(output.settings(), seconds, begins=False) as connected:
+        return await connected.memory.ask(asked)
+
+
+def _metadata(given: Sequence[str]) -> dict[str, Any]:
+    """Return KEY=VALUE as metadata; a value is a number, true, false, null or a "string" of JSON, else a string."""
+    for each in given:
+        if "=" not in each:
+            output.fail(f"--meta {each}: write KEY=VALUE", output.USAGE)
+    return {key: _value(value) for key, _, value in (each.partition("=") for each in given)}
+
+
+def _value(text: str) -> Any:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    return text if isinstance(value, dict | list) else value
+
+
+def show(reply: Reply) -> None:
+    """Print a reply for people."""
+    concepts = output.table("concepts", "concept", "energy#", "woken along")
+    for concept in reply.concepts:
+        concepts.add_row(escape(concept.label), f"{concept.energy:.3f}", escape(" → ".join(concept.path)))
+    passages = output.table("passages", "score#", "when", "who", "what")
+    for passage in reply.passages:
+        passages.add_row(f"{passage.score:.2f}", utc(passage.at), escape(passage.speaker), escape(passage.text))
+    output.out.print(concepts, passages)
+    for passage in reply.passages:
+        if passage.why is not None:
+            output.out.print(why(passage, passage.why), highlight=False)
+    where, took = reply.position, reply.timing.recall_ms
+    told = f"context: {reply.tokens} tokens; partition {where.partition} at {where.watermark}; {took:.1f} ms"
+    output.out.print(told, style="dim")

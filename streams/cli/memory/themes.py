@@ -1,0 +1,48 @@
+"""`emgas themes GRAPH`: the topics of a graph.  They are called themes here because topics are Kafka's."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+
+from emgas.messages.queries import Description, Theme
+from processors.recall.context import utc
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+
+SHOWN = 12  # concepts per theme; --json gives all
+
+
+def themes(
+    graph: output.Graph,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Show what a graph is about: groups of concepts, found at consolidation.  Exits with 3 for an unknown graph."""
+    described = output.run(_describe(graph, timeout))
+    if json:
+        listed = [theme.model_dump() for theme in described.themes]
+        output.print_json({"graph": graph, "found": described.found, "themes": listed})
+    elif described.found:
+        _show(described)
+    if not described.found:
+        output.fail_unknown(graph)
+
+
+async def _describe(graph: str, timeout: float) -> Description:
+    async with session(output.settings(), timeout, begins=False) as connected:
+        return await connected.memory.describe(graph)
+
+
+def _show(described: Description) -> None:
+    rows = output.table(f"{described.graph}: {len(described.themes)} themes", "theme", "concepts", "since")
+    for theme in described.themes:
+        rows.add_row(escape(theme.label), escape(_listed(theme)), utc(theme.born))
+    output.out.print(rows)
+    kept = f"{described.turns} turns, {described.concepts} concepts, {described.long_term} of them long-term"
+    told = f"{kept}; {described.archived} turns archived; its time is {utc(described.clock)}"
+    output.out.print(told, style="dim", highlight=False, soft_wrap=True)
+
+
+def _listed(theme: Theme) -> str:
+    more = len(theme.concepts) - SHOWN
+    return ", ".join(theme.concepts[:SHOWN]) + (f", and {more} more" if more > 0 else "")

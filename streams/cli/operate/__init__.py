@@ -1,0 +1,1 @@
+"""Commands for operators: worker, topics, doctor, snapshots, dead letters."""

@@ -1,0 +1,65 @@
+"""`emgas dead-letters list|show`: what could not be accepted, and why."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from streams.cli.shared import output
+from streams.transport.dead_letters import DeadLetter, read_all
+from streams.transport.select import readable
+
+app = typer.Typer(no_args_is_help=True, help="What could not be accepted, and why.")
+
+
+async def _read() -> list[DeadLetter]:
+    settings = output.settings()
+    async with readable(settings) as topics:  # beside a process that has the log, too
+        return await read_all(topics.reader(settings.topics.dead_letters))
+
+
+@app.command("list")
+def list_letters(json: output.Json = False) -> None:
+    """List the dead letters that are kept, oldest first."""
+    letters = output.run(_read())
+    if json:
+        output.print_json({"dead_letters": [_described(letter) for letter in letters]})
+        return
+    rows = output.table(f"{len(letters)} dead letters", "id", "meant for", "bytes#", "why")
+    for letter in letters:
+        rows.add_row(letter.id, escape(letter.origin), str(len(letter.value)), escape(letter.reason))
+    output.out.print(rows)
+
+
+@app.command()
+def show(
+    letter: Annotated[str, typer.Argument(metavar="ID", help="As the list shows it: partition:offset.")],
+    json: output.Json = False,
+) -> None:
+    """Print one dead letter's bytes, untouched."""
+    for each in output.run(_read()):
+        if each.id == letter:
+            _show(each, json)
+            return
+    output.fail(f"there is no dead letter {letter}: see `emgas dead-letters list`", output.NOT_FOUND)
+
+
+def _show(letter: DeadLetter, json: bool) -> None:
+    if json:
+        output.print_json({**_described(letter), "value": letter.value.decode(errors="replace")})
+        return
+    output.err.print(escape(f"{letter.origin}: {letter.reason}"), highlight=False, soft_wrap=True)
+    sys.stdout.buffer.write(letter.value + b"\n")
+
+
+def _described(letter: DeadLetter) -> dict[str, Any]:
+    return {
+        "id": letter.id,
+        "origin": letter.origin,
+        "reason": letter.reason,
+        "bytes": len(letter.value),
+        "at": letter.timestamp,
+    }

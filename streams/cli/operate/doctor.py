@@ -1,0 +1,121 @@
+"""`emgas doctor`: is everything there that a memory needs, and what does it hold?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from emgas.errors import EmgasError
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.dense import model_name
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+from streams.plugins import embedders
+from streams.settings import Settings
+from streams.transport import select
+from streams.transport.topic_plan import FOR_EVER
+
+LEAST_FREE = 0.1  # of the disk
+HELD = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+@dataclass
+class Findings:
+    """What the doctor saw."""
+
+    transport: str
+    checks: list[Check] = field(default_factory=list)
+    holds: Counter[str] = field(default_factory=Counter)
+
+    def add(self, name: str, ok: bool, detail: str) -> None:
+        self.checks.append(Check(name, ok, detail))
+
+    def described(self) -> dict[str, Any]:
+        held = {name: self.holds[name] for name in HELD}
+        ok = all(check.ok for check in self.checks)
+        return {"ok": ok, "transport": self.transport, **held, "checks": [asdict(check) for check in self.checks]}
+
+
+def doctor(json: output.Json = False) -> None:
+    """Check settings, disk, broker, topics and workers.  Exits with 1 when something is wrong."""
+    settings = output.settings()
+    findings = output.run(_examine(settings))
+    described = findings.described()
+    if json:
+        output.print_json(described)
+    else:
+        _show(findings, described)
+    if not described["ok"]:
+        raise typer.Exit(output.FAILURE)
+
+
+async def _examine(settings: Settings) -> Findings:
+    findings = Findings("embedded" if settings.is_embedded else "kafka")
+    _examine_disk(settings.home, findings)
+    findings.add("extractor", True, YakeExtractor(settings.language, settings.own_words).version)
+    _examine_embedder(settings.embedder, findings)
+    try:
+        if not settings.is_embedded:
+            await _examine_topics(settings, findings)
+        await _examine_partitions(settings, findings)
+    except EmgasError as error:
+        findings.add("transport", False, str(error))
+    return findings
+
+
+def _examine_disk(home: Path, findings: Findings) -> None:
+    there = next(path for path in (home, *home.parents) if path.exists())
+    findings.add("data directory", os.access(there, os.W_OK), str(home))
+    usage = shutil.disk_usage(there)
+    findings.add("disk", usage.free > LEAST_FREE * usage.total, f"{usage.free / 2**30:.1f} GiB free")
+
+
+def _examine_embedder(path: Path | None, findings: Findings) -> None:
+    try:
+        embedder = embedders.chosen(path)
+    except EmgasError as error:
+        findings.add("embedder", False, str(error))
+    else:
+        findings.add("embedder", True, "none" if embedder is None else model_name(embedder))
+
+
+async def _examine_topics(settings: Settings, findings: Findings) -> None:
+    described = {topic.name: topic for topic in await select.describe(settings)}
+    events = described[settings.topics.events]
+    kept = events.config.get("retention.ms") == str(FOR_EVER) and events.config.get("cleanup.policy") == "delete"
+    findings.add("events kept for ever", kept, ", ".join(f"{k}={v}" for k, v in sorted(events.config.items())))
+    counts = {described[name].partitions for name in (settings.topics.turns, settings.topics.queries, events.name)}
+    findings.add("partitions agree", len(counts) == 1, str(sorted(counts)))
+
+
+async def _examine_partitions(settings: Settings, findings: Findings) -> None:
+    async with session(settings) as connected:
+        for number in range(await connected.memory.partitions()):
+            held = await connected.memory.inspect(number, digest=False)
+            for name in HELD:
+                findings.holds[name] += getattr(held, name)
+        findings.add("every partition answers", True, f"{number + 1} partitions")
+
+
+def _show(findings: Findings, described: dict[str, Any]) -> None:
+    rows = output.table(f"EMGAS on {findings.transport}", "check", "ok", "detail")
+    for check in findings.checks:
+        rows.add_row(check.name, "[green]yes[/]" if check.ok else "[bold red]NO[/]", check.detail)
+    output.out.print(rows)
+    told = ", ".join(f"{described[name]} {name}" for name in HELD)
+    output.out.print(told)

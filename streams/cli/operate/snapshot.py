@@ -1,0 +1,163 @@
+"""`emgas snapshot create|list|restore`: copies of partitions' stores, to start from instead of folding everything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Annotated, Any
+
+import typer
+
+from emgas.messages.operator import Checkpointed
+from processors.recall.context import utc
+from replay.backup.manifest import Manifest, SnapshotRefusedError
+from replay.backup.snapshots import NoSuchPlaceError, Snapshots, SnapshotsUnreachableError
+from replay.backup.snapshots import restore as fetch
+from replay.log import LogReader
+from state.store.rocksdb import check_free
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+from streams.settings import Settings
+from streams.transport.select import check_there, readable
+
+app = typer.Typer(no_args_is_help=True, help="Copies of the stores, from which a worker can start.")
+TIMEOUT = 600.0  # seconds: a large store is hashed and copied
+To = Annotated[str | None, typer.Option("--to", help="Directory or URL to write to, instead of EMGAS_SNAPSHOTS.")]
+From = Annotated[str | None, typer.Option("--from", help="Directory or URL to read from, instead of EMGAS_SNAPSHOTS.")]
+
+
+@app.command()
+def create(to: To = None, json: output.Json = False) -> None:
+    """Have the live owners write a snapshot of every partition."""
+    settings = output.settings()
+    if not settings.is_embedded and to is not None:
+        output.fail("--to: workers on Kafka write where their own EMGAS_SNAPSHOTS says", output.USAGE)
+    if settings.is_embedded:
+        settings = _settings(to, "--to")
+        with output.explained():
+            check_there(settings)
+        _check_writable(settings)
+    taken = output.run(_create(settings))
+    rows = [
+        {"partition": each.position.partition, "snapshot": each.snapshot, "watermark": each.position.watermark}
+        | {"bytes": each.bytes}
+        for each in taken
+    ]
+    _tell("snapshots taken", rows, json)
+
+
+async def _create(settings: Settings) -> list[Checkpointed]:
+    async with session(settings, TIMEOUT, begins=False) as connected:
+        return [await connected.memory.checkpoint(number) for number in range(await connected.memory.partitions())]
+
+
+@app.command(name="list")
+def list_(from_: From = None, json: output.Json = False) -> None:
+    """Show the snapshots that there are, the newest first.  Their files are not read."""
+    with output.explained():
+        kept = _kept(_settings(from_, "--from"))
+        rows = [_row(kept, number, name) for number in kept.partitions() for name in kept.names(number)]
+    if rows or json:
+        _tell("snapshots", rows, json)
+    else:
+        output.out.print(f"no snapshots at {kept.root} yet", highlight=False, soft_wrap=True, markup=False)
+
+
+def _row(kept: Snapshots, number: int, name: str) -> dict[str, Any]:
+    try:
+        manifest = kept.manifest(number, name)
+    except SnapshotRefusedError as error:
+        return {"partition": number, "snapshot": name, "problem": str(error)}
+    fields = ("watermark", "graphs", "turns", "keys", "bytes", "created_at", "emgas")
+    return {"partition": number, "snapshot": name, **{field: getattr(manifest, field) for field in fields}}
+
+
+@app.command()
+def restore(from_: From = None, json: output.Json = False) -> None:
+    """Put the newest good snapshot of each partition into the data directory of a stopped worker.
+
+    Exits with 3 when there is no snapshot, with 1 when none of those there can be used.
+    """
+    settings = _settings(from_, "--from")
+    rows = output.run(_restore(settings))
+    if any(row["snapshot"] for row in rows):
+        _tell("restored", rows, json)
+        return
+    go_on = "nothing was changed: a worker goes on with what it has, or folds the log from its beginning"
+    if any(row["refused"] for row in rows):
+        output.fail(f"no snapshot at {settings.snapshots} can be used; {go_on}")
+    output.fail(f"there is no snapshot of {settings.prefix} at {settings.snapshots}; {go_on}", output.NOT_FOUND)
+
+
+async def _restore(settings: Settings) -> list[dict[str, Any]]:
+    kept = _kept(settings)
+    async with readable(settings) as topics:
+        log = topics.reader(settings.topics.events)
+        for number in range(topics.partitions):
+            check_free(settings.store_of(number))
+        return [await _restore_one(settings, kept, number, log) for number in range(topics.partitions)]
+
+
+async def _restore_one(settings: Settings, kept: Snapshots, number: int, log: LogReader) -> dict[str, Any]:
+    refused: list[str] = []
+    store = settings.store_of(number)
+    new = store.with_name(f"{number}.new")
+    shutil.rmtree(new, ignore_errors=True)  # of a restore that was killed
+    manifest: Manifest | None = await fetch(kept, number, log, new, refused.append)
+    for why in refused:
+        output.warn(why)
+    if manifest is not None:
+        shutil.rmtree(store, ignore_errors=True)  # killed after this, the worker folds anew or fetches by itself
+        os.rename(new, store)
+    return {
+        "partition": number,
+        "snapshot": manifest.name if manifest else None,
+        "watermark": manifest.watermark if manifest else None,
+        "refused": refused,
+    }
+
+
+def _settings(place: str | None, option: str) -> Settings:
+    """Return the settings with `place`, which `option` named, for that of the environment; or exit without one."""
+    settings = output.settings()
+    settings = settings if place is None else settings.model_copy(update={"snapshots": place})
+    if not settings.snapshots:
+        output.fail(f"give {option}, or set EMGAS_SNAPSHOTS to a directory or URL", output.USAGE)
+    return settings
+
+
+def _kept(settings: Settings) -> Snapshots:
+    assert settings.snapshots is not None  # noqa: S101 - checked with the settings
+    return opened(settings.snapshots, settings.prefix)
+
+
+def opened(root: str, prefix: str) -> Snapshots:
+    """Return the snapshots at `root`, or exit: a name that cannot be used is a wrong call."""
+    try:
+        kept = Snapshots(root, prefix)
+    except NoSuchPlaceError as error:
+        output.fail(str(error), output.USAGE)
+    if not kept.outlast:
+        output.fail(f"{root} is gone when this command ends: name a directory", output.USAGE)
+    return kept
+
+
+def _check_writable(settings: Settings) -> None:
+    try:
+        _kept(settings).check_writable()
+    except SnapshotsUnreachableError as error:
+        output.fail(str(error), output.USAGE)
+
+
+def _tell(title: str, rows: list[dict[str, Any]], json: bool) -> None:
+    if json:
+        output.print_json({title.split()[0]: rows})
+        return
+    shown = output.table(title, "partition#", "snapshot", "at#", "MB#", "made", "")
+    for row in rows:
+        made = utc(row["created_at"]) if "created_at" in row else ""
+        size = f"{row['bytes'] / 1e6:.1f}" if "bytes" in row else ""
+        told = row.get("problem") or ("" if row["snapshot"] else "none")
+        at = "" if row.get("watermark") is None else str(row["watermark"])
+        shown.add_row(str(row["partition"]), row["snapshot"] or "", at, size, made, told)
+    output.out.print(shown)

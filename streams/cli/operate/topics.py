@@ -1,0 +1,58 @@
+"""`emgas topics create|describe`: the six topics, with their settings."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from streams.cli.shared import output
+from streams.transport import select
+from streams.transport.topic_plan import TopicDescription
+
+app = typer.Typer(no_args_is_help=True, help="The topics that carry turns, events, queries and answers.")
+
+
+@app.command()
+def create(
+    partitions: Annotated[int | None, typer.Option(min=1, help="Of the keyed topics; fixed at birth.")] = None,
+    replication: Annotated[int | None, typer.Option(min=1, help="Copies of every record.")] = None,
+    json: output.Json = False,
+) -> None:
+    """Create what is missing.  Existing topics are left as they are; another partition count is refused."""
+    given = {"partitions": partitions, "replication": replication}
+    settings = output.settings().model_copy(update={name: value for name, value in given.items() if value})
+    output.run(select.create(settings))
+    _print(output.run(select.describe(settings)), json)
+
+
+@app.command()
+def describe(json: output.Json = False) -> None:
+    """Show the topics: partitions, copies, settings, how much they hold."""
+    _print(output.run(select.describe(output.settings())), json)
+
+
+def _print(topics: list[TopicDescription], json: bool) -> None:
+    if json:
+        output.print_json({"topics": [_described(topic) for topic in topics]})
+        return
+    rows = output.table("topics", "topic", "partitions#", "copies#", "records#", "settings")
+    for topic in topics:
+        told = ", ".join(f"{name}={value}" for name, value in sorted(topic.config.items()))
+        rows.add_row(topic.name, str(topic.partitions), str(topic.replication), str(_records(topic)), told)
+    output.out.print(rows)
+
+
+def _records(topic: TopicDescription) -> int:
+    return sum(end - start for start, end in topic.bounds)
+
+
+def _described(topic: TopicDescription) -> dict[str, object]:
+    return {
+        "name": topic.name,
+        "id": topic.topic_id,
+        "partitions": topic.partitions,
+        "replication": topic.replication,
+        "records": _records(topic),
+        "config": topic.config,
+    }

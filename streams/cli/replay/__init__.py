@@ -1,0 +1,1 @@
+"""Commands on the log: verify, rebuild, diff, branch, undo."""

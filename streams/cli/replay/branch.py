@@ -1,0 +1,169 @@
+"""`emgas replay branch`: make another memory of the same turns, beside this one."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from emgas import Turn
+from emgas.client.client import MemoryClient
+from emgas.errors import EmgasError, InvalidMessageError
+from emgas.messages.turns import Forget, Outcome
+from emgas.messages.turns import Settings as Wished
+from emgas.validation import build
+from replay.as_of.history import accepted
+from replay.branch import Due, Life, Message, messages
+from state.events.memory_settings import PRESETS
+from streams.cli.memory.configure import DURATIONS
+from streams.cli.replay.branch_cursor import Cursor
+from streams.cli.shared import durations, output
+from streams.cli.shared.client import Session, session
+from streams.settings import Settings
+from streams.transport import select
+
+TIMEOUT = 60.0
+COUNTED = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
+
+Into = Annotated[Path | None, typer.Option(help="The branch's own directory: an embedded memory.", file_okay=False)]
+Prefix = Annotated[str | None, typer.Option(help="Prefix of the branch's topics on the same broker.")]
+
+
+def branch(
+    into: Into = None,
+    to_prefix: Prefix = None,
+    preset: Annotated[str | None, typer.Option(help=f"How its graphs live: {', '.join(PRESETS)}.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of them: half-life=7d. Repeat.")
+    ] = None,
+    extractor: Annotated[str | None, typer.Option(help="package.module.name; with --into only.")] = None,
+    json: output.Json = False,
+) -> None:
+    """Fold the same turns once more, elsewhere: another extractor, other settings, another version of EMGAS.
+
+    Doing it again brings the branch up to date.  Without --preset and --set, graphs live there as they do here.
+    """
+    source = output.settings()
+    target = target_of(source, into, to_prefix, extractor)
+    life = _life(preset, set_ or []) if preset or set_ else None
+    counts = output.run(_branch(source, target, life))
+    told = {name: counts[name] for name in ("turns", *COUNTED.values(), "wishes")}
+    if json:
+        output.print_json(told)
+    else:
+        output.out.print(", ".join(f"{count} {name}" for name, count in told.items()), highlight=False)
+
+
+def target_of(source: Settings, into: Path | None, prefix: str | None, extractor: str | None = None) -> Settings:
+    """Return the branch's settings, or exit."""
+    if (into is None) == (prefix is None):
+        output.fail("say where the branch is to live: --into DIRECTORY, or --to-prefix NAME", output.USAGE)
+    if extractor and into is None:
+        output.fail("--extractor needs --into; on Kafka, start the branch's workers with EMGAS_EXTRACTOR", output.USAGE)
+    changed: dict[str, Any] = {"broker": None, "data": into} if into else {"prefix": prefix}
+    if extractor:
+        changed["extractor"] = extractor
+    try:
+        target = Settings(**{**source.model_dump(), **changed})
+    except ValidationError as error:
+        output.fail(f"--to-prefix: {error.errors()[0]['msg']}", output.USAGE)
+    if (target.home, target.broker) == (source.home, source.broker):
+        output.fail("that is the memory itself: give the branch a place of its own", output.USAGE)
+    return target
+
+
+def _life(preset: str | None, changes: list[str]) -> Life:
+    """Return what the options say, or exit."""
+    if preset is not None and preset not in PRESETS:
+        output.fail(f"--preset: there is no {preset}: choose one of {', '.join(PRESETS)}", output.USAGE)
+    with output.explained():
+        return Life(preset or "default", build(Wished, dict(map(_setting, changes))))
+
+
+def _setting(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if name in DURATIONS:
+        return name, durations.milliseconds(value)
+    try:
+        number = float(value)
+    except ValueError:
+        raise InvalidMessageError(f"--set {text}: write NAME=NUMBER or NAME=DURATION, as in half-life=7d") from None
+    return name, int(number) if number.is_integer() and name != "prune_below" else number
+
+
+async def _branch(source: Settings, target: Settings, life: Life | None) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    cursor = Cursor(target.home / "branch.json", f"{source.broker or source.home.resolve()} {source.prefix}")
+    async with select.readable(source) as readable, _made(target) as there:
+        log = readable.reader(source.topics.events)
+        with output.progress(*columns) as progress:
+            bar = progress.add_task("branching")
+            for number in range(readable.partitions):
+                queue = messages(accepted(log, number), life, cursor.done(number))
+                async for seq in _sent(there.memory, queue, counts):
+                    cursor.move(number, seq)
+                    progress.update(bar, description=f"partition {number}: {counts['turns']} turns")
+                cursor.save()
+    return counts
+
+
+@asynccontextmanager
+async def _made(target: Settings) -> AsyncIterator[Session]:
+    """Connect to the branch; make it where it is not there yet, which is only once there is something to branch."""
+    try:
+        target.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        output.fail_path("write", target.home, error)
+    await select.create(target)
+    async with session(target, TIMEOUT) as there:
+        yield there
+
+
+async def _sent(memory: MemoryClient, queue: AsyncIterator[Due], counts: Counter[str]) -> AsyncIterator[int]:
+    """Send turns as a stream; a wish once all turns before it are folded, before any that follow.
+
+    Yields the sequence number of each event that is dealt with.
+    """
+    wishes: list[Due] = []
+    seqs: deque[int] = deque()
+    while True:
+        async for _, outcome in memory.publish_many(_turns(queue, seqs, wishes)):
+            counts["turns"] += 1
+            if isinstance(outcome, Outcome):
+                counts[COUNTED[outcome.status]] += 1
+            yield seqs.popleft()
+        if not wishes:
+            return
+        seq, wish = wishes.pop()
+        await _wish(memory, wish)
+        counts["wishes"] += 1
+        yield seq
+
+
+async def _turns(queue: AsyncIterator[Due], seqs: deque[int], wishes: list[Due]) -> AsyncIterator[Turn]:
+    """Yield the turns up to the next wish, and leave that in `wishes`; note their sequence numbers in `seqs`."""
+    async for due in queue:
+        if not isinstance(due.message, Turn):
+            wishes.append(due)
+            return
+        seqs.append(due.seq)
+        yield due.message
+
+
+async def _wish(memory: MemoryClient, wish: Message) -> None:
+    assert not isinstance(wish, Turn)  # noqa: S101
+    if isinstance(wish, Forget):  # refused where the branch has forgotten it already, which is what was wished
+        await memory.forget(wish.graph, wish.concepts, wish.turns, id=wish.id)
+        return
+    settings = wish.settings.model_dump(exclude_none=True)
+    outcome = await memory.configure(wish.graph, wish.preset, id=wish.id, **settings)
+    if outcome.status == "rejected":
+        raise EmgasError(f"the branch refuses the settings of graph {wish.graph}: {outcome.reason}")

@@ -1,0 +1,52 @@
+"""How far a branch has come, kept beside its stores: what was sent is not sent again.
+
+    branch.json   {"source": "<broker or directory> <prefix>", "done": {"<partition>": <sequence number>}}
+
+Written after every wish and every few turns, never before they are folded.  Dying in between sends some of them again,
+with nothing said in between: known turns change nothing, and neither does a wish that comes twice in a row.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from emgas.errors import InvalidMessageError
+
+SAVED_EVERY = 200  # events
+
+
+class Cursor:
+    """The file `path` of a branch of `source`.  Raises InvalidMessageError when the branch is one of another memory."""
+
+    def __init__(self, path: Path, source: str) -> None:
+        self._path = path
+        self._source = source
+        kept: dict[str, Any] = orjson.loads(path.read_bytes()) if path.exists() else {"source": source, "done": {}}
+        if kept["source"] != source:
+            raise InvalidMessageError(
+                f"{path.parent} is a branch of {kept['source']}, not of {source}: give this one a place of its own"
+            )
+        self._done: dict[str, int] = kept["done"]
+        self._unsaved = 0
+
+    def done(self, partition: int) -> int:
+        """Return the sequence number of the last event that was dealt with, 0 if none was."""
+        return self._done.get(str(partition), 0)
+
+    def move(self, partition: int, seq: int) -> None:
+        """Note that the event `seq` is dealt with."""
+        self._done[str(partition)] = seq
+        self._unsaved += 1
+        if self._unsaved >= SAVED_EVERY:
+            self.save()
+
+    def save(self) -> None:
+        """Write the file, whole or not at all."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        new = self._path.with_suffix(".new")
+        new.write_bytes(orjson.dumps({"source": self._source, "done": self._done}))
+        new.replace(self._path)
+        self._unsaved = 0

@@ -1,0 +1,115 @@
+"""`emgas replay compare`: ask two memories the same questions, and say where their answers differ.
+
+questions   one JSON object per line: {"graph": …, "text": …, "evidence": [turn ids]}; the last may be left out
+
+overlap     share of the first N passages that both bring
+recall      share of the evidence among the first N passages of each; only of questions that name some
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from emgas.client.client import MemoryClient
+from emgas.errors import InvalidMessageError
+from emgas.messages.fields import GraphId, Text
+from emgas.validation import describe
+from streams.cli.replay.branch import TIMEOUT, Into, Prefix, target_of
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+from streams.settings import Settings
+
+HELD = ("graphs", "turns", "concepts", "pairs")
+
+
+class Question(BaseModel):
+    """One line of the file of questions."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    graph: GraphId
+    text: Text
+    evidence: list[str] = Field(default_factory=list)
+
+
+def compare(
+    questions: Annotated[Path, typer.Argument(help="One JSON object per line: graph, text, evidence.", dir_okay=False)],
+    into: Into = None,
+    to_prefix: Prefix = None,
+    top: Annotated[int, typer.Option(min=1, max=100, help="Passages that are compared.")] = 10,
+    json: output.Json = False,
+) -> None:
+    """Ask this memory and its branch the same questions, and put their answers side by side."""
+    source = output.settings()
+    target = target_of(source, into, to_prefix)
+    with output.explained():
+        asked = list(_read(questions))
+    result = output.run(_compare(source, target, asked, top))
+    if json:
+        output.print_json(result)
+    else:
+        _show(result)
+
+
+def _read(file: Path) -> Iterator[Question]:
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        output.fail_path("read", file, error)
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                yield Question.model_validate_json(line)
+            except ValidationError as error:
+                raise InvalidMessageError(f"{file}, line {number}: {describe(error)}") from None
+
+
+async def _compare(source: Settings, target: Settings, asked: list[Question], top: int) -> dict[str, Any]:
+    async with session(source, TIMEOUT, begins=False) as here, session(target, TIMEOUT, begins=False) as there:
+        answered = [await _answered(here.memory, there.memory, question, top) for question in asked]
+        held = {"here": await _held(here.memory), "there": await _held(there.memory)}
+    known = [each for each in answered if each["recall"]]
+    recall = {side: fmean(each["recall"][side] for each in known) for side in held} if known else None
+    overlap = fmean(each["overlap"] for each in answered) if answered else None
+    return {**held, "overlap": overlap, "recall": recall, "questions": answered}
+
+
+async def _answered(here: MemoryClient, there: MemoryClient, question: Question, top: int) -> dict[str, Any]:
+    found = {}
+    for side, memory in (("here", here), ("there", there)):
+        reply = await memory.query(question.graph, question.text, top_passages=top)
+        found[side] = [passage.id for passage in reply.passages]
+    both = set(found["here"]) & set(found["there"])
+    most = max(map(len, found.values()))
+    evidence = set(question.evidence)
+    recall = {side: len(evidence & set(ids)) / len(evidence) for side, ids in found.items()} if evidence else None
+    told = {"graph": question.graph, "text": question.text, "overlap": len(both) / most if most else 1.0}
+    return {**told, "recall": recall, **found}
+
+
+async def _held(memory: MemoryClient) -> dict[str, int]:
+    held = dict.fromkeys(HELD, 0)
+    for number in range(await memory.partitions()):
+        inspected = await memory.inspect(number, digest=False)
+        for name in HELD:
+            held[name] += getattr(inspected, name)
+    return held
+
+
+def _show(result: dict[str, Any]) -> None:
+    rows = output.table("two memories of the same turns", "", "here#", "branch#")
+    for name in HELD:
+        rows.add_row(name, str(result["here"][name]), str(result["there"][name]))
+    if result["recall"]:
+        rows.add_row("evidence recalled", *(f"{result['recall'][side]:.1%}" for side in ("here", "there")))
+    output.out.print(rows)
+    answers = output.table("answers", "question", "overlap#", "only here", "only in the branch")
+    for each in result["questions"]:
+        only = [[name for name in each[a] if name not in each[b]] for a, b in (("here", "there"), ("there", "here"))]
+        answers.add_row(each["text"], f"{each['overlap']:.0%}", *(", ".join(names[:3]) for names in only))
+    output.out.print(answers)

@@ -1,0 +1,120 @@
+"""`emgas replay diff GRAPH --from TIME --to TIME`: what changed in between, from the log alone; no worker is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from emgas.wire import partition_of
+from processors.recall.context import utc
+from replay.as_of.history import history
+from replay.as_of.moment import graph_as_of
+from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange
+from replay.diff import diff as compare
+from state.graph.graph import Graph
+from streams.cli.shared import output
+from streams.cli.shared.times import METAVAR, time
+from streams.transport.select import readable
+
+NAMED = 5  # concepts that joined or left a topic
+CONCEPTS = {  # field of Difference → what it is called
+    "born": "born",
+    "stronger": "strengthened",
+    "weaker": "weakened",
+    "forgotten": "forgotten",
+    "long_term": "long-term now",
+}
+
+
+def diff(
+    graph: output.Graph,
+    since: Annotated[int, typer.Option("--from", parser=time, metavar=METAVAR, help="2023-05-08T14:00 (UTC), or ms.")],
+    until: Annotated[
+        int | None, typer.Option("--to", parser=time, metavar=METAVAR, help="The same; without it, as the log ends.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Lines to show of each kind; JSON has all.")] = 10,
+    json: output.Json = False,
+) -> None:
+    """Show what changed in a graph between two moments.  Exits with 3 when it was not there at the later one."""
+    if until is not None and until < since:
+        output.fail(f"--to {utc(until)} lies before --from {utc(since)}: exchange them", output.USAGE)
+    before, after = output.run(_graphs(graph, since, until))
+    if after is None:
+        output.fail_unknown(graph, until)
+    if until is None and since > after.clock:
+        output.fail(f"--from {utc(since)} lies after all that was said: the last was {utc(after.clock)}", output.USAGE)
+    changed = compare(before or Graph(graph), after)
+    if json:
+        output.print_json({"from": since, "to": changed.clocks[1], **_described(changed)})
+    else:
+        _show(changed, since, top)
+
+
+async def _graphs(graph: str, since: int, until: int | None) -> tuple[Graph | None, Graph | None]:
+    settings = output.settings()
+    async with readable(settings) as log:
+        number = partition_of(graph, log.partitions)
+        found = await history(log.reader(settings.topics.events), number, graph)
+    return graph_as_of(found, since), graph_as_of(found, until)
+
+
+def _described(changed: Difference) -> dict[str, Any]:
+    """Return a difference as plain values: every name tuple by the names of its fields."""
+    concepts = {kind: [_concept(each) for each in getattr(changed, kind)] for kind in CONCEPTS}
+    return {
+        "graph": changed.graph,
+        "concepts": concepts,
+        "topics": [topic._asdict() for topic in changed.topics],
+        "turns": {
+            "before": changed.turns[0],
+            "after": changed.turns[1],
+            "added": changed.added,
+            "archived": changed.archived,
+        },
+        "pairs": [pair._asdict() for pair in changed.pairs],
+    }
+
+
+def _concept(change: ConceptChange) -> dict[str, str | float]:
+    return {**change._asdict(), "by": change.by}
+
+
+def _show(changed: Difference, since: int, top: int) -> None:
+    until = changed.clocks[1]
+    concepts = output.table(
+        f"{changed.graph}: {utc(since)} to {utc(until)}", "concepts", "concept", "before#", "after#", "by#"
+    )
+    for kind, told in CONCEPTS.items():
+        changes: list[ConceptChange] = getattr(changed, kind)
+        for number, each in enumerate(changes[:top]):
+            name = f"{told} ({len(changes)})" if number == 0 else ""
+            concepts.add_row(name, escape(each.label), f"{each.before:.3f}", f"{each.after:.3f}", f"{each.by:+.3f}")
+    output.out.print(concepts)
+    _show_topics(changed.topics, top)
+    _show_pairs(changed.pairs, top)
+    before, after = changed.turns
+    told = f"turns: {after - before} recorded, {len(changed.added)} of them held; {len(changed.archived)} archived"
+    output.out.print(told, style="dim", highlight=False)
+
+
+def _show_topics(topics: Sequence[ThemeChange], top: int) -> None:
+    if not topics:
+        return
+    rows = output.table("topics", "what", "topic", "about", "with", "joined", "left")
+    for topic in topics[:top]:
+        joined, left = (escape(", ".join(islice(names, NAMED))) for names in (topic.joined, topic.left))
+        rows.add_row(topic.change, topic.id, escape(topic.label), topic.other or "", joined, left)
+    output.out.print(rows)
+
+
+def _show_pairs(pairs: Sequence[PairGrowth], top: int) -> None:
+    if not pairs:
+        return
+    rows = output.table("together more often", "concept", "concept", "before#", "after#")
+    for pair in pairs[:top]:
+        rows.add_row(escape(pair.one), escape(pair.other), str(pair.before), str(pair.after))
+    output.out.print(rows)

@@ -1,0 +1,61 @@
+"""`emgas replay digest`: one digest per graph, to compare memories by: two are equal exactly if what they hold is."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from replay.rebuild.plan import Plan, planned
+from state.partition import Partition
+from state.store.rocksdb import RocksStore
+from streams.cli.shared import output
+from streams.cli.shared.live_state import live
+from streams.recovery.parallel_rebuild import rebuild_all
+from streams.settings import Settings
+from streams.transport.select import readable
+
+
+def digest(
+    offline: Annotated[bool, typer.Option("--offline", help="Of a fold of the log: nothing live is asked.")] = False,
+    json: output.Json = False,
+) -> None:
+    """Print the digest of every graph: of the live state, or offline of a fold of the log."""
+    settings = output.settings()
+    graphs = _offline(settings) if offline else output.run(_live(settings))
+    if json:
+        output.print_json({"graphs": graphs})
+        return
+    rows = output.table("digests", "graph", "sha256")
+    for graph, sha256 in graphs.items():
+        rows.add_row(graph, sha256)
+    output.out.print(rows)
+
+
+async def _live(settings: Settings) -> dict[str, str]:
+    async with readable(settings) as topics, live(settings) as there:
+        log, found = topics.reader(settings.topics.events), dict[str, str]()
+        for number in range(topics.partitions):
+            found |= await there.digests(number, log)
+    return dict(sorted(found.items()))
+
+
+def _offline(settings: Settings) -> dict[str, str]:
+    plan = output.run(_planned(settings))
+    with tempfile.TemporaryDirectory(prefix="emgas-digest-") as directory, output.explained():
+        rebuild_all(settings, plan, Path(directory), os.cpu_count() or 1)
+        found: dict[str, str] = {}
+        for number in range(len(plan.ends)):
+            with closing(RocksStore(Path(directory) / str(number), read_only=True)) as store:
+                found |= Partition(store).digests()
+    return dict(sorted(found.items()))
+
+
+async def _planned(settings: Settings) -> Plan:
+    async with readable(settings) as topics:
+        log = topics.reader(settings.topics.events)
+        return await planned(log, settings.prefix, topics.partitions, None, None, None)

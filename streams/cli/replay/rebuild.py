@@ -1,0 +1,149 @@
+"""`emgas replay rebuild`: fold the log again into fresh stores, in parallel, beside whoever is live."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from emgas.wire import partition_of
+from replay.backup.snapshots import Snapshots, graph_of
+from replay.rebuild.plan import NotThisRebuildError, Plan, planned
+from replay.rebuild.rebuild import Rebuilt
+from streams.cli.operate.snapshot import opened
+from streams.cli.shared import output
+from streams.cli.shared.times import METAVAR
+from streams.cli.shared.times import time as moment
+from streams.recovery.parallel_rebuild import combined, rebuild_all
+from streams.settings import Settings
+from streams.transport.select import readable
+
+
+def rebuild(
+    graph: Annotated[
+        str | None, typer.Option(help="Only this graph; its digest is told.", callback=output.graph_id)
+    ] = None,
+    as_of: Annotated[
+        int | None, typer.Option(parser=moment, metavar=METAVAR, help="As the graphs were: 2023-05-08T14:00 (UTC).")
+    ] = None,
+    offset: Annotated[int | None, typer.Option(min=0, help="Only what lies before it in each partition.")] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="Directory for the stores; a killed rebuild goes on in it. Else thrown away.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")] = None,
+    snapshots: Annotated[
+        str | None, typer.Option(help="With --graph: start from the newest snapshot in this directory or URL.")
+    ] = None,
+    json: output.Json = False,
+) -> None:
+    """Fold the log again, from its beginning into fresh stores, and print the digest."""
+    if as_of is not None and offset is not None:
+        output.fail("--as-of and --offset: give one of them", output.USAGE)
+    if snapshots is not None and (graph is None or as_of is not None or into is not None):
+        output.fail("--snapshots goes with --graph, and without --as-of and --into", output.USAGE)
+    settings = output.settings()
+    plan = output.run(_planned(settings, graph, as_of, offset))
+    started = time.perf_counter()
+    if snapshots is not None and graph is not None:
+        events, digest = output.run(_from_snapshot(settings, plan, graph, opened(snapshots, settings.prefix)))
+    else:
+        with _directory(into) as directory:
+            plan = _agreed(plan, directory)
+            events = _records(plan)
+            digest = _digest(plan, _rebuilt(settings, plan, directory, jobs or os.cpu_count() or 1))
+    told = _told(events, digest, time.perf_counter() - started)
+    if json:
+        output.print_json(told)
+        return
+    rate = f"{told['events']} events in {told['seconds']:.1f} s ({told['events_per_second']:.0f}/s)"
+    output.out.print(f"{rate}, digest {told['digest']}", highlight=False, soft_wrap=True)
+
+
+async def _planned(settings: Settings, graph: str | None, at: int | None, offset: int | None) -> Plan:
+    async with readable(settings) as topics:
+        log = topics.reader(settings.topics.events)
+        return await planned(log, settings.prefix, topics.partitions, graph, at, offset)
+
+
+@contextmanager
+def _directory(into: Path | None) -> Iterator[Path]:
+    if into is not None:
+        yield into
+        return
+    with tempfile.TemporaryDirectory(prefix="emgas-rebuild-") as directory:
+        yield Path(directory)
+
+
+def _agreed(plan: Plan, directory: Path) -> Plan:
+    try:
+        return plan.agreed(directory)
+    except NotThisRebuildError as error:
+        output.fail(str(error), output.USAGE)
+
+
+def _rebuilt(settings: Settings, plan: Plan, directory: Path, jobs: int) -> list[Rebuilt]:
+    with output.explained(), _progress(_records(plan)) as show:
+        rebuilt = rebuild_all(settings, plan, directory, jobs, show)
+    for number, each in enumerate(rebuilt):
+        if each.refused_from is not None:
+            output.warn(
+                f"partition {number}, all events from offset {each.refused_from} on: their writer had lost the "
+                "partition, or the record there is damaged. `emgas replay verify` compares with what is live"
+            )
+    return rebuilt
+
+
+def _records(plan: Plan) -> int:
+    """Return how many records are read: of one graph, those of its partition."""
+    return sum(plan.ends) if plan.graph is None else plan.ends[partition_of(plan.graph, len(plan.ends))]
+
+
+def _digest(plan: Plan, rebuilt: list[Rebuilt]) -> str:
+    if plan.graph is None:
+        return combined([each.digest for each in rebuilt])
+    found = [each.graphs[plan.graph] for each in rebuilt if plan.graph in each.graphs]
+    return found[0] if found else _fail_missing(plan.graph, plan)
+
+
+def _fail_missing(graph: str, plan: Plan) -> NoReturn:
+    if plan.at is not None:
+        output.fail_unknown(graph, plan.at)
+    end = plan.ends[partition_of(graph, len(plan.ends))]
+    output.fail(f"nobody had written to graph {graph} before offset {end} of its partition", output.NOT_FOUND)
+
+
+async def _from_snapshot(settings: Settings, plan: Plan, graph: str, kept: Snapshots) -> tuple[int, str]:
+    """Return how many records were read, and the graph's digest."""
+    number = partition_of(graph, len(plan.ends))
+    async with readable(settings) as topics:
+        log = topics.reader(settings.topics.events)
+        loaded = await graph_of(kept, number, log, graph, plan.ends[number], output.warn)
+    if loaded.graph is None:
+        _fail_missing(graph, plan)
+    return plan.ends[number] - loaded.start, loaded.graph.digest()
+
+
+def _told(events: int, digest: str, seconds: float) -> dict[str, Any]:
+    rate = round(events / seconds, 1) if seconds else 0.0
+    return {"events": events, "seconds": round(seconds, 3), "events_per_second": rate, "digest": digest}
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed or 0:,.0f}/s")
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn()
+    with output.progress(*columns) as progress:
+        bar = progress.add_task("events", total=total)
+        yield lambda done: progress.update(bar, completed=done)

@@ -1,0 +1,161 @@
+"""`emgas replay events GRAPH` and `emgas replay undo GRAPH`: what a graph was made from, and taking some of it back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from emgas.errors import EmgasError
+from emgas.wire import partition_of
+from processors.recall.context import utc
+from replay.event_list import Entry, as_far_back, ledger, since
+from state.events.events import (
+    ConceptsRecalled,
+    ConsolidationWindowClosed,
+    DecayWindowClosed,
+    Forgotten,
+    GraphConfigured,
+    GraphEvent,
+    Retracted,
+    Ticked,
+    TurnEmbedded,
+    TurnRecorded,
+)
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+from streams.cli.shared.times import METAVAR, time
+from streams.transport.select import readable
+
+SAMPLE = 3  # texts shown from either end of what goes
+SUMMARY = 72  # characters
+
+
+def events(
+    graph: output.Graph,
+    last: Annotated[int, typer.Option(min=1, help="How many of the newest to show.")] = 20,
+    json: output.Json = False,
+) -> None:
+    """List a graph's events: their ordinals are what an undo names.  Exits with 3 for an unknown graph."""
+    entries = output.run(_ledger(graph))
+    if not entries:
+        output.fail_unknown(graph)
+    if json:
+        output.print_json({"graph": graph, "events": [_described(entry) for entry in entries[-last:]]})
+        return
+    rows = output.table(f"{graph}: {len(entries)} events", "event#", "recorded", "kind", "what", "counts")
+    for entry in entries[-last:]:
+        told = str(entry.ordinal), utc(entry.recorded), type(entry.event).__name__, escape(_summary(entry.event))
+        rows.add_row(*told, "yes" if entry.counts else "taken back", style="" if entry.counts else "dim")
+    output.out.print(rows)
+
+
+def undo(
+    graph: output.Graph,
+    recorded: Annotated[
+        int | None,
+        typer.Option("--since", parser=time, metavar=METAVAR, help="All that was recorded since: 2023-05-08T14:00."),
+    ] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="The last events that count, so many.")] = None,
+    event: Annotated[int | None, typer.Option(min=0, help="This one; `emgas replay events` shows ordinals.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")] = False,
+    timeout: output.Timeout = 30.0,
+    json: output.Json = False,
+) -> None:
+    """Take back events of a graph, as if they had never been: a wrong import, say.  The undo can itself be undone.
+
+    Times are those of recording, not those of what was said.  Exits with 3 for an unknown graph, with 1 if refused.
+    """
+    if sum(given is not None for given in (recorded, last, event)) != 1:
+        output.fail("say what to undo: one of --since, --last, --event", output.USAGE)
+    entries = output.run(_ledger(graph))
+    if not entries:
+        output.fail_unknown(graph)
+    first, newest = _range(entries, recorded, last, event)
+    going = [entry for entry in entries[first : newest + 1] if entry.counts]
+    if not going:
+        output.fail("all of this is taken back already: nothing left to undo")
+    if not json:
+        _show(graph, going)
+    undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout))
+    if json:
+        kinds = Counter(type(entry.event).__name__ for entry in going)
+        told = {"graph": graph, "first": first, "last": newest, "events": len(going), "kinds": dict(kinds)}
+        output.print_json({**told, "dry_run": dry_run, "undone_by": undone_by})
+    elif undone_by is not None:
+        output.out.print(f"done; to take it back: emgas replay undo {graph} --event {undone_by}", highlight=False)
+
+
+def _range(entries: list[Entry], recorded: int | None, last: int | None, event: int | None) -> tuple[int, int]:
+    """Return the first and the last ordinal of what is to go."""
+    if event is not None:
+        if event >= len(entries):
+            output.fail(f"there are {len(entries)} events, counted from 0: there is no event {event}", output.NOT_FOUND)
+        return event, event
+    first = since(entries, recorded) if recorded is not None else as_far_back(entries, last or 0)
+    if first is None:
+        output.fail("nothing was recorded since: nothing to undo" if last is None else "nothing left to undo")
+    return first, len(entries) - 1
+
+
+async def _ledger(graph: str) -> list[Entry]:
+    settings = output.settings()
+    async with readable(settings) as log:
+        return await ledger(log.reader(settings.topics.events), partition_of(graph, log.partitions), graph)
+
+
+async def _undo(graph: str, first: int, last: int, timeout: float) -> int:
+    """Return the ordinal of the undo.  Raises EmgasError when it is refused."""
+    async with session(output.settings(), timeout, begins=False) as connected:
+        outcome = await connected.memory.undo(graph, first, last)
+        if outcome.status == "rejected":
+            raise EmgasError(outcome.reason or "refused")
+    made = (entry for entry in reversed(await _ledger(graph)) if isinstance(entry.event, Retracted))
+    return next(entry.ordinal for entry in made if getattr(entry.event, "src", -1) == outcome.position.source)
+
+
+def _show(graph: str, going: Sequence[Entry]) -> None:
+    kinds = Counter(type(entry.event).__name__ for entry in going)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    ends = f"events {going[0].ordinal} to {going[-1].ordinal}"
+    rows = output.table(f"{graph}: {ends} go: {counted}", "event#", "recorded", "what")
+    shown = going if len(going) <= 2 * SAMPLE else [*going[:SAMPLE], *going[-SAMPLE:]]
+    for entry in shown:
+        rows.add_row(str(entry.ordinal), utc(entry.recorded), escape(_summary(entry.event)))
+    output.out.print(rows)
+
+
+def _described(entry: Entry) -> dict[str, Any]:
+    told = {"ordinal": entry.ordinal, "offset": entry.offset, "recorded": entry.recorded, "counts": entry.counts}
+    return {**told, "kind": type(entry.event).__name__, "what": _summary(entry.event)}
+
+
+def _summary(event: GraphEvent) -> str:
+    """Return what an event says, on one short line."""
+    said = " ".join(_words(event).split())
+    return said if len(said) <= SUMMARY else f"{said[: SUMMARY - 1]}…"
+
+
+def _words(event: GraphEvent) -> str:
+    match event:
+        case TurnRecorded():
+            return f"{event.speaker}: {event.text}"
+        case TurnEmbedded():
+            return f"{event.id} as a vector by {event.model}"
+        case ConceptsRecalled():
+            return f"recalled {', '.join(event.concepts)}"
+        case GraphConfigured():
+            return f"lives by {event.preset}"
+        case Retracted():
+            return f"takes back {event.first} to {event.last}"
+        case Ticked():
+            return f"it is {utc(event.at)}"
+        case ConsolidationWindowClosed():
+            return (
+                f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {len(event.merged)} merged"
+            )
+        case DecayWindowClosed() | Forgotten():
+            return f"forgot {', '.join((*event.concepts, *event.turns))}"

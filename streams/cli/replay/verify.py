@@ -1,0 +1,182 @@
+"""`emgas replay verify`: is what is live exactly the fold of the log?  If not: which graph, from which event on?
+
+A partition that no live state has begun to fold is not compared, and never counts as equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, NoReturn
+
+import typer
+from rich.markup import escape
+
+from emgas.errors import EmgasError, HaltedError
+from processors.recall.context import utc
+from replay.log import LogReader
+from replay.rebuild.rebuild import refused_from
+from replay.verify.divergence import Divergence, diverging
+from replay.verify.verify import Audit, Verification, verify_partition
+from streams.cli.shared import output
+from streams.cli.shared.live_state import Held, Live, live
+from streams.transport.select import readable
+
+SHOWN = 5  # graphs, and differences of one
+
+
+@dataclass(frozen=True)
+class Found:
+    """One partition: the comparison, and where it fails: what is damaged, which graphs diverge.
+
+    end  offset after the last record that the log held before the live state was asked
+    """
+
+    verification: Verification
+    end: int
+    problem: str = ""
+    divergences: list[Divergence] = field(default_factory=list)
+
+    @property
+    def match(self) -> bool | None:
+        """Return whether live state and fold are the same, None when there was nothing to compare."""
+        if self.problem or not self.verification.match:
+            return False
+        return True if self.verification.compared else None
+
+    @property
+    def behind(self) -> int:
+        """Return how many records of the log were not folded yet, and so not compared."""
+        return max(0, self.end - 1 - self.verification.watermark)
+
+
+def verify(json: output.Json = False) -> None:
+    """Compare every live partition with an offline fold of the log.
+
+    Exits with 4 when one differs, else with 3 when one could not be compared, for nobody has folded it yet.
+    """
+    found = output.run(_verify())
+    match = _all_of(found)
+    if json:
+        output.print_json({"match": match, "partitions": [_described(each) for each in found]})
+    else:
+        _show(found)
+    for each in found:
+        _explain(each)
+    if match is None:
+        _fail_uncompared(found)
+    if not match:
+        raise typer.Exit(output.MISMATCH)
+
+
+def _all_of(found: list[Found]) -> bool | None:
+    """Return False where one differs, else None where one was not compared."""
+    matches = [each.match for each in found]
+    return False if False in matches else None if None in matches else True
+
+
+def _fail_uncompared(found: list[Found]) -> NoReturn:
+    missing = [str(each.verification.partition) for each in found if each.match is None]
+    which = "nothing to compare yet" if len(missing) == len(found) else f"not compared: partition {', '.join(missing)}"
+    start = "`emgas doctor` runs one" if output.settings().is_embedded else "start `emgas worker`"
+    output.fail(f"{which}: no worker has folded the log there. {start[0].upper()}{start[1:]}", output.NOT_FOUND)
+
+
+async def _verify() -> list[Found]:
+    settings = output.settings()
+    async with readable(settings) as topics, live(settings) as there:
+        log = topics.reader(settings.topics.events)
+        return [await _compared(log, number, there) for number in range(topics.partitions)]
+
+
+async def _compared(log: LogReader, number: int, there: Live) -> Found:
+    """Compare one partition.  A damaged store, and a log that cannot be the one folded here, are differences too."""
+    held, end = Held(-1, ""), (await log.bounds(number))[1]
+    try:
+        held = await there.held(number)
+        verification = await verify_partition(log, number, *held)
+    except HaltedError as error:
+        return Found(Verification(number, *held, "", 0, Audit()), end, str(error))
+    if verification.digest_live == verification.digest_replayed:
+        return Found(verification, end)
+    return await _explained(log, verification, end, there)
+
+
+async def _explained(log: LogReader, verification: Verification, end: int, there: Live) -> Found:
+    number = verification.partition
+    try:
+        refused = await refused_from(log, number, verification.watermark + 1)
+        problem = "" if refused is None else f"of the log, nothing from offset {refused} on was accepted"
+        with await there.store(number) as store:
+            if store is None:
+                why = "to see where, start the workers with EMGAS_SNAPSHOTS, and give it to this command too"
+                return Found(verification, end, problem or why)
+            return Found(verification, end, problem, await diverging(log, number, store))
+    except EmgasError as error:
+        return Found(verification, end, f"where it differs cannot be seen: {error}")
+
+
+def _described(found: Found) -> dict[str, Any]:
+    each = found.verification
+    return {
+        "partition": each.partition,
+        "watermark": each.watermark,
+        "log_end": found.end,
+        "digest_live": each.digest_live,
+        "digest_replayed": each.digest_replayed,
+        "match": found.match,
+        "turns": each.turns,
+        "each_once": each.audit.each_once,
+        "duplicates": each.audit.duplicates,
+        "rejected": each.audit.rejected,
+        "ignored": each.audit.ignored,
+        "problem": found.problem,
+        "divergences": [_divergence(graph) for graph in found.divergences],
+    }
+
+
+def _divergence(each: Divergence) -> dict[str, Any]:
+    return {**asdict(each), "differences": [difference._asdict() for difference in each.differences]}
+
+
+def _show(found: list[Found]) -> None:
+    columns = ("partition#", "at#", "log ends at#", "turns#", "once", "equal")
+    rows = output.table("live state against an offline fold of the log", *columns)
+    for one in found:
+        each = one.verification
+        ends = str(one.end - 1) if one.end else ""
+        if one.match is None:
+            rows.add_row(str(each.partition), "", ends, "", "", "not compared")
+            continue
+        once, equal = each.audit.each_once, each.digest_live == each.digest_replayed
+        rows.add_row(str(each.partition), str(each.watermark), ends, str(each.turns), _mark(once), _mark(equal))
+    output.out.print(rows)
+
+
+def _mark(good: bool) -> str:
+    return "[green]yes[/]" if good else "[bold red]NO[/]"
+
+
+def _explain(found: Found) -> None:
+    """Say on stderr what is wrong with a partition, and what was left out."""
+    number = found.verification.partition
+    if found.match is not None and found.behind:
+        told = f"partition {number}: compared up to offset {found.verification.watermark}"
+        output.warn(f"{told}; what follows up to {found.end - 1} is not folded yet")
+    if found.problem:
+        _say(f"partition {number}", found.problem)
+    for each in found.divergences[:SHOWN]:
+        _say(f"partition {number}, graph {each.graph}", _told(each))
+    if len(found.divergences) > SHOWN:
+        _say(f"partition {number}", f"{len(found.divergences) - SHOWN} more graphs differ: see --json")
+
+
+def _told(each: Divergence) -> str:
+    if each.offset < 0:
+        return each.what
+    when = f" of {utc(each.at)}" if each.at is not None else ""
+    since = "the event" if each.exact else "from the event on"
+    return f"{since} at offset {each.offset} ({each.kind}{when}): {each.what}"
+
+
+def _say(where: str, what: str) -> None:
+    output.err.print(f"[bold red]{where}:[/] {escape(what)}", highlight=False, soft_wrap=True)

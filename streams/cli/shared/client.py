@@ -1,0 +1,41 @@
+"""What every command that talks to a memory needs: a connected client, over whichever transport the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from emgas.client.client import MemoryClient
+from emgas.client.connect import connect
+from emgas.client.connection import Connection
+from streams.settings import Settings
+from streams.transport.select import check_there
+from streams.worker.embedded_connection import EmbeddedConnection
+
+
+@dataclass(frozen=True)
+class Session:
+    """An open client and the connection below it, for records that are no turns (dead letters)."""
+
+    memory: MemoryClient
+    connection: Connection
+
+
+@asynccontextmanager
+async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = True) -> AsyncIterator[Session]:
+    """Connect for as long as the block lasts; embedded, that starts a worker in this process.
+
+    begins  whether an embedded memory may begin with it; who only asks makes none, and gets NoMemoryError
+    """
+    if not begins:
+        check_there(settings)
+    connection = _connection(settings, timeout)
+    async with MemoryClient(connection, timeout=timeout) as memory:
+        yield Session(memory, connection)
+
+
+def _connection(settings: Settings, timeout: float) -> Connection:
+    if settings.broker is None:
+        return EmbeddedConnection(settings)  # by an address, it would take all other settings from the environment
+    return connect(settings.broker, settings.topics, timeout)

@@ -1,0 +1,121 @@
+"""What is live, for commands that only look: the stores of the embedded log, or the workers on Kafka.
+
+Embedded, the stores are read beside whichever process writes to them, or none: nothing is started, nothing is written.
+On Kafka the owners are asked; to look into a store of theirs, one has them write a snapshot (EMGAS_SNAPSHOTS).
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, closing, contextmanager, nullcontext
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from emgas.client.client import MemoryClient
+from replay.backup.snapshots import Snapshots
+from replay.log import LogReader
+from replay.rebuild.rebuild import records
+from state.errors import StoreCorruptError
+from state.partition import Partition
+from state.store.rocksdb import RocksStore
+from state.store.store import MemoryStore, Store
+from streams.settings import Settings
+
+TRIES = 3  # a file may be removed by its writer while a store is opened beside it
+ANSWER = 15.0  # seconds until some worker must have answered
+TIMEOUT = 120.0  # seconds: a digest reads every graph of a partition
+
+
+class Held(NamedTuple):
+    """How far a live partition has folded, and its digest."""
+
+    watermark: int
+    digest: str
+
+
+class Live(Protocol):
+    """Live partitions.  Raises StoreCorruptError, WrongLayoutError; TransportError, NoAnswerError, QueryFailedError on Kafka."""
+
+    async def held(self, number: int) -> Held:
+        """Return how far a partition is, and its digest."""
+
+    async def digests(self, number: int, log: LogReader) -> dict[str, str]:
+        """Return the digest of each graph of a partition; what a dead worker has not folded yet is read from `log`."""
+
+    async def store(self, number: int) -> AbstractContextManager[Store | None]:
+        """Return a view of a partition's store to look into, None where none can be had."""
+
+
+class LiveStores:
+    """The stores below a data directory, each as it is when it is asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    async def held(self, number: int) -> Held:
+        with closing(self._open(number)) as store:
+            state = Partition(store, self._settings.cached_graphs)
+            return Held(state.head.watermark, state.digest())
+
+    async def digests(self, number: int, log: LogReader) -> dict[str, str]:
+        with closing(self._open(number)) as store:
+            state = Partition(store, self._settings.cached_graphs)
+            _, end = await log.bounds(number)
+            async for record in records(log, number, state.head.watermark + 1, end):
+                state.fold(record.offset, record.value)  # never flushed: the store is not ours to write to
+            return state.digests()
+
+    async def store(self, number: int) -> AbstractContextManager[Store | None]:
+        return closing(self._open(number))
+
+    def _open(self, number: int) -> Store:
+        path = self._settings.store_of(number)
+        for left in reversed(range(TRIES)):
+            try:
+                return RocksStore(path, read_only=True) if path.exists() else MemoryStore()
+            except StoreCorruptError:
+                if not left:
+                    raise
+        raise AssertionError  # the last try returned or raised
+
+
+class LiveWorkers:
+    """The owners of the partitions on Kafka."""
+
+    def __init__(self, settings: Settings, memory: MemoryClient) -> None:
+        self._settings = settings
+        self._memory = memory
+
+    async def held(self, number: int) -> Held:
+        found = await self._memory.inspect(number)
+        return Held(found.position.watermark, found.digest or "")
+
+    async def digests(self, number: int, log: LogReader) -> dict[str, str]:
+        return await self._memory.digests(number)
+
+    async def store(self, number: int) -> AbstractContextManager[Store | None]:
+        if self._settings.snapshots is None:
+            return nullcontext()
+        taken = await self._memory.checkpoint(number)
+        return _fetched(Snapshots(self._settings.snapshots, self._settings.prefix), number, taken.snapshot)
+
+
+@contextmanager
+def _fetched(snapshots: Snapshots, number: int, name: str) -> Iterator[Store]:
+    with tempfile.TemporaryDirectory(prefix="emgas-verify-") as directory:
+        into = Path(directory) / "store"
+        snapshots.fetch(snapshots.manifest(number, name), into)
+        with closing(RocksStore(into, read_only=True)) as store:
+            yield store
+
+
+@asynccontextmanager
+async def live(settings: Settings) -> AsyncIterator[Live]:
+    """Give what is live for as long as the block lasts."""
+    if settings.is_embedded:
+        yield LiveStores(settings)
+        return
+    async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=TIMEOUT) as memory:
+        await memory.inspect(0, digest=False, timeout=ANSWER)  # where no worker runs, nobody waits for a digest
+        yield LiveWorkers(settings, memory)

@@ -1,0 +1,18 @@
+"""Times on the command line: as people write them, ms everywhere below."""
+
+from __future__ import annotations
+
+import typer
+
+from emgas.errors import InvalidMessageError
+from emgas.times import milliseconds
+
+METAVAR = "TIME"
+
+
+def time(text: str) -> int:
+    """Return "2023-05-08T14:00" (UTC without a zone) as ms.  Raises BadParameter: the exit code of a wrong call."""
+    try:
+        return milliseconds(text)
+    except InvalidMessageError as error:
+        raise typer.BadParameter(str(error)) from None

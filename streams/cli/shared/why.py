@@ -1,0 +1,61 @@
+"""Why a passage was recalled, as a tree for people to read.
+
+demo-003 2023-05-08 13:56 Ada (session 1): 4.21
+├── score: inherited 2.10, speaker 1.60, …
+├── here: cat ×1, ginger ×1
+├── 1 turn before (demo-002): cat ×2
+├── associations: cat → kitten (together 3 times, weight 0.412)
+└── kinds: pet → cat
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from rich.markup import escape
+from rich.tree import Tree
+
+from emgas.messages.explanations import Hop, Mention, Why
+from emgas.messages.queries import RecalledPassage
+from processors.recall.context import utc
+
+
+def why(passage: RecalledPassage, told: Why) -> Tree:
+    """Return the explanation of a passage as a tree."""
+    tree = Tree(f"[bold]{escape(passage.id)}[/] {utc(passage.at)} {_of(passage)}: {passage.score:.2f}")
+    for told_line in _lines(told):
+        tree.add(escape(told_line))
+    return tree
+
+
+def _of(passage: RecalledPassage) -> str:
+    return escape(f"{passage.speaker} (session {passage.session})")
+
+
+def _lines(told: Why) -> Iterator[str]:
+    strongest = sorted(told.terms.items(), key=lambda term: (-abs(term[1]), term[0]))
+    yield "score: " + ", ".join(f"{name} {value:.2f}" for name, value in strongest)
+    for (distance, turn), mentions in groupby(told.mentions, key=lambda each: (each.distance, each.turn)):
+        yield f"{_place(distance, turn)}: " + ", ".join(map(_mention, mentions))
+    if told.associations:
+        yield "associations: " + ", ".join(map(_hop, told.associations))
+    if told.kinds:
+        yield "kinds: " + ", ".join(f"{kind.asked} → {kind.member}" for kind in told.kinds)
+
+
+def _place(distance: int, turn: str) -> str:
+    if distance == 0:
+        return "here"
+    turns = "1 turn" if abs(distance) == 1 else f"{abs(distance)} turns"
+    return f"{turns} {'before' if distance < 0 else 'after'} ({turn})"
+
+
+def _mention(mention: Mention) -> str:
+    weight = "" if mention.weight == 1 else f" (weight {mention.weight:.2f})"
+    return f"{mention.concept} ×{mention.times}{weight}"
+
+
+def _hop(hop: Hop) -> str:
+    times = "once" if hop.times == 1 else f"{hop.times} times"
+    return f"{hop.source} → {hop.target} (together {times}, weight {hop.weight:.3f})"

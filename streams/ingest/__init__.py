@@ -1,0 +1,1 @@
+"""From the topic turns to the log: judge, append, fold, close windows."""

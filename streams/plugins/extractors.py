@@ -1,0 +1,38 @@
+"""Which extractor a worker uses: YAKE, or one that the setting EMGAS_EXTRACTOR names.
+
+    EMGAS_EXTRACTOR=package.module.name     called with the language (ISO 639-1), returns an Extractor
+                                            (processors/extraction/extractor.py)
+    EMGAS_WORDS=file                        its lines are the second argument, which is left out without it
+
+What it finds is recorded in the log with its version, so another extractor changes nothing that is remembered already:
+for that there is a branch (replay/branch.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from emgas.errors import HaltedError
+from processors.extraction.extractor import Extractor
+
+
+def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
+    """Return the extractor that `path` names, its dictionaries loaded: no turn or question has to wait for them.
+
+    words   Chinese words that its dictionary lacks
+
+    Raises HaltedError when there is none.
+    """
+    module, _, name = path.rpartition(".")
+    try:
+        made: Extractor = getattr(import_module(module or path), name)(language, *([words] if words else []))
+        _ = made.version, made.of_turn, made.of_query
+    except (ImportError, AttributeError, TypeError) as error:
+        raise HaltedError(
+            f"EMGAS_EXTRACTOR={path} gives no extractor ({error}): name an importable package.module.name that is "
+            "called with a language (and the words of EMGAS_WORDS) and returns what processors/extraction/extractor.py describes"
+        ) from error
+    made.of_turn("warm up 热身", speaker="nobody", at=0)
+    made.of_query("warm 热身")
+    return made

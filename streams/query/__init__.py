@@ -1,0 +1,1 @@
+"""From the topic queries to an answer."""

@@ -1,0 +1,269 @@
+"""The past for live questions: graphs as they were, rebuilt beside a worker, and kept for a while.
+
+    graph ── recent        what the partition's store knows of it (replay/as_of/store_history.py): asked for first, read in no time
+          └─ whole         its events, all of them, from the log of the partition: where `recent` does not reach
+               ├─ history      (replay/as_of/history.py), read on whenever the graph has got new events
+               ├─ checkpoints  folds of its first places, packed, about evenly spaced; fewer for long histories
+               └─ rebuilt      time → the graph as of then; valid as long as the same events count, as checkpoints are
+
+A question about another time of a known graph unpacks the nearest checkpoint before it and folds the rest; the same
+question again folds nothing.  Reading and folding let others in every few milliseconds, what takes longer goes on in a
+thread; whoever gives up waiting loses only what was folded since the last checkpoint.
+
+Memory: KEPT_BYTES for the graphs that were asked about last, and what is read and folded of GRAPHS_AT_ONCE more.
+A graph that somebody asks about is never let go of, only those that nobody does; the last one is kept however large.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+import structlog
+
+from processors.recall.activation import DEFAULT
+from replay.as_of.history import History
+from replay.as_of.moment import AsOf, Counted, counted, reaches
+from replay.as_of.store_history import Kept, kept
+from replay.log import LogReader
+from state.graph.graph import Graph
+from state.store.store import Store
+
+log = structlog.get_logger()
+CHECKPOINT_EVERY = 500  # events of a graph, at least: to fold them takes some 15 ms
+CHECKPOINTS = 16  # of one history: each is as large as the graph was then
+KEPT_TIMES = 4  # rebuilt graphs of one history
+KEPT_NAMES = 200
+KEPT_BYTES = 512 * 2**20  # of everything that nobody is using, roughly
+SMALL = 2**20  # bytes of events: what is done with such a graph in one go takes a millisecond or two
+GRAPHS_AT_ONCE = 4  # read and folded; who asks about more of them waits
+STEPS_AT_ONCE = 16  # events folded without letting others in
+EVENT_BYTES = 200  # that an event of a history takes besides its own, roughly
+
+T = TypeVar("T")
+Stores = Callable[[int], AbstractContextManager[Store]]  # partition → a view of its store at one moment; in a thread
+
+
+class AsOfCache:
+    """The graphs of one worker as they were; `log` reads the topic `events`, `stores` the worker's own stores."""
+
+    def __init__(self, log: LogReader, stores: Stores | None = None, kept_bytes: int = KEPT_BYTES) -> None:
+        self._log = log
+        self._stores = stores
+        self._kept_bytes = kept_bytes
+        self._known: OrderedDict[str, _Known] = OrderedDict()  # least recently used first
+        self._places = asyncio.Semaphore(GRAPHS_AT_ONCE)
+
+    async def graph(self, number: int, name: str, events: int, end: int, at: int) -> AsOf | None:
+        """Return a graph that lives in partition `number` as of `at` (ms), None if nothing had been said by then.
+
+        events   how many events the live graph has folded: where so many are known, nothing is read
+        end      of the log as far as they were folded: the offset after the last one
+
+        May be cancelled.  Raises TransportError, LogRewrittenError.
+        """
+        known = self._known.setdefault(name, _Known(name))
+        self._known.move_to_end(name)
+        sources = _Sources(self._log, self._stores, number, end)
+        try:
+            with known.used():
+                found = await self._found(known, sources, events, at)
+        finally:
+            self._make_room(keep=name)
+        return found if found.said else None
+
+    async def _found(self, known: _Known, sources: _Sources, events: int, at: int) -> AsOf:
+        async with known.lock:  # first: who waits for the same graph takes no place
+            found = known.at_hand(events, at)
+            if found is not None:
+                return found
+            async with self._places:
+                return await known.as_of(sources, events, at)
+
+    def read(self, name: str) -> int:
+        """Return how far the log is read for a graph: the offset of the last record, -1 for none."""
+        return self._known[name].watermark if name in self._known else -1
+
+    def forget(self) -> None:
+        """Let go of everything."""
+        self._known.clear()
+
+    def _make_room(self, keep: str) -> None:
+        """Let go of those that nobody asked about for longest, and that nobody is using."""
+        sizes = {name: known.size for name, known in self._known.items()}
+        for name in [name for name, known in self._known.items() if name != keep and not known.users]:
+            if len(sizes) <= KEPT_NAMES and sum(sizes.values()) <= self._kept_bytes:
+                return
+            del self._known[name], sizes[name]
+
+
+class _Sources(NamedTuple):
+    """From what the past of the graphs in partition `number` is read; the log to before offset `end`."""
+
+    log: LogReader
+    stores: Stores | None
+    number: int
+    end: int
+
+    def kept(self, name: str) -> Kept | None:
+        """Return what the store knows of a graph, None if that is not enough.  Blocks."""
+        assert self.stores is not None  # noqa: S101 - asked before
+        try:
+            with self.stores(self.number) as store:
+                return kept(store, name)
+        except Exception as error:  # a file may be removed by its writer while it is opened: the log knows everything
+            log.warning("past is read from the log", partition=self.number, graph=name, error=str(error))
+            return None
+
+
+class _Known:
+    """What is known of one graph.  `lock`: one reads and folds at a time, others find what it leaves."""
+
+    def __init__(self, name: str) -> None:
+        self.lock = asyncio.Lock()
+        self.users = 0
+        self._name = name
+        self._recent: _Folds | None = None
+        self._whole: _Folds | None = None
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Count one user more for as long as the block lasts."""
+        self.users += 1
+        try:
+            yield
+        finally:
+            self.users -= 1
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes are kept, roughly."""
+        return sum(folds.size for folds in (self._recent, self._whole) if folds)
+
+    @property
+    def watermark(self) -> int:
+        """Return how far the log is read."""
+        folds = self._whole or self._recent
+        return folds.history.watermark if folds else -1
+
+    def at_hand(self, events: int, at: int) -> AsOf | None:
+        """Return the graph as of `at` (ms) if nothing has to be read or folded for it."""
+        ready = [folds for folds in (self._recent, self._whole) if folds and folds.history.read >= events]
+        return next((found for folds in ready if (found := folds.at_hand(at))), None)
+
+    async def as_of(self, sources: _Sources, events: int, at: int) -> AsOf:
+        """Return the graph as of `at` (ms)."""
+        if self._recent is None and self._whole is None and sources.stores is not None:
+            found = await asyncio.to_thread(sources.kept, self._name)
+            self._recent = found and _Folds(found.history, found.folds)
+        if self._recent is not None:
+            await self._recent.read_on(sources, events)
+            if reaches(self._recent.history, at):
+                return await self._recent.as_of(at)
+        self._whole = self._whole or _Folds(History(self._name))
+        await self._whole.read_on(sources, events)
+        self._recent = None  # from here on, it knows nothing more
+        return await self._whole.as_of(at)
+
+
+class _Checkpoint(NamedTuple):
+    """The fold of the first `folded` places of a history, and of its base, packed."""
+
+    folded: int
+    packed: bytes
+
+
+class _Folds:
+    """A history, and what was folded of it; `folds`: what is folded already."""
+
+    def __init__(self, history: History, folds: list[tuple[int, bytes]] | None = None) -> None:
+        self.history = history
+        base = history.base
+        self._base_bytes = len(base.packed) + sum(map(len, base.texts.values())) if base else 0
+        self._takebacks = history.takebacks
+        self._checkpoints = [_Checkpoint(*fold) for fold in folds or []]  # ascending
+        self._rebuilt: OrderedDict[int, AsOf] = OrderedDict()  # least recently used first
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes are kept, roughly."""
+        values = self.history.size + self._base_bytes
+        rebuilt = len(self._rebuilt) * (50_000 + 5 * values)  # measured: tables of thousands of turns
+        checkpoints = sum(len(checkpoint.packed) for checkpoint in self._checkpoints)
+        return values + EVENT_BYTES * len(self.history.every) + rebuilt + checkpoints
+
+    async def read_on(self, sources: _Sources, events: int) -> None:
+        """Let the history know so many events of the graph."""
+        if self.history.read < events:
+            await self.history.read_on(sources.log, sources.number, sources.end)
+
+    def at_hand(self, at: int) -> AsOf | None:
+        """Return the graph as of `at` (ms) if it was rebuilt and the same events count."""
+        if self._takebacks != self.history.takebacks:  # its events have other places now
+            self._takebacks = self.history.takebacks
+            self._checkpoints.clear()
+            self._rebuilt.clear()
+        found = self._rebuilt.get(at)
+        if found is None or found.counted != counted(self.history, at):
+            return None
+        self._rebuilt.move_to_end(at)
+        return found
+
+    async def as_of(self, at: int) -> AsOf:
+        """Return the graph as of `at` (ms)."""
+        found = self.at_hand(at)
+        if found is None:
+            found = await self._rebuild(at, counted(self.history, at))
+            self._rebuilt[at] = found
+            self._rebuilt.move_to_end(at)
+            if len(self._rebuilt) > KEPT_TIMES:
+                self._rebuilt.popitem(last=False)
+        return found
+
+    async def _rebuild(self, at: int, what: Counted) -> AsOf:
+        before = bisect_right(self._checkpoints, what.prefix, key=_folded)
+        nearest = self._checkpoints[before - 1] if before else None
+        as_of = await self._beside(AsOf, self.history, at, nearest)
+        for count, _ in enumerate(as_of.steps(), 1):
+            if count % STEPS_AT_ONCE == 0:
+                if as_of.is_prefix and self._is_wanted(as_of.folded):
+                    await self._keep(as_of)
+                await asyncio.sleep(0)
+        await self._beside(_settle, as_of.graph)
+        return as_of
+
+    async def _beside(self, do: Callable[..., T], *arguments: Any) -> T:
+        """Do something with a graph that nobody else has yet: a large one in a thread, so that others are let in."""
+        if self.history.size + self._base_bytes <= SMALL:
+            return do(*arguments)
+        return await asyncio.to_thread(do, *arguments)
+
+    def _is_wanted(self, folded: int) -> bool:
+        """Return whether a checkpoint here would lie far enough from the ones before and after it."""
+        spacing = max(CHECKPOINT_EVERY, len(self.history) // CHECKPOINTS)
+        after = bisect_right(self._checkpoints, folded, key=_folded)
+        before = self._checkpoints[after - 1].folded if after else 0
+        is_last = after == len(self._checkpoints)
+        return folded - before >= spacing and (is_last or self._checkpoints[after].folded - folded >= spacing // 2)
+
+    async def _keep(self, as_of: AsOf) -> None:
+        """Keep a checkpoint; when there are too many, without the one whose neighbours are closest to each other."""
+        new = _Checkpoint(as_of.folded, await self._beside(as_of.graph.pack))
+        self._checkpoints.insert(bisect_right(self._checkpoints, new.folded, key=_folded), new)
+        if len(self._checkpoints) > CHECKPOINTS:
+            places = [0, *map(_folded, self._checkpoints), len(self.history)]
+            del self._checkpoints[min(range(len(self._checkpoints)), key=lambda at: places[at + 2] - places[at])]
+
+
+def _folded(checkpoint: _Checkpoint) -> int:
+    return checkpoint.folded
+
+
+def _settle(graph: Graph) -> None:
+    """Bring a graph into the form that recall reads: of a large one, that takes a while the first time."""
+    graph.view()
+    graph.pairs[DEFAULT.window].settle()

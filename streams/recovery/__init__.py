@@ -1,0 +1,1 @@
+"""Rebuilding and following a fold inside Faust."""

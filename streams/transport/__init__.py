@@ -1,0 +1,1 @@
+"""The two transports behind one face, and what travels over them."""

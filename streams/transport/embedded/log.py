@@ -1,0 +1,284 @@
+"""The log when there is no broker: append-only, partitioned, durable, in one SQLite file that one process owns.
+
+It promises what `events` needs of Kafka.  A batch is in the log entirely or not at all.  Offsets are dense from 0 and
+never used twice.  What was acknowledged survives the death of the process.  Waiters are woken after the commit.
+
+Durability: WAL with synchronous=NORMAL.  A commit is a write() into the WAL, so kill -9 loses nothing; only power loss
+can lose the newest commits, and then a suffix of *everything* (turns, events, positions), for it is one file.  FULL
+would fsync each batch, some ms on a disk, to protect acknowledged turns from a power cut; Kafka's default does not
+fsync either.  The file is reachable from several threads, one at a time.
+
+Errors of the disk become TransportError; the batch is rolled back and may be sent again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from emgas.errors import TransportError
+from emgas.wire import Headers
+from streams.transport.embedded import layout
+from streams.transport.embedded.layout import Partition, StoredRecord
+from streams.transport.embedded.lock import DirectoryLock
+from streams.transport.topic_plan import FOR_EVER, TopicDescription, TopicPlan, another_partition_count, settings_of
+
+
+class NewRecord(NamedTuple):
+    """One record to append; `timestamp` in ms."""
+
+    topic: str
+    partition: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+    timestamp: int
+
+
+_shared: dict[Path, EmbeddedLog] = {}
+_sharing = threading.Lock()
+
+
+def open_log(directory: Path) -> EmbeddedLog:
+    """Return the log of `directory`, the one object that all users in this process share; each closes it once.
+
+    Raises DataDirectoryInUseError when another process has it, TransportError when the directory cannot be used.
+    """
+    directory = directory.expanduser().resolve()
+    with _sharing:
+        log = _shared.get(directory)
+        if log is None:
+            log = _shared[directory] = EmbeddedLog(directory)
+        log._users += 1  # the count and the map are one thing, guarded by one lock
+        return log
+
+
+class EmbeddedLog:
+    """Made by `open_log`.  Every method raises TransportError when the log is closed or the disk refuses."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._users = 0
+        self._mutex = threading.RLock()
+        self._callbacks: list[Callable[[], None]] = []
+        with _failing(f"cannot use the data directory {directory}"):
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = DirectoryLock(directory)
+        try:
+            with _failing(f"cannot open {directory / layout.FILE}"):
+                self._open(directory / layout.FILE)
+        except BaseException:
+            lock.release()
+            raise
+        self._lock = lock
+
+    def _open(self, path: Path) -> None:
+        self._db = layout.connect(path, read_only=False)
+        layout.check_layout(self._db, path)
+        self._db.execute("pragma journal_mode=wal")
+        self._db.execute("pragma synchronous=normal")
+        self._db.executescript(f"begin immediate;{layout.SCHEMA}pragma user_version={layout.LAYOUT};commit;")
+        rows = self._db.execute("select name, partitions, retention_ms, max_record_bytes from topic")
+        self._plans = {row[0]: TopicPlan(*row) for row in rows}
+        self._partitions = layout.partitions_of(self._db)
+
+    def close(self) -> None:
+        """Give this user's share back.  The last one closes the file and lets go of the directory."""
+        with _sharing:
+            self._users -= 1
+            if self._users > 0 or _shared.pop(self.directory, None) is None:
+                return
+            with self._mutex:
+                self._db.close()
+            self._lock.release()
+
+    # topics
+
+    def create_topic(self, wanted: TopicPlan) -> None:
+        """Create a topic, or do nothing when it exists with as many partitions; another count is refused."""
+        with self._mutex:
+            known = self._plans.get(wanted.name)
+            if known is None:
+                self._create(wanted)
+            elif known.partitions != wanted.partitions:
+                raise TransportError(another_partition_count(wanted.name, known.partitions, wanted.partitions))
+
+    def _create(self, wanted: TopicPlan) -> None:
+        with self._transaction(f"cannot create topic {wanted.name}") as db:
+            row = (wanted.name, wanted.partitions, wanted.retention_ms, wanted.max_record_bytes, str(uuid.uuid4()))
+            db.execute("insert into topic values(?,?,?,?,?)", row)
+            made = {(wanted.name, p): self._create_partition(db, wanted.name, p) for p in range(wanted.partitions)}
+        self._plans[wanted.name] = wanted
+        self._partitions.update(made)
+
+    def _create_partition(self, db: sqlite3.Connection, topic: str, partition: int) -> Partition:
+        row = db.execute("insert into partition values(null,?,?,0,0)", (topic, partition)).lastrowid
+        assert row is not None  # noqa: S101  (what sqlite3 returns after an insert)
+        db.execute(
+            f"create table records_{row:d}(offset integer primary key, timestamp int not null, key blob, value blob,"
+            " headers blob)"
+        )
+        return Partition(row, 0, 0)
+
+    def topics(self) -> tuple[str, ...]:
+        """Return the names of all topics."""
+        return tuple(self._plans)
+
+    def partitions(self, topic: str) -> int:
+        """Return the partition count of `topic`."""
+        return self._plan(topic).partitions
+
+    def bounds(self, topic: str, partition: int) -> tuple[int, int]:
+        """Return (first offset kept, offset after the last)."""
+        found = self._partition(topic, partition)
+        return found.start, found.end
+
+    def describe(self, topic: str) -> TopicDescription:
+        """Return how `topic` was made and what it holds, in the words of Kafka's configuration."""
+        made = self._plan(topic)
+        with self._mutex, _failing("cannot read the log"):
+            topic_id = str(self._db.execute("select id from topic where name=?", (topic,)).fetchone()[0])
+        bounds = tuple(self.bounds(topic, p) for p in range(made.partitions))
+        config = settings_of(made, replication=1)
+        told = {name: config[name] for name in ("cleanup.policy", "retention.ms", "max.message.bytes")}
+        return TopicDescription(topic, made.partitions, 1, bounds, topic_id, told)
+
+    def _plan(self, topic: str) -> TopicPlan:
+        try:
+            return self._plans[topic]
+        except KeyError:
+            raise TransportError(f"topic {topic} does not exist in {self.directory}: create it first") from None
+
+    def _partition(self, topic: str, partition: int) -> Partition:
+        found = self._partitions.get((topic, partition))
+        if found is None:
+            count = self._plan(topic).partitions
+            raise TransportError(f"topic {topic} has partitions 0 to {count - 1}, not {partition}")
+        return found
+
+    # records
+
+    def check(self, record: NewRecord) -> None:
+        """Raise TransportError when `record` alone can never be appended, so that it cannot spoil a batch."""
+        self._partition(record.topic, record.partition)
+        limit = self._plan(record.topic).max_record_bytes
+        size = len(record.key or b"") + len(record.value or b"") + sum(len(n) + len(v) for n, v in record.headers)
+        if size > limit:
+            raise TransportError(f"a record of {size} bytes is over the {limit} that topic {record.topic} takes")
+
+    def append(self, records: Sequence[NewRecord]) -> list[int]:
+        """Append all of `records` or, when this raises, none; return their offsets."""
+        with self._mutex:
+            offsets = self._write(records)
+            callbacks = list(self._callbacks)
+        for callback in callbacks:
+            callback()
+        return offsets
+
+    def _write(self, records: Sequence[NewRecord]) -> list[int]:
+        offsets: list[int] = []
+        ends: dict[Partition, int] = {}
+        with self._transaction("the log refused a batch, nothing of it was written") as db:
+            for record in records:
+                self.check(record)
+                at = self._partition(record.topic, record.partition)
+                offset = ends.get(at, at.end)
+                db.execute(f"insert into records_{at.row:d} values(?,?,?,?,?)", _row(offset, record))
+                ends[at] = offset + 1
+                offsets.append(offset)
+            db.executemany("update partition set end=? where r=?", [(end, at.row) for at, end in ends.items()])
+        for at, end in ends.items():  # only now: readers must not see an end that could still be rolled back
+            at.end = end
+        return offsets
+
+    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[StoredRecord]:
+        """Return up to `limit` records from offset `start` on."""
+        at = self._partition(topic, partition)
+        with self._mutex, _failing("cannot read the log"):
+            return layout.read(self._db, at.row, start, at.end, limit)
+
+    def on_append(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call `callback` after every append, in the thread that appended.  Returns what ends that."""
+        with self._mutex:
+            self._callbacks.append(callback)
+
+        def forget() -> None:
+            with self._mutex:
+                self._callbacks.remove(callback)
+
+        return forget
+
+    # positions of consumers
+
+    def commit(self, group: str, positions: Mapping[tuple[str, int], int]) -> None:
+        """Store, of each (topic, partition), the next offset that `group` will read."""
+        rows = [(group, topic, partition, offset) for (topic, partition), offset in positions.items()]
+        with self._mutex, self._transaction("cannot store the positions") as db:
+            db.executemany("insert or replace into position values(?,?,?,?)", rows)
+
+    def committed(self, group: str) -> dict[tuple[str, int], int]:
+        """Return what `commit` stored for `group`."""
+        with self._mutex, _failing("cannot read the positions"):
+            rows = self._db.execute("select topic, partition, offset from position where grp=?", (group,)).fetchall()
+        return {(topic, partition): offset for topic, partition, offset in rows}
+
+    # retention
+
+    def expire(self, now_ms: int) -> int:
+        """Remove what is older than its topic keeps, never past a committed position; return how many records went.
+
+        The position is respected because, unlike a broker's, this log sleeps when its only consumer does: a turn that
+        waited out a month in which the program was not started has still to be read.
+        """
+        with self._mutex:
+            return sum(self._expire(topic, partition, now_ms) for topic, partition in self._partitions)
+
+    def _expire(self, topic: str, partition: int, now_ms: int) -> int:
+        at, keep_ms = self._partition(topic, partition), self._plan(topic).retention_ms
+        if keep_ms == FOR_EVER or at.start == at.end:
+            return 0
+        with self._transaction(f"cannot expire records of {topic}") as db:
+            start = self._first_to_keep(db, topic, partition, now_ms - keep_ms)
+            db.execute(f"delete from records_{at.row:d} where offset < ?", (start,))  # noqa: S608
+            db.execute("update partition set start=? where r=?", (start, at.row))
+        gone, at.start = start - at.start, start
+        return gone
+
+    def _first_to_keep(self, db: sqlite3.Connection, topic: str, partition: int, horizon_ms: int) -> int:
+        at = self._partition(topic, partition)
+        young = f"select offset from records_{at.row:d} where timestamp >= ? order by offset limit 1"  # noqa: S608
+        held = "select min(offset) from position where topic=? and partition=?"
+        row = db.execute(young, (horizon_ms,)).fetchone()
+        (read_up_to,) = db.execute(held, (topic, partition)).fetchone()
+        start = row[0] if row else at.end
+        return max(at.start, start if read_up_to is None else min(start, read_up_to))
+
+    @contextmanager
+    def _transaction(self, refusal: str) -> Iterator[sqlite3.Connection]:
+        with _failing(refusal):
+            self._db.execute("begin immediate")
+            try:
+                yield self._db
+                self._db.execute("commit")
+            except BaseException:
+                if self._db.in_transaction:  # a full disk may have rolled back already
+                    self._db.execute("rollback")
+                raise
+
+
+def _row(offset: int, record: NewRecord) -> tuple[int, int, bytes | None, bytes | None, bytes | None]:
+    return offset, record.timestamp, record.key, record.value, layout.pack(record.headers)
+
+
+@contextmanager
+def _failing(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        hint = ", make room and go on" if "full" in str(error) else ""
+        raise TransportError(f"{what}: {error}{hint}") from error

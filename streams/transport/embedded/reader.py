@@ -1,0 +1,123 @@
+"""LogReader (replay/log.py) on the embedded log: beside the worker in one process, or read-only from another."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from emgas.errors import NoMemoryError, TransportError
+from replay.log import Record
+from streams.transport.embedded import layout
+from streams.transport.embedded.layout import StoredRecord
+
+
+class Readable(Protocol):
+    """What EmbeddedLog and ReadOnlyLog have in common."""
+
+    def partitions(self, topic: str) -> int:
+        """Return the partition count of `topic`."""
+
+    def bounds(self, topic: str, partition: int) -> tuple[int, int]:
+        """Return (first offset kept, offset after the last)."""
+
+    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[StoredRecord]:
+        """Return up to `limit` records from offset `start` on."""
+
+
+class EmbeddedReader:
+    """Reads one topic of a log.  Raises TransportError."""
+
+    def __init__(self, log: Readable, topic: str, batch: int = 500) -> None:
+        self._log = log
+        self._topic = topic
+        self._batch = batch
+
+    async def partitions(self) -> int:
+        """Return the partition count of the topic."""
+        return self._log.partitions(self._topic)
+
+    async def bounds(self, partition: int) -> tuple[int, int]:
+        """Return (first offset kept, offset after the last one)."""
+        return self._log.bounds(self._topic, partition)
+
+    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+        """Yield the records with start <= offset < end that there are, in batches, in order."""
+        first, last = self._log.bounds(self._topic, partition)
+        at, end = max(start, first), min(end, last)
+        while at < end:
+            records = self._log.read(self._topic, partition, at, min(self._batch, end - at))
+            if not records:
+                raise TransportError(f"{self._topic}[{partition}] lost offset {at} while it was read")
+            at = records[-1].offset + 1
+            yield [Record(r.offset, r.timestamp, r.key, r.value or b"", r.headers) for r in records]
+            await asyncio.sleep(0)  # a long replay beside a live worker must not starve it
+
+
+def _nothing_at(path: Path) -> str:
+    return (
+        f"there is no memory at {path.parent}: no worker has ever run in this data directory. `emgas publish` begins "
+        "one; if there should be one, set EMGAS_DATA (and EMGAS_PREFIX) to where it is"
+    )
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise TransportError(f"cannot read {path}: {error.strerror}") from error
+
+
+class ReadOnlyLog:
+    """The log of a directory that a live process may own: sees what is committed, changes nothing, takes no lock."""
+
+    def __init__(self, directory: Path) -> None:
+        path = directory.expanduser().resolve() / layout.FILE
+        if not _is_there(path):
+            raise NoMemoryError(_nothing_at(path))
+        try:
+            self._db = layout.connect(path, read_only=True)
+            born = layout.check_layout(self._db, path)
+        except sqlite3.Error as error:
+            raise TransportError(f"cannot read {path}: {error}") from error
+        if not born:
+            self.close()
+            raise NoMemoryError(_nothing_at(path))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def partitions(self, topic: str) -> int:
+        """Return the partition count of `topic`."""
+        count = sum(name == topic for name, _ in self._partitions())
+        if count == 0:
+            raise NoMemoryError(f"topic {topic} does not exist: start a worker once, it creates the topics")
+        return count
+
+    def bounds(self, topic: str, partition: int) -> tuple[int, int]:
+        """Return (first offset kept, offset after the last)."""
+        found = self._find(topic, partition)
+        return found.start, found.end
+
+    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[StoredRecord]:
+        """Return up to `limit` records from offset `start` on."""
+        found = self._find(topic, partition)
+        try:
+            return layout.read(self._db, found.row, start, found.end, limit)
+        except sqlite3.Error as error:
+            raise TransportError(f"cannot read the log: {error}") from error
+
+    def _find(self, topic: str, partition: int) -> layout.Partition:
+        found = self._partitions().get((topic, partition))
+        if found is None:
+            raise TransportError(f"topic {topic} has no partition {partition} (it has {self.partitions(topic)})")
+        return found
+
+    def _partitions(self) -> dict[tuple[str, int], layout.Partition]:
+        try:
+            return layout.partitions_of(self._db)  # anew each time: the owner appends meanwhile
+        except sqlite3.Error as error:
+            raise TransportError(f"cannot read the log: {error}") from error

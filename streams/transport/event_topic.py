@@ -1,0 +1,129 @@
+"""The topic `events` for backups: read beside a live worker, or written where none lives.
+
+    reading(settings)               a LogReader; embedded, the file is only read, and its owner is not disturbed
+    writing(settings, partitions)   a WritableLog (replay/backup/restore.py); refused while a worker lives
+
+Embedded, the directory's lock tells that a worker lives, and the topics are born with `partitions` if there are none.
+On Kafka the members of the consumer group tell it, at that moment; and a record that comes to lie elsewhere than it
+must, because somebody wrote meanwhile, ends a restore.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
+from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
+
+from emgas.client.kafka import FAILURES
+from emgas.errors import TransportError
+from emgas.wire import TopicNames
+from replay.backup.restore import WritableLog
+from replay.log import LogReader, Record
+from streams.settings import Settings
+from streams.transport import select
+from streams.transport.embedded.log import EmbeddedLog, NewRecord, open_log
+from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.transport.kafka.reader import KafkaReader
+from streams.transport.topic_plan import RECORD_BYTES
+
+
+@asynccontextmanager
+async def reading(settings: Settings) -> AsyncIterator[LogReader]:
+    """Give the topic `events` to read.  Raises TransportError when there is none."""
+    if not settings.is_embedded:
+        yield KafkaReader(settings.bootstrap, settings.topics.events)
+        return
+    log = ReadOnlyLog(settings.home)
+    try:
+        yield EmbeddedReader(log, settings.topics.events)
+    finally:
+        log.close()
+
+
+@asynccontextmanager
+async def writing(settings: Settings, partitions: int) -> AsyncIterator[WritableLog]:
+    """Give the topic `events` to write.  Raises TransportError, DataDirectoryInUseError."""
+    if settings.is_embedded:
+        async with select.found(settings.model_copy(update={"partitions": partitions})):
+            log = open_log(settings.home)
+            try:
+                yield _EmbeddedTopic(log, settings.topics)
+            finally:
+                log.close()
+        return
+    async with select.found(settings):  # its topics are checked
+        await _refuse_members(settings)
+        producer = AIOKafkaProducer(
+            bootstrap_servers=settings.bootstrap, acks="all", enable_idempotence=True, max_request_size=RECORD_BYTES
+        )
+        with _told_as_ours(settings.bootstrap):
+            try:
+                await producer.start()
+                yield _KafkaTopic(settings.bootstrap, settings.topics, producer)
+            finally:
+                await producer.stop()
+
+
+class _EmbeddedTopic(EmbeddedReader):
+    def __init__(self, log: EmbeddedLog, topics: TopicNames) -> None:
+        super().__init__(log, topics.events)
+        self._writable = log
+        self._turns = EmbeddedReader(log, topics.turns)
+
+    async def sources(self, partition: int) -> int:
+        """Return the offset after the last record of `turns`."""
+        return (await self._turns.bounds(partition))[1]
+
+    async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
+        """Append in one transaction."""
+        return self._writable.append(
+            [NewRecord(self._topic, partition, r.key, r.value, r.headers, r.timestamp) for r in records]
+        )
+
+
+class _KafkaTopic(KafkaReader):
+    def __init__(self, bootstrap: str, topics: TopicNames, producer: Any) -> None:
+        super().__init__(bootstrap, topics.events)
+        self._producer = producer
+        self._turns = KafkaReader(bootstrap, topics.turns)
+
+    async def sources(self, partition: int) -> int:
+        """Return the offset after the last record of `turns`."""
+        return (await self._turns.bounds(partition))[1]
+
+    async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
+        """Append in order; return once all in-sync replicas have all."""
+        sent = [
+            await self._producer.send(self._topic, r.value, r.key, partition, r.timestamp, list(r.headers))
+            for r in records
+        ]
+        return [metadata.offset for metadata in await asyncio.gather(*sent)]
+
+
+async def _refuse_members(settings: Settings) -> None:
+    """Raise TransportError while workers are in the consumer group, which is named as the topics' prefix."""
+    admin = AIOKafkaAdminClient(bootstrap_servers=settings.bootstrap)
+    with _told_as_ours(settings.bootstrap):
+        try:
+            await admin.start()
+            responses = await admin.describe_consumer_groups([settings.prefix])
+        finally:
+            await admin.close()
+    members = sum(len(group[5]) for response in responses for group in response.groups)
+    if members:
+        raise TransportError(
+            f"{members} worker(s) of {settings.prefix} are running: stop them before a log is restored, and start them "
+            "again afterwards"
+        )
+
+
+@contextmanager
+def _told_as_ours(bootstrap: str) -> Iterator[None]:
+    try:
+        yield
+    except FAILURES as error:
+        raise TransportError(f"Kafka at {bootstrap}: {type(error).__name__} {error}") from error

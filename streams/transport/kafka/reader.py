@@ -1,0 +1,110 @@
+"""LogReader (replay/log.py) on Apache Kafka.
+
+No consumer group: partitions are assigned by hand, nothing is committed, live workers notice nothing.  Every call has a
+consumer of its own, so reads may overlap and nothing has to be closed.
+
+Offsets may have holes (transaction markers, batches that a broker dropped when it truncated), so a read ends when the
+consumer's *position* has reached the end, not when a record has.  Isolation is read_uncommitted: EMGAS writes no
+transactions, and an open transaction of somebody else must not hold back the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Unpack
+
+from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
+
+from emgas.client.kafka import FAILURES, Security
+from emgas.errors import TransportError
+from emgas.limits import TRANSPORT_BYTES
+from replay.log import Record
+
+POLL_MS = 200  # a poll that met only markers returns nothing, and the position is looked at after it
+PATIENCE_MS = 30_000  # without progress; then the broker is taken for lost
+
+
+class KafkaReader:
+    """Reads one topic of the cluster behind `bootstrap`.  Raises TransportError."""
+
+    def __init__(self, bootstrap: str, topic: str, batch: int = 2000, **security: Unpack[Security]) -> None:
+        self._bootstrap = bootstrap
+        self._topic = topic
+        self._batch = batch
+        self._security = security
+
+    async def partitions(self) -> int:
+        """Return the partition count of the topic."""
+        async with self._consumer() as consumer:
+            # of all topics: asking for one by name would create it on a broker that creates topics by itself
+            cluster = await consumer._client.fetch_all_metadata()
+            found = cluster.partitions_for_topic(self._topic)
+        if not found:
+            raise TransportError(f"Kafka at {self._bootstrap} has no topic {self._topic}: run `emgas topics create`")
+        return len(found)
+
+    async def bounds(self, partition: int) -> tuple[int, int]:
+        """Return (first offset kept, offset after the last one)."""
+        async with self._consumer() as consumer:
+            return await _bounds(consumer, TopicPartition(self._topic, partition))
+
+    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+        """Yield the records with start <= offset < end that there are, in batches, in order."""
+        async with self._consumer() as consumer:
+            tp = TopicPartition(self._topic, partition)
+            first, last = await _bounds(consumer, tp)
+            start, end = max(start, first), min(end, last)
+            if start < end:
+                consumer.seek(tp, start)
+                async for batch in self._batches(consumer, tp, end):
+                    yield batch
+
+    async def _batches(self, consumer: Any, tp: TopicPartition, end: int) -> AsyncIterator[Sequence[Record]]:
+        position, waited = -1, 0
+        while (reached := await consumer.position(tp)) < end:
+            waited = waited + POLL_MS if reached == position else 0
+            if waited > PATIENCE_MS:
+                raise TransportError(f"{tp.topic}[{tp.partition}] does not go on after offset {reached}: is Kafka up?")
+            position = reached
+            fetched = await consumer.getmany(tp, timeout_ms=POLL_MS, max_records=self._batch)
+            records = [_record(record) for record in fetched.get(tp, ()) if record.offset < end]
+            if records:
+                yield records
+
+    @asynccontextmanager
+    async def _consumer(self) -> AsyncIterator[Any]:
+        consumer = AIOKafkaConsumer(
+            bootstrap_servers=self._bootstrap,
+            client_id="emgas-reader",
+            group_id=None,
+            enable_auto_commit=False,
+            auto_offset_reset="none",  # an offset that is gone is an error, not a reason to read elsewhere
+            isolation_level="read_uncommitted",
+            max_partition_fetch_bytes=TRANSPORT_BYTES,
+            **self._security,
+        )
+        with _told_as_ours(self._bootstrap):
+            try:
+                await consumer.start()
+                yield consumer
+            finally:
+                await consumer.stop()
+
+
+async def _bounds(consumer: Any, tp: TopicPartition) -> tuple[int, int]:
+    consumer.assign([tp])  # has the metadata fetched; without it the first request fails and is repeated after 100 ms
+    starts, ends = await consumer.beginning_offsets([tp]), await consumer.end_offsets([tp])
+    return starts[tp], ends[tp]
+
+
+def _record(record: Any) -> Record:
+    return Record(record.offset, record.timestamp, record.key, record.value or b"", tuple(record.headers))
+
+
+@contextmanager
+def _told_as_ours(bootstrap: str) -> Iterator[None]:
+    try:
+        yield
+    except FAILURES as error:
+        raise TransportError(f"Kafka at {bootstrap}: {type(error).__name__} {error}") from error

@@ -1,0 +1,127 @@
+"""Faust's aiokafka driver, made safe: `broker="emgas-kafka://host:9092"`.
+
+    producer   acks=all and idempotent, which Faust turns on only for its own transactions (drivers/aiokafka.py:1323);
+               takes a whole dead letter, where Faust's limit is 1,000,000 bytes
+    consumer   sources stand where the state says before an agent sees a message (streams/transport/source_offsets.py);
+               an empty fetch waits `fetch_wait_ms`, where Faust hard-codes 1500 (drivers/aiokafka.py:615);
+               never jumps: see below
+
+Faust seeks a changelog partition to its persisted offset, at least to the first kept minus one
+(tables/recovery.py:717-740, 759-770), and leaves the rest to `auto_offset_reset`: of an offset that is gone, aiokafka's
+fetcher goes on at the earliest or latest (fetcher.py:891) with one line at level info, and events are missing from the
+fold.  So it is "none" here, whatever Faust is told, and every partition is positioned by hand: changelogs by
+Faust's recovery, sources by `seek_to_committed`.  An offset that is gone then raises; for `events` and `turns` that
+stops the worker, for a topic without a position in the state reading goes on at the first record kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, cast
+
+from aiokafka.errors import IllegalStateError, NoOffsetForPartitionError, OffsetOutOfRangeError  # type: ignore[import-untyped]
+from faust.transport.consumer import RecordMap, ensure_TP
+from faust.transport.drivers import aiokafka as driver
+from faust.types import TP, ConsumerMessage
+
+from state.errors import LogRewrittenError
+from streams.transport.source_offsets import HoldsPositions, PositionedConsumer, outside
+from streams.transport.topic_plan import LARGEST_RECORD_BYTES
+
+FETCH_WAIT_MS = 50
+
+
+class KafkaProducer(driver.Producer):
+    """A record is acknowledged when all in-sync replicas have it, and a retry does not write it twice."""
+
+    def _settings_extra(self) -> Mapping[str, Any]:
+        return {"acks": "all", "enable_idempotence": True, "max_request_size": LARGEST_RECORD_BYTES}
+
+
+class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
+    """Faust's thread around an aiokafka consumer; only how the consumer is made and positioned differs."""
+
+    def _create_worker_consumer(self, transport: driver.Transport) -> Any:
+        consumer = super()._create_worker_consumer(transport)
+        consumer._fetch_max_wait_ms = cast(KafkaTransport, transport).fetch_wait_ms
+        consumer._auto_offset_reset = "none"
+        return consumer
+
+    async def seek_to_committed(self) -> Mapping[TP, int]:
+        """Seek sources to where the group committed, or to the first record kept; return those offsets.
+
+        Replaces aiokafka's, which leaves a partition without a commit wherever it stands (consumer.py:901).
+        """
+        return cast(Mapping[TP, int], await self.call_thread(self._seek_to_committed))
+
+    async def _seek_to_committed(self) -> Mapping[TP, int]:
+        consumer = self._ensure_consumer()
+        sources = [tp for tp in consumer.assignment() if tp.topic not in self.app.tables.changelog_topics]
+        if not sources:
+            return {}
+        committed = await self._committed(consumer, sources)
+        first = await consumer.beginning_offsets(sources)
+        offsets = {tp: max(committed[tp] or 0, first[tp]) for tp in sources}
+        for tp, offset in offsets.items():
+            consumer.seek(tp, offset)
+        return {ensure_TP(tp): offset for tp, offset in offsets.items()}
+
+    async def _committed(self, consumer: Any, sources: list[Any]) -> dict[Any, int | None]:
+        # aiokafka's `committed` waits for ever when the partition is taken away meanwhile, and so would one of the two
+        # workers of this thread's queue
+        taken_away = consumer._subscription.subscription.assignment.unassign_future
+        asking = asyncio.gather(*(consumer.committed(tp) for tp in sources))
+        await asyncio.wait({asking, taken_away}, return_when=asyncio.FIRST_COMPLETED)
+        if not asking.done():
+            asking.cancel()
+            raise IllegalStateError(
+                "the partitions were reassigned"
+            )  # table_manager.py:556 waits for the next assignment
+        return dict(zip(sources, asking.result(), strict=True))
+
+
+class KafkaConsumer(PositionedConsumer, driver.Consumer):
+    """Faust's consumer, with the rules of the module's docstring."""
+
+    fetch_waits = True
+
+    def _new_consumer_thread(self) -> KafkaConsumerThread:
+        return KafkaConsumerThread(self, loop=self.loop, beacon=self.beacon)
+
+    async def _fetch(self, active: set[TP], seconds: float) -> RecordMap:
+        try:
+            return await self._thread.getmany(active, seconds)
+        except NoOffsetForPartitionError:
+            return {}  # assigned anew while this fetch waited: it is positioned before anything is read from it
+        except OffsetOutOfRangeError as error:
+            for tp, offset in error.args[0].items():
+                if tp in self._get_active_partitions():  # else the same: the committed offset matters to nobody
+                    await self._go_on_after_expiry(ensure_TP(tp), offset)
+            return {}
+
+    async def _go_on_after_expiry(self, tp: TP, offset: int) -> None:
+        held = self._is_changelog_tp(tp) or cast(HoldsPositions, self.app).source_position(tp) is not None
+        if held:
+            raise LogRewrittenError(outside(tp, offset))
+        first = (await self.earliest_offsets(tp))[tp]
+        self.log.warning("%s[%d]: records before %d expired unread", tp.topic, tp.partition, first)
+        await self.seek_wait({tp: first})
+
+    def _to_message(self, tp: TP, record: Any) -> ConsumerMessage:
+        message = super()._to_message(tp, record)
+        # Kafka allows a header without a value; ours are always bytes
+        message.headers = [(name, value or b"") for name, value in record.headers]
+        return message
+
+
+class KafkaTransport(driver.Transport):
+    """`emgas-kafka://host:9092?fetch_wait_ms=50`, several with `;` between; the first one's query counts."""
+
+    Consumer = KafkaConsumer
+    Producer = KafkaProducer
+
+    @property
+    def fetch_wait_ms(self) -> int:
+        """How long the broker may hold back an empty fetch: what an idle worker's next message waits at most."""
+        return int(self.url[0].query.get("fetch_wait_ms", FETCH_WAIT_MS))

@@ -1,0 +1,149 @@
+"""The two transports behind one face: find the topics, create them, describe them.  Nobody else asks which it is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
+
+import structlog
+from yarl import URL
+
+from emgas.errors import TransportError
+from replay.log import LogReader
+from streams.settings import Settings
+from streams.transport.drivers import embedded_broker, kafka_broker
+from streams.transport.embedded.admin import EmbeddedTopics
+from streams.transport.embedded.log import EmbeddedLog, open_log
+from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.transport.kafka.admin import KafkaTopics
+from streams.transport.kafka.reader import KafkaReader
+from streams.transport.topic_plan import TopicDescription, differences, plan
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Transport:
+    """What carries the topics: how Faust and a reader reach it, and what was found there.
+
+    broker        Faust's broker setting                  reader        topic → what reads it
+    partitions    of the keyed topics                     destinations  allowed reply topics → partition count
+    """
+
+    broker: Sequence[URL]
+    partitions: int
+    reader: Callable[[str], LogReader]
+    destinations: Mapping[str, int]
+
+
+@asynccontextmanager
+async def found(settings: Settings) -> AsyncIterator[Transport]:
+    """Give the carrier that `settings` name, its topics checked.  The embedded log is opened, and born if need be.
+
+    Raises TransportError, DataDirectoryInUseError.
+    """
+    if not settings.is_embedded:
+        yield await _kafka(settings)
+        return
+    with _log(settings) as log:
+        names = settings.topics
+        destinations = {topic: log.partitions(topic) for topic in (names.replies, *settings.reply_topics)}
+        broker = embedded_broker(settings.home)
+        yield Transport(broker, log.partitions(names.turns), lambda topic: EmbeddedReader(log, topic), destinations)
+
+
+@dataclass(frozen=True)
+class Readable:
+    """The topics as replay sees them.  `partitions` of the keyed topics; `reader`: topic → what reads it."""
+
+    partitions: int
+    reader: Callable[[str], LogReader]
+
+
+@asynccontextmanager
+async def readable(settings: Settings) -> AsyncIterator[Readable]:
+    """Give the topics that `settings` name, to be read only: beside a live worker, without joining its group.
+
+    The embedded log is read beside whatever process owns it; none is made where there is none.
+    Raises TransportError; NoMemoryError, where there is no embedded log.
+    """
+    if not settings.is_embedded:
+        reader = _kafka_reader(settings)
+        yield Readable(await reader(settings.topics.events).partitions(), reader)
+        return
+    with closing(ReadOnlyLog(settings.home)) as log:
+        yield Readable(log.partitions(settings.topics.events), lambda topic: EmbeddedReader(log, topic))
+
+
+def check_there(settings: Settings) -> None:
+    """Raise NoMemoryError where the log is embedded and nobody ever wrote to the data directory."""
+    if settings.is_embedded:
+        with closing(ReadOnlyLog(settings.home)) as log:
+            log.partitions(settings.topics.events)
+
+
+def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
+    return lambda topic: KafkaReader(settings.bootstrap, topic)
+
+
+async def _kafka(settings: Settings) -> Transport:
+    reader = _kafka_reader(settings)
+    names = settings.topics
+    counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}
+    if len(set(counts.values())) > 1:
+        raise TransportError(f"{counts}: these topics must have equally many partitions; create them anew")
+    destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
+    return Transport(
+        kafka_broker(settings.bootstrap, settings.fetch_wait_ms), counts[names.turns], reader, destinations
+    )
+
+
+@contextmanager
+def _log(settings: Settings) -> Iterator[EmbeddedLog]:
+    """Open the embedded log; give birth to its topics the first time, with the settings of that day."""
+    log = open_log(settings.home)
+    try:
+        if settings.topics.turns not in log.topics():
+            for wanted in plan(settings.topics, settings.partitions):
+                log.create_topic(wanted)
+        yield log
+    finally:
+        log.close()
+
+
+async def create(settings: Settings) -> None:
+    """Create the topics that are missing.  Raises TransportError when one has another partition count."""
+    wanted = plan(settings.topics, settings.partitions)
+    if settings.is_embedded:
+        with _log(settings) as log:
+            await EmbeddedTopics(log).create(wanted)
+        return
+    await KafkaTopics(settings.bootstrap).create(wanted, settings.replication)
+
+
+async def describe(settings: Settings) -> list[TopicDescription]:
+    """Return how the topics are.  Raises TransportError when one is missing, NoMemoryError as `check_there`."""
+    check_there(settings)
+    names = [wanted.name for wanted in plan(settings.topics, settings.partitions)]
+    if settings.is_embedded:
+        with _log(settings) as log:
+            described = await EmbeddedTopics(log).describe(names)
+    else:
+        described = await KafkaTopics(settings.bootstrap).describe(names)
+    if missing := set(names) - {topic.name for topic in described}:
+        raise TransportError(f"missing topics: {', '.join(sorted(missing))}. Run `emgas topics create`.")
+    return described
+
+
+async def risks(settings: Settings) -> list[str]:
+    """Return, for an operator, which settings of the topic `events` are not as planned, and may lose events."""
+    if settings.is_embedded:
+        return []
+    (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)
+    try:
+        described = await KafkaTopics(settings.bootstrap).describe([wanted.name])
+    except TransportError as error:  # a worker needs no right to ask
+        log.info("cannot see whether the log may lose events", error=str(error))
+        return []
+    return [each for found in described for each in differences(found, wanted)]

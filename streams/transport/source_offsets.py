@@ -1,0 +1,181 @@
+"""Sources are read from the position that the state holds.  Both transports' consumers inherit this.
+
+What Faust 0.15.3 does after an assignment (tables/recovery.py, one order for "something to recover" and "nothing"):
+
+    1  seek changelogs to the persisted offset     435   the last folded record is read again and dropped
+    2  resume_flow, fetcher runs                   478   or 448-453 when there is something to recover
+    3  standbys: seek, resume, resume_flow         505-546
+    4  on_recovery_completed callbacks             631-641   the claim is appended and folded here
+    5  resume_partitions(all sources)              649   <- sources are being fetched from here on ...
+    6  perform_seek (to committed offsets)         655   <- ... but positioned only here, after network round trips
+    7  flow_control.resume: empties agents' queues 659   <- and what was queued in between is lost
+    8  resume_flow                                 660
+
+So messages from the group's committed offset could reach an agent before 6, and messages fetched between 6 and 7
+vanish from its queue.  Here sources stay inactive until 8:  5 only notes them, 6 positions them (once no fetch
+is under way), 8 lets them go.  Without tables Faust takes 5, 6, 7, 8 alone (table_manager.py:311-329).
+
+Also closed here:
+- a newly assigned partition is active until app/base.py:1886 pauses it (consumer.py:677);
+- one that was under buffer pressure stays readable through a rebalance (`_buffered_partitions`, consumer.py:761);
+- a perform_seek outlives its cancellation in the Kafka thread (mode/threads.py:406) and may end after the next one;
+- a message of a source that was fetched before a seek may be delivered after it;
+- with nothing active yet, Faust sleeps a second whatever happens meanwhile (consumer.py:808).
+"""
+
+from __future__ import annotations
+
+import abc
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
+from typing import Any, ClassVar, Protocol, cast
+
+from faust.transport.consumer import Consumer, RecordMap
+from faust.types import TP, Message
+
+FETCH_SECONDS = 0.25  # a seek waits for the fetch that is under way, at most this long when nothing arrives
+
+
+class HoldsPositions(Protocol):
+    """What the Faust app must offer beside Faust's own."""
+
+    def source_position(self, tp: TP) -> int | None:
+        """Return the next offset of `tp` to read; None leaves it where the group committed."""
+
+
+class PositionedConsumer(Consumer):
+    """Mixin before a Faust consumer.  Nothing of a source reaches an agent before it stands where the state says."""
+
+    fetch_waits: ClassVar[bool]  # whether `_fetch` itself waits for records to come
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._news = asyncio.Event()  # something may have become readable
+        self._held: set[TP] = set()  # resumed by Faust, not positioned yet
+        self._placed: set[TP] = set()  # positioned, waiting for resume_flow
+        self._released = False
+        self._holds = 0
+        self._fetch_or_seek = asyncio.Lock()
+        self._seeks = 0
+        self._seeks_before_fetch = 0
+        super().__init__(*args, **kwargs)
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        """Hold every source until the next recovery has positioned it."""
+        self._hold()
+        await super().on_partitions_revoked(revoked)
+
+    async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
+        """Start with everything paused: Faust would make new partitions active first and pause them later."""
+        self._hold()
+        self._paused_partitions.update(assigned)
+        await super().on_partitions_assigned(assigned, generation_id)
+
+    def _hold(self) -> None:
+        self._held, self._placed, self._released = set(), set(), False
+        self._holds += 1
+        self._buffered_partitions.clear()
+
+    def resume_partitions(self, tps: Iterable[TP]) -> None:
+        """Resume changelogs; note sources, which have to be positioned first."""
+        asked = set(tps)
+        sources = set() if self._released else {tp for tp in asked if not self._is_changelog_tp(tp)}
+        self._held |= sources
+        super().resume_partitions(asked - sources)
+        self._news.set()
+
+    async def perform_seek(self) -> None:
+        """Seek to the committed offsets, as Faust does, then to the positions in the state.  Raises TimeoutError.
+
+        With nothing held there is nothing to do: Faust then seeks back because a rebalance began while it fetched
+        (consumer.py:772), and the recovery that follows positions everything again, from a state that is open again.
+
+        Shielded: a cancelled seek would go on in the Kafka thread (mode's queue keeps it) and could end after the next
+        one.  So it ends here too, and the next one waits for it.
+        """
+        if not self._held:
+            return
+        seek = asyncio.ensure_future(self._position_sources())
+        seek.add_done_callback(_retrieve)
+        await asyncio.shield(seek)
+
+    async def _position_sources(self) -> None:
+        async with self._fetch_or_seek:
+            held, self._held, hold = self._held, set(), self._holds
+            self._seeks += 1
+            async with asyncio.timeout(0.9 * self.app.conf.broker_request_timeout):
+                await super().perform_seek()
+                await self._seek_to_state()
+            if hold == self._holds:  # else the next rebalance has begun, and holds them anew
+                self._placed |= held
+
+    async def _seek_to_state(self) -> None:
+        app = cast(HoldsPositions, self.app)
+        sources = {tp for tp in self.assignment() if not self._is_changelog_tp(tp)}
+        wanted = {tp: app.source_position(tp) for tp in sources}
+        positions = {tp: offset for tp, offset in wanted.items() if offset is not None}
+        if positions:
+            await self.seek_wait(positions)
+        for tp, offset in positions.items():
+            # Faust writes "nothing read yet" as None, and takes 0 for an offset that was read (consumer.py:1175-1190)
+            self._read_offset[tp] = self._committed_offset[tp] = offset or None
+
+    def resume_flow(self) -> None:
+        """Let go of what has been positioned: Faust has emptied the queues just before this call."""
+        super().resume_flow()
+        if self._placed:
+            placed, self._placed, self._released = self._placed, set(), True
+            super().resume_partitions(placed)
+        self._news.set()
+
+    def stop_flow(self) -> None:
+        """Stop, and have the fetcher notice."""
+        super().stop_flow()
+        self._news.set()
+
+    async def _wait_next_records(self, timeout: float) -> tuple[RecordMap | None, set[TP] | None]:
+        if not self.flow_active:
+            await self.wait(self.can_resume_flow)  # type: ignore[arg-type]  # mode's own Event; Faust does the same
+        active = self._get_active_partitions()
+        self._news.clear()
+        records = await self._getmany(active, timeout)
+        if not records and not (active and self.fetch_waits):
+            await self._wait_for_news(timeout)
+        return records, active
+
+    async def _wait_for_news(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._news.wait(), seconds)
+
+    async def getmany(self, timeout: float) -> AsyncIterator[tuple[TP, Message]]:
+        """Yield what was fetched, but nothing of a source that was fetched before the last seek.
+
+        A changelog was not sought: what is left out of it here would be a hole in the fold of a standby.
+        """
+        async for tp, message in super().getmany(timeout):
+            if self._seeks_before_fetch == self._seeks or self._is_changelog_tp(tp):
+                yield tp, message
+
+    async def _getmany(self, active_partitions: set[TP] | None, timeout: float) -> RecordMap:
+        async with self._fetch_or_seek:
+            # a copy: Faust hands its live set to another thread, and aiokafka takes an empty one for "all partitions"
+            active = set(self._get_active_partitions())
+            self._seeks_before_fetch = self._seeks
+            return await self._fetch(active, min(timeout, FETCH_SECONDS)) if active else {}
+
+    @abc.abstractmethod
+    async def _fetch(self, active: set[TP], seconds: float) -> RecordMap:
+        """Return what there is to read of `active`, waiting up to `seconds` for something."""
+
+
+def _retrieve(done: asyncio.Future[None]) -> None:
+    if not done.cancelled():
+        done.exception()  # looked at by whoever awaits the shield; without one it must not be reported as lost
+
+
+def outside(tp: TP, offset: int) -> str:
+    """Return what an operator is told when the log does not have the offset that must be read next."""
+    return (
+        f"{tp.topic}[{tp.partition}] no longer has (or never had) offset {offset}, which must be read next: the topic "
+        "was truncated, recreated or has expired; restore it, or remove this worker's state and let it refold"
+    )

@@ -1,0 +1,1 @@
+"""The worker: the composition root, and its life in a process."""

@@ -1,0 +1,104 @@
+"""A client's connection to a worker of its own: it starts one in this process, on the embedded log.
+
+`MemoryClient("embedded:DIRECTORY")` finds `connect` through the entry points `emgas.connections`.  The directory is
+owned while the connection is open; a second process gets DataDirectoryInUseError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from emgas.client.connection import Acknowledged, Incoming
+from emgas.errors import TransportError
+from emgas.wire import Headers, TopicNames
+from streams.settings import Settings
+from streams.transport.embedded.log import EmbeddedLog, open_log
+from streams.worker.service import running
+
+REPLY_PARTITION = 0  # one process, one reader
+
+
+def connect(url: str, topics: TopicNames) -> EmbeddedConnection:
+    """Return a connection for `embedded:DIRECTORY`; without a directory, the one of the settings."""
+    directory = url.removeprefix("embedded:").removeprefix("//")
+    settings = Settings().model_copy(update={"broker": None, "prefix": topics.prefix})
+    if directory:
+        settings = settings.model_copy(update={"data": Path(directory)})
+    return EmbeddedConnection(settings)
+
+
+class EmbeddedConnection:
+    """See emgas/client/connection.py."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.topics = settings.topics
+        self.reply_partition = REPLY_PARTITION
+        self._settings = settings
+        self._resources = AsyncExitStack()
+        self._halted: asyncio.Future[BaseException]
+        self._log: EmbeddedLog
+        self._next_answer = 0
+
+    async def open(self) -> None:
+        """Start the worker and wait until it owns every partition."""
+        self._halted = asyncio.get_running_loop().create_future()
+        async with AsyncExitStack() as resources:
+            self._app = await resources.enter_async_context(running(self._settings, self._on_halt))
+            self._log = open_log(self._settings.home)
+            resources.callback(self._log.close)
+            await self._until_ready()
+            self._next_answer = self._log.bounds(self.topics.replies, REPLY_PARTITION)[1]
+            self._resources = resources.pop_all()
+
+    async def _until_ready(self) -> None:
+        ready = asyncio.create_task(self._app.ready.wait())
+        self._halted.add_done_callback(lambda _: ready.cancel())
+        try:
+            await ready
+        except asyncio.CancelledError:
+            if self._halted.done():
+                raise self._halted.result() from None
+            raise
+
+    def _on_halt(self, error: BaseException) -> None:
+        if not self._halted.done():
+            self._halted.set_result(error)
+
+    async def close(self) -> None:
+        await self._resources.aclose()
+
+    async def partitions(self) -> int:
+        return self._log.partitions(self.topics.turns)
+
+    async def send(
+        self, topic: str, key: bytes | None, value: bytes, headers: Headers, partition: int | None = None
+    ) -> Acknowledged:
+        if self._halted.done():
+            raise TransportError(f"the embedded worker halted: {self._halted.result()}")
+        sent = await self._app.producer.send(topic, key, value, partition, None, list(headers))
+        there = await sent
+        return Acknowledged(there.partition, there.offset, int(there.timestamp or 0))
+
+    async def answers(self) -> AsyncIterator[Incoming]:
+        news = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def ring() -> None:
+            loop.call_soon_threadsafe(news.set)
+
+        ignore = self._log.on_append(ring)
+        self._halted.add_done_callback(lambda _: news.set())
+        try:
+            while True:
+                news.clear()  # before looking: what is appended from here on rings again
+                for record in self._log.read(self.topics.replies, REPLY_PARTITION, self._next_answer):
+                    self._next_answer = record.offset + 1
+                    yield Incoming(record.key, record.value or b"", record.headers)
+                if self._halted.done():
+                    raise TransportError(f"the embedded worker halted: {self._halted.result()}")
+                await news.wait()
+        finally:
+            ignore()

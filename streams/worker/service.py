@@ -1,0 +1,99 @@
+"""Starting and stopping a worker inside an event loop: find the topics, make the app, run it, stop it in order.
+
+    async with running(settings) as app: ...      the process's own loop, or a client's that wants an embedded worker
+
+Stopping: give up the partitions (what is half done is finished), then stop Faust, which flushes and closes the stores
+and, embedded, lets go of the data directory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from emgas.errors import TransportError
+from streams.plugins import embedders, extractors
+from streams.settings import Settings
+from streams.transport import select
+from streams.worker.app import MemoryApp
+
+log = structlog.get_logger()
+
+
+def now_ms() -> int:
+    """Return the present, ms since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def writer_name() -> str:
+    """Return what tells this process's claims from others'."""
+    return f"{socket.gethostname()}/{os.getpid()}"
+
+
+@asynccontextmanager
+async def running(settings: Settings, on_halt: Callable[[BaseException], None]) -> AsyncIterator[MemoryApp]:
+    """Run a worker for as long as the block lasts.
+
+    Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such extractor or
+    model), and what halts the worker while it starts: Faust's start would never come to its end then.
+    """
+    extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
+    embedder = embedders.chosen(settings.embedder)
+    _make(settings.home)
+    async with select.found(settings) as carrier:
+        halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+
+        def halt(error: BaseException) -> None:
+            halted.set_result(error)
+            on_halt(error)
+
+        app = MemoryApp(settings, carrier, extractor, writer_name(), now_ms, halt, embedder)
+        starting = asyncio.ensure_future(app.start())
+        warning = asyncio.ensure_future(_warn(settings))
+        try:
+            await _started(starting, halted)
+            yield app
+        finally:
+            starting.cancel()
+            warning.cancel()
+            await app.release()
+            await _stopped(app)
+            await asyncio.wait([warning])
+
+
+async def _warn(settings: Settings) -> None:
+    """Say where the log is not kept as it must be: it would be noticed only when events are gone."""
+    for risk in await select.risks(settings):
+        log.warning("the log may lose events", setting=risk)
+
+
+def _make(home: Path) -> None:
+    """Make the data directory with all above it; Faust makes only the last folder of its own."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise TransportError(f"cannot use the data directory {home}: {error.strerror}; set EMGAS_DATA") from error
+
+
+async def _stopped(app: MemoryApp) -> None:
+    try:
+        await app.stop()
+    finally:
+        app.folds.close()  # Faust does not come so far when one of its services crashed
+
+
+async def _started(starting: asyncio.Future[None], halted: asyncio.Future[BaseException]) -> None:
+    """Return once the worker has started; raise why it cannot."""
+    either: set[asyncio.Future[Any]] = {starting, halted}
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+    if halted.done():
+        raise halted.result()
+    starting.result()

@@ -1,0 +1,191 @@
+"""Every method on the demo's bilingual conversation; nothing that ranks meets the evidence; luck scores as luck."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from itertools import count
+
+import numpy as np
+import pytest
+
+from evaluation import summary
+from evaluation.measure import Scores, measured, shuffled
+from evaluation.memory import DEPTH, Memory, Ranker, best
+from evaluation.methods import METHODS, dense_methods
+from evaluation.metrics import METRICS
+from evaluation.questions import Question
+from processors.extraction.extractor import Extraction
+from processors.recall.dense import Vectors, unit
+from state.graph.view import Integers
+from tests.support.memories import demo
+
+
+class Letters:
+    """An embedder that counts letters: enough to be a function of the text."""
+
+    name, version = "letters", "1"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return unit(
+            np.array([[text.casefold().count(letter) for letter in "abcdefghij"] for text in texts], np.float32)
+        )
+
+
+ALL = METHODS | dense_methods(Letters())
+
+
+def ticking() -> float:
+    return float(next(_ticks))
+
+
+_ticks = count()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_method_ranks_the_demo(name: str) -> None:
+    examined = demo()
+    rank = ALL[name](examined.memory)
+    for asked in examined.questions:
+        ranking = rank(examined.memory.extractor.of_query(asked.text), asked.text).tolist()
+        assert ranking, asked.text
+        assert len(ranking) == len(set(ranking)) <= DEPTH
+        assert set(ranking) <= set(range(len(examined.memory.texts)))
+        again = rank(examined.memory.extractor.of_query(asked.text), asked.text).tolist()
+        assert ranking == again
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if "dense" not in name])
+def test_a_question_of_unknown_things_ranks_nothing(name: str) -> None:
+    memory = demo().memory
+    assert ALL[name](memory)(memory.extractor.of_query("Xyzzyplugh?"), "Xyzzyplugh?").tolist() == []
+
+
+def test_a_method_gets_the_words_of_a_question_and_nothing_else() -> None:
+    got: list[tuple[object, ...]] = []
+
+    def spy(memory: Memory) -> Ranker:
+        def rank(*given: object) -> Integers:
+            got.append(given)
+            return np.zeros(0, np.int64)
+
+        return rank
+
+    measured(demo(), spy, ticking)
+    assert {tuple(map(type, given)) for given in got} == {(Extraction, str)}
+    assert [field.name for field in fields(Memory)] == ["view", "texts", "extractor"]
+
+
+def test_other_evidence_gives_the_same_rankings() -> None:
+    seen: list[list[int]] = []
+
+    def watched(memory: Memory) -> Ranker:
+        rank = METHODS["default"](memory)
+
+        def kept(question: Extraction, text: str) -> Integers:
+            seen.append(rank(question, text).tolist())
+            return rank(question, text)
+
+        return kept
+
+    examined = demo()
+    other = shuffled(examined.questions, examined.memory.view.passage_id, np.random.default_rng(1))
+    measured(examined, watched, ticking)
+    half = len(seen)
+    measured(replace(examined, questions=other), watched, ticking)
+    assert seen[:half] == seen[half:]
+
+
+def test_shuffled_evidence_scores_at_chance() -> None:
+    examined = demo()
+    asked = [question for question in examined.questions for _ in range(200)]
+    by_luck = shuffled(asked, examined.memory.view.passage_id, np.random.default_rng(1))
+    for name in ("default", "bm25", "ppr"):
+        scores = measured(replace(examined, questions=by_luck), METHODS[name], ticking)
+        known = ~np.isnan(scores.chance[0])
+        values, chance = scores.values[:, known], scores.chance[:, known]
+        error = values.std(axis=0) / np.sqrt(len(asked))
+        assert (np.abs(values.mean(axis=0) - chance.mean(axis=0)) < 4 * error + 1e-9).all(), name
+
+
+def test_the_true_evidence_scores_far_above_chance() -> None:
+    scores = measured(demo(), METHODS["default"], ticking)
+    column = METRICS.index("R@5")
+    assert scores.values[:, column].mean() > 5 * scores.chance[:, column].mean()
+
+
+def test_shuffling_keeps_how_much_evidence_there_is_and_draws_from_the_graph() -> None:
+    asked = Question("?", "all", frozenset({"a", "b"}), "g")
+    turns = [f"t{number}" for number in range(9)]
+    (other,) = shuffled([asked], turns, np.random.default_rng(1))
+    assert len(other.evidence) == 2
+    assert other.evidence <= set(turns)
+    assert (other.text, other.category) == (asked.text, asked.category)
+
+
+def test_a_query_is_timed_with_its_extraction_and_without_the_preparation() -> None:
+    now = [0.0]
+
+    def slow(memory: Memory) -> Ranker:
+        now[0] += 1000.0
+
+        def rank(question: Extraction, text: str) -> Integers:
+            now[0] += 0.002
+            return np.zeros(0, np.int64)
+
+        return rank
+
+    assert measured(demo(), slow, lambda: now[0]).ms == pytest.approx(2.0)
+
+
+def test_ties_fall_to_the_earlier_turn_and_nothing_scores_at_zero() -> None:
+    assert best(np.array([0.0, 2.0, 3.0, 2.0])).tolist() == [2, 1, 3]
+    assert best(np.array([1.0, 1.0, 1.0]), depth=2).tolist() == [0, 1]
+
+
+# what it comes to
+
+
+def made_of(*kinds: str) -> list[Question]:
+    return [Question("?", kind, frozenset({"t"}), "g") for kind in kinds]
+
+
+def scores_of(*values: float) -> Scores:
+    row = np.array([[value] * len(METRICS) for value in values])
+    return Scores(row, row, np.arange(len(values), dtype=float))
+
+
+def test_the_headline_leaves_the_unanswerable_out_and_weighs_questions_alike() -> None:
+    told = summary.of_method(
+        scores_of(1, 0, 0, 1), made_of("temporal", "temporal", "multi-hop", "adversarial"), 1.0, False
+    )
+    assert told["T973"] == 33.33
+    assert told["by_category"]["temporal"] == {"T973": 50.0, "R@10": 50.0, "questions": 2}
+    assert told["by_category"]["adversarial"]["T973"] == 100.0
+    assert (told["ms_per_query_p50"], told["ms_per_turn"]) == (1.5, 1.0)
+    assert "chance" not in told
+    assert "by_hop" not in told
+
+
+def test_a_set_of_nothing_but_the_unanswerable_is_its_own_headline() -> None:
+    assert summary.of_method(scores_of(1, 0), made_of("adversarial", "adversarial"), 1.0, False)["T973"] == 50.0
+
+
+def test_hops_are_told_where_the_data_names_them() -> None:
+    questions = [replace(asked, hop=hop) for asked, hop in zip(made_of("a", "a", "a"), (2, None, 1), strict=True)]
+    told = summary.of_method(scores_of(1, 0, 1), questions, 1.0, True)
+    assert {hop: part["T973"] for hop, part in told["by_hop"].items()} == {"1": 50.0, "2": 100.0}
+    assert told["chance"]["R@5"] == 66.67
+
+
+def test_differences_are_those_of_the_headline_in_points() -> None:
+    scores = {"default": scores_of(1, 1, 0), "bm25": scores_of(0.5, 0.5, 1), "literal": scores_of(0, 0, 0)}
+    told = summary.differences(scores, made_of("a", "a", "adversarial"), np.random.default_rng(1))
+    assert list(told) == ["default - bm25"]
+    assert told["default - bm25"]["T973"] == {"mean": 50.0, "low": 50.0, "high": 50.0}
+    assert summary.differences({"bm25": scores_of(1)}, made_of("a"), np.random.default_rng(1)) == {}
+
+
+def test_joined_scores_keep_the_order_of_their_parts() -> None:
+    joined = Scores.joined([scores_of(1, 0), scores_of(0.5)])
+    assert joined.values[:, 0].tolist() == [1, 0, 0.5]

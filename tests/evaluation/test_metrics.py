@@ -1,0 +1,77 @@
+"""The measures of one ranking, by hand; and the paired bootstrap on cases whose answer is known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from evaluation.bootstrap import DRAWS, paired
+from evaluation.metrics import METRICS, inside, scored
+
+
+def measures(ranking: str, evidence: str, costs: list[float]) -> dict[str, float]:
+    return dict(zip(METRICS, scored(ranking.split(), np.array(costs), evidence.split()), strict=True))
+
+
+def test_the_measures_of_a_ranking_by_hand() -> None:
+    ranking = "a b c d e f g h i j k l"
+    told = measures(ranking, "b f k z", [100.0] * 12)
+    assert told["R@5"] == 1 / 4
+    assert told["R@10"] == 2 / 4
+    assert told["R@20"] == 3 / 4
+    assert told["T531"] == 1 / 4, "five turns fit"
+    assert told["T973"] == 2 / 4, "nine turns fit"
+    gained = 1 / math.log2(3) + 1 / math.log2(7)  # places 2 and 6
+    possible = 1 + 1 / math.log2(3) + 1 / math.log2(4) + 1 / math.log2(5)
+    assert told["nDCG@10"] == pytest.approx(gained / possible)
+    assert told["MRR"] == 1 / 2
+
+
+def test_a_perfect_ranking_scores_one_everywhere() -> None:
+    assert set(measures("a b c", "a b", [10.0] * 3).values()) == {1.0}
+
+
+def test_more_evidence_than_is_looked_at_can_still_be_perfect_gain() -> None:
+    turns = " ".join(f"t{number}" for number in range(15))
+    assert measures(turns, turns, [1.0] * 15)["nDCG@10"] == pytest.approx(1.0)
+
+
+def test_a_ranking_without_evidence_or_without_turns_scores_zero() -> None:
+    assert set(measures("a b", "z", [1.0, 1.0]).values()) == {0.0}
+    assert set(measures("", "z", []).values()) == {0.0}
+
+
+def test_the_budget_ends_at_the_first_turn_that_does_not_fit() -> None:
+    assert inside(np.array([100.0, 400.0, 50.0, 1.0]), 531) == 2, "the small turn behind the large one is not taken"
+    assert inside(np.array([531.0]), 531) == 1, "a turn that fits exactly is taken"
+    assert inside(np.array([531.1]), 531) == 0
+
+
+def test_equal_differences_leave_no_doubt() -> None:
+    one, other = np.full(50, 0.75), np.full(50, 0.5)
+    assert paired(one, other, np.random.default_rng(1)) == (0.25, 0.25, 0.25)
+
+
+def test_the_interval_of_a_coin_is_that_of_the_normal_distribution() -> None:
+    coin = np.tile([1.0, -1.0], 200)  # mean 0, deviation 1
+    mean, low, high = paired(coin, np.zeros(400), np.random.default_rng(1))
+    assert mean == 0
+    assert (low, high) == (pytest.approx(-1.96 / 20, abs=0.006), pytest.approx(1.96 / 20, abs=0.006))
+
+
+def test_the_questions_are_drawn_in_pairs() -> None:
+    noise = np.random.default_rng(2).random(300)
+    _, low, high = paired(noise + 0.1, noise, np.random.default_rng(1))
+    assert (low, high) == (pytest.approx(0.1), pytest.approx(0.1)), "what both share cancels"
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    one, other = np.random.default_rng(3).random((2, 40))
+    assert paired(one, other, np.random.default_rng(1)) == paired(one, other, np.random.default_rng(1))
+    assert DRAWS == 10_000
+
+
+def test_no_question_is_no_difference() -> None:
+    assert paired(np.zeros(0), np.zeros(0), np.random.default_rng(1)) == (0, 0, 0)

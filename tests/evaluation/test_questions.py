@@ -1,0 +1,144 @@
+"""Data sets with evidence: LoCoMo's conversations, passages as HippoRAG publishes them, and files that are wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from emgas.errors import InvalidMessageError
+from evaluation.questions import PASSAGES, DataSet, is_corpus, read
+
+
+def conversation(name: str, *asked: dict[str, Any]) -> dict[str, Any]:
+    turns = [{"speaker": "Ada", "dia_id": f"D1:{number}", "text": f"text {number}"} for number in (1, 2, 3)]
+    said = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
+    return {"sample_id": name, "conversation": said, "qa": list(asked)}
+
+
+def asked(*evidence: str, **changes: Any) -> dict[str, Any]:
+    return {"question": "what?", "category": 4, "evidence": list(evidence), **changes}
+
+
+def of(data: Any, corpus: Any = None, merged: bool = False) -> DataSet:
+    return read(json.dumps(data).encode(), None if corpus is None else json.dumps(corpus).encode(), merged)
+
+
+# conversations
+
+
+def test_every_conversation_is_a_graph_with_its_own_questions() -> None:
+    data = of([conversation("x", asked("D1:2", category=1, hop=2)), conversation("y", asked("D1:1"), asked("D1:3"))])
+    assert [turn.id for turn in data.turns[:3]] == ["x/D1:1", "x/D1:2", "x/D1:3"]
+    (question,) = data.questions["locomo-x"]
+    assert (question.category, question.hop, question.group) == ("multi-hop", 2, "x")
+    assert question.evidence == {"x/D1:2"}
+    assert len(data.questions["locomo-y"]) == 2
+
+
+def test_merged_conversations_share_one_graph_and_keep_their_own_evidence() -> None:
+    data = of([conversation("x", asked("D1:2")), conversation("y", asked("D1:2"))], merged=True)
+    assert {turn.graph for turn in data.turns} == {"merged"}
+    assert [question.evidence for question in data.questions["merged"]] == [{"x/D1:2"}, {"y/D1:2"}]
+
+
+@pytest.mark.parametrize(
+    "evidence", [["D1:1", "D1:2"], ["D1:1; D1:2"], ["D1:1, D1:2"], ["D1:1 D1:2", "D9:9"], ["D1:1;D1:2", ""]]
+)
+def test_evidence_is_read_however_it_is_listed(evidence: list[str]) -> None:
+    (question,) = of([conversation("x", asked(*evidence))]).questions["locomo-x"]
+    assert question.evidence == {"x/D1:1", "x/D1:2"}
+
+
+def test_a_question_whose_evidence_names_no_turn_is_left_out_and_counted() -> None:
+    data = of([conversation("x", asked("D7:7"), asked(), asked("D1:1"))])
+    assert (len(data.questions["locomo-x"]), data.unusable) == (1, 2)
+
+
+# passages
+
+ROME = {"title": "Rome", "text": "Rome is a city."}
+OSLO = {"title": "Oslo", "text": "Oslo is cold. It snows."}
+
+
+def texts(data: DataSet, evidence: frozenset[str]) -> set[str]:
+    return {turn.text for turn in data.turns if turn.id in evidence}
+
+
+def test_paragraphs_of_musique_are_found_in_the_corpus() -> None:
+    near = [
+        {"idx": 0, "title": "Oslo", "paragraph_text": "Oslo is cold. It snows.", "is_supporting": True},
+        {"idx": 1, "title": "Rome", "paragraph_text": "Rome is a city.", "is_supporting": False},
+    ]
+    data = of([{"id": "2hop__1_2", "question": "cold?", "paragraphs": near}], [{**ROME, "idx": 0}, {**OSLO, "idx": 1}])
+    (question,) = data.questions[PASSAGES]
+    assert texts(data, question.evidence) == {"Oslo\nOslo is cold. It snows."}
+    assert question.category == "2-hop"
+
+
+@pytest.mark.parametrize(
+    "corpus", [None, [ROME, OSLO], {"Rome": ["Rome is a city."], "Oslo": ["Oslo is cold.", " It snows."]}]
+)
+def test_supporting_facts_of_hotpotqa_are_passages(corpus: Any) -> None:
+    context = [["Rome", ["Rome is a city."]], ["Oslo", ["Oslo is cold.", "It snows."]]]
+    facts = {"supporting_facts": [["Oslo", 0], ["Oslo", 1]], "context": context}
+    data = of([{"question": "cold?", "type": "bridge", **facts}], corpus)
+    (question,) = data.questions[PASSAGES]
+    (found,) = texts(data, question.evidence)
+    assert found == ("Oslo\nOslo is cold.It snows." if corpus is None else "Oslo\nOslo is cold. It snows.")
+    assert (question.category, len(data.turns)) == ("bridge", 2)
+
+
+def test_a_passage_that_stands_beside_two_questions_is_one_turn_in_a_session_of_its_own() -> None:
+    near = [{**ROME, "is_supporting": True}, {**OSLO, "is_supporting": False}]
+    data = of([{"question": "one?", "paragraphs": near}, {"question": "two?", "contexts": near}])
+    assert len(data.turns) == 2
+    assert len({turn.session for turn in data.turns}) == 2
+    assert {turn.graph for turn in data.turns} == {PASSAGES}
+
+
+def test_a_corpus_is_told_from_questions_and_conversations() -> None:
+    assert is_corpus(json.dumps([ROME]).encode())
+    assert is_corpus(json.dumps({"Rome": ["Rome is a city."]}).encode())
+    assert not is_corpus(json.dumps([{"question": "?", "paragraphs": []}]).encode())
+    assert not is_corpus(json.dumps([conversation("x")]).encode())
+
+
+# what is wrong with a file
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({}, "must be a JSON array"),
+        ([], "with at least one"),
+        ([{"text": "hello"}], "neither LoCoMo"),
+        ([{**conversation("x"), "qa": None}], "conversation x: qa must be a list"),
+        ([conversation("x", {"question": 3})], "conversation x, question 1: must be an object"),
+        ([conversation("x", asked("D1:1", category=9))], "category must be one of 1, 2, 3, 4, 5"),
+        ([conversation("x", asked("D1:1", evidence="D1:1"))], "evidence must be a list"),
+        ([{"sample_id": "x", "conversation": {"session_1": []}, "qa": []}], "session_1_date_time: must be like"),
+        ([{"question": "?", "paragraphs": [{"title": "Rome"}]}], "question 1: must be an object with title and text"),
+        ([{"question": "?", "supporting_facts": [["Rome", 0]]}], "question 1: supporting_facts must be"),
+        ([{"question": "?"}], "holds no passage"),
+        ([{"question": None, "paragraphs": []}], "question 1: question must be a text"),
+    ],
+)
+def test_a_wrong_file_is_told_by_what_is_wrong(data: Any, told: str) -> None:
+    with pytest.raises(InvalidMessageError, match=told.replace("[", "\\[")):
+        of(data)
+
+
+def test_what_is_no_json_and_what_is_no_corpus_is_told() -> None:
+    with pytest.raises(InvalidMessageError, match="not valid JSON"):
+        read(b"[{")
+    with pytest.raises(InvalidMessageError, match="corpus, passage 1: must be an object"):
+        of([{"question": "?", "paragraphs": []}], ["Rome"])
+    with pytest.raises(InvalidMessageError, match="conversations need no corpus"):
+        of([conversation("x")], [ROME])
+
+
+def test_a_passage_that_no_turn_can_hold_is_told_by_its_title() -> None:
+    with pytest.raises(InvalidMessageError, match="passage 'Rome'"):
+        of([{"question": "?", "paragraphs": [{"title": "Rome", "text": "x" * 40_000}]}])

@@ -1,0 +1,169 @@
+"""Flow over each edge type on graphs small enough to work out by hand, and what a question puts in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from processors.extraction.extractor import Extraction
+from processors.recall.explanation import explain
+from processors.recall.features import features
+from processors.recall.query_terms import COMPOUND, SPEAKER, asked
+from processors.recall.recall import RecallOptions, activate, recall, seeds_of
+from processors.recall.weights import DEFAULT_FLOW, FEATURES, FLOW_EDGES, NO_FLOW
+from state.events.extraction_types import Concept
+from state.graph.graph import Graph
+from state.graph.view import GraphView
+from tests.support.events import turn_recorded
+
+
+def concepts(text: str) -> tuple[Concept, ...]:
+    return tuple(Concept(word, word, 0.5, 1) for word in dict.fromkeys(text.split()))
+
+
+def talk(*turns: str) -> GraphView:
+    """Fold turns written "session speaker: concepts", those that ask with a "?" at the end."""
+    graph = Graph("g")
+    for number, turn in enumerate(turns):
+        head, _, said = turn.partition(":")
+        session, speaker = head.split()
+        words = said.replace("?", "").split()
+        found = concepts(" ".join([*words, f"@speaker:{speaker.casefold()}"]))
+        facts = {"question": said.endswith("?"), "tokens": len(words), "concepts": list(found)}
+        said_at = {"id": f"t{number}", "session": session, "speaker": speaker, "text": said, "at": 1_000_000 + number}
+        graph.fold(turn_recorded(**said_at, **facts, graph="g", role=None, extractor="by hand"))
+    return graph.view()
+
+
+def question(text: str) -> Extraction:
+    return Extraction(concepts(text), True, len(text.split()))
+
+
+def columns(view: GraphView, words: str, text: str = "") -> dict[str, list[float]]:
+    """Return every feature by passage number."""
+    meant = asked(view, question(words), text or words)
+    energy = activate(view, seeds_of(view, question(words), meant, "default"), RecallOptions().spreading).energy
+    values = features(view, meant, energy)[:, view.session_order.place]
+    return {name: values[row].tolist() for row, name in enumerate(FEATURES)}
+
+
+def bm25(count: float) -> float:
+    return count * 1.9 / (count + 0.9)  # all turns of these graphs are of equal length
+
+
+def idf(turns: int, holding: int) -> float:
+    return math.log(1 + (turns - holding + 0.5) / (holding + 0.5))
+
+
+TEA = ("s Ada: tea", "s Ben: cup", "s Ada: pot", "t Ben: sun", "t Ada: sea")
+
+
+def test_a_mention_is_inherited_by_the_turns_around_it_and_less_by_those_before() -> None:
+    found = columns(talk("s Ada: sun", "s Ben: tea", "s Ada: cup", "s Ben: pot", "t Ada: sea"), "tea")
+    given = idf(5, 1) / math.sqrt(idf(5, 1))
+    assert found["match"] == pytest.approx([0, given, 0, 0, 0])
+    assert found["inherited"] == pytest.approx([given * bm25(c) for c in (0.35, 1, 0.7, 0.49, 0)])
+
+
+def test_nothing_is_inherited_across_sessions_even_where_they_alternate() -> None:
+    found = columns(talk("s Ada: tea", "t Ben: sun", "s Ada: cup", "t Ben: sea"), "tea")
+    given = math.sqrt(idf(4, 1))
+    assert found["inherited"] == pytest.approx([given, 0, given * bm25(0.7), 0])
+
+
+def test_a_session_gives_all_its_turns_what_it_mentions_as_a_whole() -> None:
+    found = columns(talk(*TEA), "tea")["session"]
+    assert found[0] == found[1] == found[2] > 0
+    assert found[3:] == [0, 0]
+
+
+def test_seeds_that_are_said_near_each_other_cover_more_of_the_question() -> None:
+    found = columns(talk(*TEA), "tea pot")["coverage"]
+    assert found == pytest.approx([(1 + 0.3) / 2, (0.6 + 0.6) / 2, (0.3 + 1) / 2, 0, 0])
+
+
+def test_a_turn_that_was_never_near_the_question_is_reached_by_association() -> None:
+    view = talk("s Ada: tea cup", "t Ben: sun", "u Ada: cup pot", "v Ben: sea", "w Ada: rain")
+    found = columns(view, "tea")
+    assert found["association"][2] > 0
+    assert found["association"][1] == found["match"][2] == 0
+    assert 2 in [passage.number for passage in recall(view, question("tea"), "tea", RecallOptions()).passages]
+    control = recall(view, question("tea"), "tea", RecallOptions(flow=NO_FLOW)).passages
+    assert [passage.number for passage in control] == [0]
+
+
+def test_a_kind_reaches_its_members_in_either_language() -> None:
+    view = talk("s Ada: pizza", "t Ben: 钢琴", "u Ada: sun")
+    rarity = idf(3, 1)  # of the member; the asking words stand nowhere
+    assert columns(view, "food")["kinds"] == pytest.approx([rarity, 0, 0])
+    assert columns(view, "instrument")["kinds"] == pytest.approx([0, rarity, 0])
+    assert columns(view, "乐器")["kinds"] == pytest.approx([0, rarity, 0])
+    assert columns(view, "sun")["kinds"] == [0, 0, 0]
+
+
+def test_a_question_is_answered_by_the_speaker_who_is_asked_about() -> None:
+    view = talk("s Ada: tea?", "s Ben: cup", "t Ada: sun?", "t Ada: sea", "u Ben: rain")
+    assert columns(view, "tea", "Ben's tea?")["reply"] == [0, 1, 0, 0, 0]
+    assert columns(view, "tea", "tea?")["reply"] == [0] * 5
+    assert columns(view, "tea", "Ada's and Ben's tea?")["speaker"] == [0] * 5
+    assert columns(view, "tea", "Ben's tea?")["speaker"] == [0, 1, 0, 0, 1]
+
+
+def test_a_kind_of_answer_that_is_wanted_counts_where_a_turn_holds_it() -> None:
+    view = talk("s Ada: tea @time", "s Ben: tea @number @name", "t Ada: tea")
+    assert columns(view, "tea @time")["time"] == [1, 0, 0]
+    assert columns(view, "tea @number")["number"] == [0, 1, 0]
+    assert columns(view, "tea")["time"] == [0, 0, 0]
+    assert columns(view, "tea")["names"] == [0, 1, 0]
+
+
+def test_a_chinese_word_finds_its_parts_and_the_words_that_hold_it() -> None:
+    view = talk("s Ada: 咖啡", "t Ben: 腰椎间盘", "u Ada: 生日")
+    for word, part, overlap in (("喝咖啡", "咖啡", 2 / 3), ("腰椎", "腰椎间盘", 2 / 4), ("生日礼物", "生日", 2 / 4)):
+        meant = asked(view, question(word), word)
+        assert [view.ids[number] for number in meant.words] == [part]
+        assert meant.weights.tolist() == pytest.approx([COMPOUND * overlap])
+
+
+def test_a_name_is_a_speaker_and_no_word() -> None:
+    view = talk("s Ada: ben tea", "s Ben: cup")
+    meant = asked(view, question("ben tea"), "What tea did Ben drink?")
+    assert [view.ids[number] for number in meant.seeds] == ["tea", "@speaker:ben"]
+    assert meant.weights.tolist() == [1, SPEAKER]
+
+
+def test_the_control_has_no_edge_over_which_anything_flows() -> None:
+    assert all(getattr(NO_FLOW, name) == 0 for name in FLOW_EDGES)
+    assert all(getattr(DEFAULT_FLOW, name) > 0 for name in FLOW_EDGES)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_weight_of_zero_switches_its_term_off(name: str) -> None:
+    view = talk(*TEA)
+    options = RecallOptions(flow=replace(DEFAULT_FLOW, **{name: 0.0}))
+    for passage in recall(view, question("tea"), "Ada's tea", options).passages:
+        assert name not in explain(view, question("tea"), "Ada's tea", passage.number, options).terms
+
+
+def test_an_explanation_adds_up_to_the_score_and_names_the_edges() -> None:
+    view = talk("s Ada: tea cup", "s Ben: sun", "u Ada: cup pizza", "v Ben: sea")
+    words, text = question("tea food"), "Which food has Ada with tea?"
+    for passage in recall(view, words, text, RecallOptions()).passages:
+        told = explain(view, words, text, passage.number)
+        assert sum(told.terms.values()) == pytest.approx(passage.score) == told.score
+    beside, far = explain(view, words, text, 1), explain(view, words, text, 2)
+    assert [(m.concept, m.turn, m.distance, m.times) for m in beside.mentions] == [("tea", "t0", -1, 1)]
+    assert (far.turn, far.session, far.speaker, far.at) == ("t2", "u", "Ada", 1_000_002)
+    assert [(hop.source, hop.target, hop.times) for hop in far.associations] == [("tea", "cup", 2)]  # of two exchanges
+    assert far.associations[0].weight > 0
+    assert [(kind.asked, kind.member) for kind in far.kinds] == [("food", "pizza")]
+
+
+def test_turns_without_any_concept_are_passed_over() -> None:
+    view = talk("s Ada: tea", "s Ben:", "s Ada:")
+    found = columns(view, "tea")
+    assert np.isfinite(list(found.values())).all()
+    assert found["association"] == [0, 0, 0]

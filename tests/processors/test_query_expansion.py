@@ -1,0 +1,136 @@
+"""Words that mean nearly the same: families of one stem, synonyms, members of a kind, and how they count."""
+
+from __future__ import annotations
+
+import pytest
+
+from processors.extraction.extractor import Extraction
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.lexicon.query_expansion import FAMILY, MEMBER, SYNONYM, SYNONYMS
+from processors.lexicon.word_families import akin, family
+from processors.recall.activation import LITERAL
+from processors.recall.edge_scores import mentions
+from processors.recall.explanation import explain
+from processors.recall.query_terms import asked
+from processors.recall.recall import RecallOptions, recall
+from state.events.extraction_types import Concept
+from state.graph.graph import Graph
+from state.graph.view import GraphView
+from tests.support.events import turn_recorded
+
+
+def concepts(text: str) -> tuple[Concept, ...]:
+    return tuple(Concept(word, word, 0.5, 1) for word in dict.fromkeys(text.split()))
+
+
+def question(text: str) -> Extraction:
+    return Extraction(concepts(text), True, len(text.split()))
+
+
+def talk(*turns: str) -> GraphView:
+    """Fold turns of concepts, each in a session of its own."""
+    graph = Graph("g")
+    for number, said in enumerate(turns):
+        where = {"id": f"t{number}", "session": f"s{number}", "speaker": "Ada", "text": said, "at": 1_000_000 + number}
+        facts = {"question": False, "tokens": len(said.split()), "concepts": list(concepts(said))}
+        graph.fold(turn_recorded(**where, **facts, graph="g", role=None, extractor="by hand"))
+    return graph.view()
+
+
+def shares(view: GraphView, words: str, text: str = "") -> dict[tuple[str, str], float]:
+    """Return (word of the question, relative) → share."""
+    meant = asked(view, question(words), text or words)
+    known = [view.ids[number] for number in meant.words]
+    names = dict(enumerate([*known, *("" for _ in (*meant.dates, *meant.speakers)), *meant.unknown]))
+    found = zip(meant.relatives.concept, meant.relatives.row, meant.relatives.share, strict=True)
+    return {(names[row], view.ids[concept]): share for concept, row, share in found}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("paint", "painter"),
+        ("inspire", "inspiration"),
+        ("allergy", "allergic"),
+        ("write", "writer"),
+        ("donate", "donation"),
+        ("creative", "creativity"),
+        ("swim", "swimmer"),
+        ("happy", "happiness"),
+        ("adopt", "adoption"),
+    ],
+)
+def test_words_of_one_stem_are_a_family_both_ways(one: str, other: str) -> None:
+    assert akin(one, other)
+    assert akin(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("care", "career"),
+        ("part", "party"),
+        ("store", "story"),
+        ("plan", "plant"),
+        ("star", "start"),
+        ("mean", "mental"),
+    ],
+)
+def test_words_that_only_begin_alike_are_no_family(one: str, other: str) -> None:
+    assert not akin(one, other)
+    assert not akin(other, one)
+
+
+def test_a_family_is_found_among_lines_without_the_word_itself() -> None:
+    assert list(family("paint", "\npaint\npainter\npain\nrepaint\npainting\n")) == ["painter", "painting"]
+    assert list(family("art", "\nart\nartist\n")) == []  # too short to tell
+    assert list(family("喝咖啡", "\n咖啡\n喝咖啡\n")) == []
+
+
+def test_every_synonym_is_written_as_the_id_of_a_concept_and_goes_both_ways() -> None:
+    language = YakeExtractor().language
+    for word, others in SYNONYMS.items():
+        assert word not in others
+        assert all(word in SYNONYMS[other] for other in others)
+        if word.isascii():
+            assert language.normal_form(word) == word
+
+
+def test_what_means_nearly_the_same_counts_in_part() -> None:
+    view = talk("painter", "purchase", "scooter", "sun")
+    found = shares(view, "paint buy vehicle")
+    assert found == {("paint", "painter"): FAMILY, ("buy", "purchase"): SYNONYM, ("vehicle", "scooter"): MEMBER}
+
+
+def test_a_question_in_one_language_reaches_turns_in_the_other() -> None:
+    view = talk("医生", "doctor", "太阳")
+    assert shares(view, "hospital", "Which hospital?")[("hospital", "医生")] > 0
+    assert shares(view, "医院")[("医院", "doctor")] > 0
+
+
+def test_a_word_that_is_asked_for_itself_is_nobodys_relative() -> None:
+    view = talk("buy", "purchase")
+    assert shares(view, "buy purchase") == {}
+
+
+def test_a_relative_of_two_words_counts_for_the_one_it_is_nearest_to() -> None:
+    view = talk("painter", "art", "paint")
+    found = shares(view, "art paint")
+    assert [pair for pair in found if pair[1] == "painter"] == [("paint", "painter")]
+
+
+def test_a_turn_that_says_the_word_and_a_relative_mentions_it_once() -> None:
+    view = talk("buy purchase", "purchase", "sun")
+    said, near = mentions(view, asked(view, question("buy"), "buy"))
+    assert said.counts.tolist() == [[1, 0, 0]]
+    assert near.counts.tolist() == [[1, SYNONYM, 0]]
+
+
+def test_a_word_that_nobody_ever_said_finds_its_relatives_and_says_so() -> None:
+    view = talk("purchase", "sun", "sea")
+    (passage,) = recall(view, question("buy"), "buy?", RecallOptions()).passages
+    told = explain(view, question("buy"), "buy?", passage.number)
+    assert told.turn == "t0"
+    assert sum(told.terms.values()) == pytest.approx(passage.score)
+    assert [(each.concept, each.distance, each.weight) for each in told.mentions] == [("purchase", 0, SYNONYM)]
+    assert not recall(view, question("buy"), "buy?", RecallOptions("literal", LITERAL)).passages

@@ -1,0 +1,196 @@
+"""What a store knows of a graph's past: as of every moment that it reaches, just what the whole log says."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from replay.as_of.history import UNKNOWN, History
+from replay.as_of.moment import AsOf, reaches
+from replay.as_of.store_history import Kept, kept
+from replay.log import Record
+from state import partition as partitions
+from state.graph.graph import Graph
+from state.partition import Partition
+from state.store import store as layout
+from state.store.rocksdb import RocksStore
+from state.store.store import HEAD, MemoryStore, Store
+from tests.support.events import DAY, NOON, graph_configured
+from tests.support.interrupted import interrupted
+from tests.support.list_log import ListReader
+from tests.support.lives import long_life
+from tests.support.living import live
+from tests.support.logs import LogWriter
+from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a store keep snapshots of every few events, so that bases come soon."""
+    monkeypatch.setattr(partitions, "SNAPSHOT_AFTER", 2)
+
+
+class BehindReader(ListReader):
+    """Remembers from where on it was read."""
+
+    def __init__(self, log: LogWriter) -> None:
+        super().__init__([[Record(offset, 0, None, value) for offset, value in log.records]])
+        self.starts: list[int] = []
+
+    def read(self, partition: int, start: int, end: int):  # type: ignore[no-untyped-def]
+        self.starts.append(start)
+        return super().read(partition, start, end)
+
+
+def stored(log: LogWriter, store: Store, end: int, every: int = 3) -> Store:
+    """Let a worker fold the first `end` records into `store`, flushing now and then."""
+    partition = Partition(store)
+    for number, record in enumerate(log.records[:end]):
+        partition.fold(*record)
+        if number % every == 0:
+            partition.flush()
+    partition.flush()
+    return store
+
+
+async def whole(log: LogWriter, name: str) -> History:
+    found = History(name)
+    await found.read_on(BehindReader(log), 0)
+    return found
+
+
+def digest(as_of: AsOf) -> str:
+    graph = as_of.finished()
+    return "nothing" if graph is None else graph.digest()
+
+
+def texts(as_of: AsOf) -> dict[str, str]:
+    """Return of each turn in the graph the id of the event that its text is taken from."""
+    graph = as_of.graph
+    graph.compact()
+    return {turn: as_of.text_of(graph, number).id for turn, number in graph.passages.numbers.items()}
+
+
+def check(found: Kept, full: History, at: int) -> bool:
+    """Check that what is kept tells what the log does, from wherever one starts; return whether it reaches there."""
+    if not reaches(found.history, at):
+        return False
+    expected = AsOf(full, at)
+    told = digest(expected)
+    begun = [AsOf(found.history, at)]
+    begun += [AsOf(found.history, at, each) for each in found.folds if each[0] <= begun[0].counted.prefix]
+    for as_of in begun:
+        assert digest(as_of) == told
+        assert texts(as_of) == texts(expected) == {turn: turn for turn in as_of.graph.passages.numbers}
+    return True
+
+
+places = st.sets(st.integers(0, 40), max_size=20)
+
+
+@settings(max_examples=200, deadline=None)
+@given(steps_taken_back(), places, st.integers(0, 40), st.lists(st.integers(-450, 450), max_size=4))
+async def test_as_of_whatever_moment_it_reaches_a_store_tells_what_the_log_does(
+    happened: list[Step], flushes: set[int], left: int, days: list[int]
+) -> None:
+    log, store = written(happened), MemoryStore()
+    behind = LogWriter(claimed=False)
+    behind.records = log.records[: len(log.records) - left]
+    interrupted(behind, lambda: store, flushes, set(), 2).flush()
+    for name in GRAPHS:
+        full, found = await whole(log, name), kept(store, name)
+        if found is not None:
+            reader = BehindReader(log)
+            await found.history.read_on(reader, 0)
+            assert found.history.read == len(full.every)
+            fresh = [] if found.history.takebacks else found.folds
+            for day in days:
+                check(Kept(found.history, fresh), full, NOON + day * DAY)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_of_a_long_life_the_last_moments_are_told_by_the_store_alone(seed: int, tmp_path: Path) -> None:
+    _, happened = long_life(seed)
+    events = live(happened, [graph_configured(preset="forgetful", undo_events=20)]).events
+    log = LogWriter()
+    for event in events:
+        log.keep(event)
+    store = RocksStore(tmp_path / "store")
+    stored(log, store, len(log.records))
+    found, full = kept(store, "ada"), await whole(log, "ada")
+    store.close()
+    assert found is not None
+    assert found.history.base is not None
+    assert found.folds
+    times = [event.at for event in events if hasattr(event, "at")]
+    latest = max(times)
+    assert check(found, full, latest)
+    assert not check(found, full, min(times)), "that lies in the base"
+    seeded = random.Random(seed)
+    told = [check(found, full, seeded.randint(found.history.base.clock, latest + 90 * DAY)) for _ in range(12)]
+    assert any(told)
+
+
+async def test_the_log_is_read_only_behind_the_store() -> None:
+    log = LogWriter()
+    for number in range(9):
+        log.turn(at=NOON + number)
+    found, reader = kept(stored(log, MemoryStore(), 6), "ada"), BehindReader(log)
+    assert found is not None
+    await found.history.read_on(reader, 0)
+    assert reader.starts == [6]
+    assert (found.history.read, found.history.watermark) == (9, 9)
+    assert found.history.offsets.tolist() == [UNKNOWN] * 5 + [6, 7, 8, 9]
+
+
+def damaged() -> Iterator[tuple[str, dict[bytes, bytes | None]]]:
+    key = layout.event_key("ada", 18)
+    other_layout = layout.number(12) + Graph("ada").pack().replace(b'"layout":4', b'"layout":9')
+    yield "no head", {HEAD: None}
+    yield "no such graph", {layout.count_key("ada"): None}
+    yield "a row is missing", {key: None}
+    yield "a base of another version", {layout.base_key("ada"): other_layout}
+    yield "a base in which nothing was said", {layout.base_key("ada"): layout.number(0) + Graph("ada").pack()}
+
+
+@pytest.mark.parametrize("changes", [changes for _, changes in damaged()], ids=[name for name, _ in damaged()])
+def test_what_a_store_does_not_tell_is_for_the_log(changes: dict[bytes, bytes | None]) -> None:
+    log = LogWriter()
+    log.configure(undo_events=3)
+    for number in range(20):
+        log.turn(at=NOON + number)
+    store = stored(log, MemoryStore(), 22)
+    assert kept(store, "ada") is not None
+    store.write(changes)
+    assert kept(store, "ada") is None
+
+
+def test_a_snapshot_of_another_version_is_passed_over() -> None:
+    log = LogWriter()
+    for number in range(20):
+        log.turn(at=NOON + number)
+    store = stored(log, MemoryStore(), 22)
+    mark, newest = store.get(layout.mark_key("ada")), store.get(layout.snapshot_key("ada"))
+    assert mark is not None
+    assert newest is not None
+    store.write({layout.snapshot_key("ada"): newest.replace(b'"layout":4', b'"layout":9')})
+    found = kept(store, "ada")
+    assert found is not None
+    assert [packed for _, packed in found.folds] == [mark[8:]]
+
+
+async def test_after_an_undo_no_snapshot_is_started_from() -> None:
+    log = LogWriter()
+    for number in range(20):
+        log.turn(at=NOON + number)
+    log.undo(first=18, last=18)
+    log.turn(id="after", at=NOON + 30)
+    found = kept(stored(log, MemoryStore(), 23), "ada")
+    assert found is not None
+    assert found.folds == []
+    assert check(found, await whole(log, "ada"), NOON + DAY)

@@ -1,0 +1,331 @@
+"""Graphs as they were, beside a worker: what is read and folded once, what is kept, and that others get their turn."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from replay.as_of.history import AT_ONCE
+from replay.as_of.moment import AsOf, Moment, graph_at
+from replay.log import Record
+from state.errors import StoreCorruptError
+from state.graph.graph import Graph
+from state.partition import Partition
+from state.store.store import MemoryStore
+from streams.query import as_of_cache as past_module
+from streams.query.as_of_cache import AsOfCache
+from tests.support.events import DAY, NOON, graph_configured
+from tests.support.list_log import ListReader
+from tests.support.lives import long_life
+from tests.support.living import live
+from tests.support.logs import LogWriter
+
+
+class CountingReader(ListReader):
+    """Counts what it was asked for, and by how many at once; `held`: from which offset on it waits for ever.
+
+    `waits` counts those who have come there.
+    """
+
+    def __init__(self, log: LogWriter, held: int | None = None) -> None:
+        super().__init__([[]])
+        self.log = log
+        self.spans: list[tuple[int, int]] = []
+        self.held = held
+        self.waits = asyncio.Semaphore(0)
+        self.closed = 0
+        self.most = 0
+
+    async def bounds(self, partition: int) -> tuple[int, int]:
+        return 0, self.log.next_offset
+
+    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+        self.spans.append((start, end))
+        self.most = max(self.most, len(self.spans) - self.closed)
+        try:
+            for offset, value in self.log.records:
+                if start <= offset < end:
+                    if self.held is not None and offset >= self.held:
+                        self.waits.release()
+                        await asyncio.Event().wait()
+                    yield [Record(offset, 0, None, value)]
+        finally:
+            self.closed += 1
+
+
+def lived(seed: int = 5, **settings: Any) -> tuple[LogWriter, list[int]]:
+    """Return the log of a long life, and times all over it."""
+    birth, happened = long_life(seed)
+    birth = graph_configured(**settings) if settings else birth
+    events = live(happened, [birth]).events
+    log, times = LogWriter(), [event.at for event in events if hasattr(event, "at")]
+    for event in events:
+        log.keep(event)
+    seeded = random.Random(seed)
+    return log, [seeded.randint(min(times), max(times)) for _ in range(12)]
+
+
+async def ask(past: AsOfCache, log: LogWriter, at: int) -> Graph | None:
+    found = await past.graph(0, "ada", log.seq, log.next_offset, at)
+    return None if found is None else found.graph
+
+
+async def expected(log: LogWriter, at: int) -> str:
+    reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
+    graph = await graph_at(reader, 0, "ada", Moment(at=at))
+    assert graph is not None
+    return graph.digest()
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let checkpoints be close together, and few."""
+    monkeypatch.setattr(past_module, "CHECKPOINT_EVERY", 20)
+    monkeypatch.setattr(past_module, "CHECKPOINTS", 5)
+
+
+@pytest.mark.usefixtures("often")
+async def test_whatever_is_kept_every_moment_is_what_a_replay_makes_of_it() -> None:
+    log, times = lived()
+    past = AsOfCache(CountingReader(log))
+    for at in [*times, *times[:3]]:
+        graph = await ask(past, log, at)
+        assert graph is not None
+        assert graph.digest() == await expected(log, at)
+
+
+async def test_the_same_question_reads_and_folds_nothing_again_and_another_reads_nothing() -> None:
+    log, times = lived()
+    reader = CountingReader(log)
+    past = AsOfCache(reader)
+    first = await ask(past, log, times[0])
+    assert await ask(past, log, times[0]) is first
+    await ask(past, log, times[1])
+    assert reader.spans == [(0, log.next_offset)]
+
+
+async def test_new_events_are_read_from_where_reading_stopped_and_late_ones_change_the_past() -> None:
+    log = LogWriter()
+    log.turn(id="t0", at=NOON)
+    reader = CountingReader(log)
+    past = AsOfCache(reader)
+    first = await ask(past, log, NOON + 1)
+    log.turn(id="t1", at=NOON + DAY)
+    assert await ask(past, log, NOON + 1) is first, "what was said later changes nothing"
+    log.turn(id="late", at=NOON - DAY)
+    changed = await ask(past, log, NOON + 1)
+    assert changed is not None
+    assert changed.passages.ids == ["t0", "late"]
+    assert reader.spans == [(0, 2), (2, 3), (3, 4)]
+
+
+async def test_no_more_of_the_log_counts_than_the_worker_has_folded() -> None:
+    log = LogWriter()
+    log.turn(id="t0", at=NOON)
+    events, end = log.seq, log.next_offset
+    log.turn(id="not yet", at=NOON)
+    found = await AsOfCache(CountingReader(log)).graph(0, "ada", events, end, NOON)
+    assert found is not None
+    assert found.graph.passages.ids == ["t0"]
+
+
+async def test_a_graph_of_which_nothing_was_said_by_then_is_none() -> None:
+    log = LogWriter()
+    log.configure()
+    log.turn(at=NOON)
+    assert await ask(AsOfCache(CountingReader(log)), log, NOON - 1) is None
+
+
+async def test_who_gives_up_leaves_what_was_read_and_lets_go_of_the_log() -> None:
+    log, times = lived()
+    reader = CountingReader(log, held=100)
+    past = AsOfCache(reader)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await ask(past, log, times[0])
+    assert (past.read("ada"), past.read("bob"), reader.closed) == (99, -1, 1)
+    reader.held = None
+    graph = await ask(past, log, times[0])
+    assert graph is not None
+    assert graph.digest() == await expected(log, times[0])
+    assert reader.spans == [(0, log.next_offset), (100, log.next_offset)]
+
+
+@pytest.mark.usefixtures("often")
+async def test_two_who_ask_the_same_at_once_share_the_work() -> None:
+    log, times = lived()
+    reader = CountingReader(log)
+    past = AsOfCache(reader)
+    one, other = await asyncio.gather(ask(past, log, times[0]), ask(past, log, times[0]))
+    assert one is other
+    assert len(reader.spans) == 1
+
+
+async def test_others_get_their_turn_while_a_graph_is_rebuilt() -> None:
+    log, times = lived()
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(others())
+    found = await AsOfCache(CountingReader(log)).graph(0, "ada", log.seq, log.next_offset, max(times))
+    task.cancel()
+    assert found is not None
+    assert turns >= log.seq // AT_ONCE + found.counted.prefix // past_module.STEPS_AT_ONCE > 10
+
+
+@pytest.mark.usefixtures("often")
+async def test_checkpoints_spare_folding_and_stay_few() -> None:
+    log, times = lived()
+    past = AsOfCache(CountingReader(log))
+    await ask(past, log, max(times) + 900 * DAY)
+    folds = past._known["ada"]._whole
+    assert folds is not None
+    checkpoints = [one.folded for one in folds._checkpoints]
+    assert 2 <= len(checkpoints) <= 5
+    assert all(0 < one < other for one, other in pairwise(checkpoints))
+    await ask(past, log, max(times) + 900 * DAY + 1)
+    assert checkpoints == [one.folded for one in folds._checkpoints]
+
+
+@pytest.mark.usefixtures("often")
+async def test_checkpoints_come_to_lie_evenly_wherever_one_asks_first() -> None:
+    log, times = lived()
+    past = AsOfCache(CountingReader(log))
+    for at in (sorted(times)[len(times) // 2], max(times) + 900 * DAY, min(times)):
+        await ask(past, log, at)
+    folds = past._known["ada"]._whole
+    assert folds is not None
+    places = [0, *(one.folded for one in folds._checkpoints), len(folds.history)]
+    assert max(other - one for one, other in pairwise(places)) <= 2 * len(folds.history) / 5 + past_module.STEPS_AT_ONCE
+
+
+async def test_what_was_not_asked_about_for_longest_is_let_go_of_first_and_the_last_one_never() -> None:
+    log = LogWriter()
+    for graph in ("ada", "bob", "cyd"):
+        log.turn(graph=graph, at=NOON)
+    past = AsOfCache(CountingReader(log), kept_bytes=120_000)
+    for graph in ("ada", "bob", "ada", "cyd"):
+        assert await past.graph(0, graph, 1, log.next_offset, NOON) is not None
+    assert list(past._known) == ["ada", "cyd"]
+    for at in range(10):
+        await past.graph(0, "cyd", 1, log.next_offset, NOON + at)
+    assert list(past._known) == ["cyd"]
+    past.forget()
+    assert past.read("cyd") == -1
+
+
+async def test_a_graph_that_somebody_asks_about_is_never_let_go_of() -> None:
+    log = LogWriter()
+    for graph in ("ada", "bob", "cyd"):
+        log.turn(graph=graph, at=NOON)
+    reader = CountingReader(log, held=2)
+    past = AsOfCache(reader, kept_bytes=0)
+    first = asyncio.create_task(past.graph(0, "ada", 1, log.next_offset, NOON))
+    second = asyncio.create_task(past.graph(0, "ada", 1, log.next_offset, NOON))
+    await reader.waits.acquire()
+    reader.held = None
+    for graph in ("bob", "cyd"):
+        assert await past.graph(0, graph, 1, log.next_offset, NOON) is not None
+    assert list(past._known) == ["ada", "cyd"]
+    first.cancel()
+    assert await second is not None
+    assert len(reader.spans) == 3, "what the first one had read was kept"
+    assert list(past._known) == ["ada"]
+
+
+async def test_only_a_few_graphs_are_read_and_folded_at_once_and_who_waits_gets_his_turn() -> None:
+    log = LogWriter()
+    names = [f"g{number}" for number in range(20)]
+    for name in names:
+        log.turn(graph=name, at=NOON)
+    reader = CountingReader(log, held=3)
+    past = AsOfCache(reader)
+    asking = [asyncio.create_task(past.graph(0, name, 1, log.next_offset, NOON)) for name in names for _ in range(3)]
+    for _ in range(past_module.GRAPHS_AT_ONCE):
+        await reader.waits.acquire()
+    reader.held = None
+    for task in asking[: 3 * past_module.GRAPHS_AT_ONCE : 3]:
+        task.cancel()
+    found = await asyncio.gather(*asking, return_exceptions=True)
+    assert sum(isinstance(each, asyncio.CancelledError) for each in found) == past_module.GRAPHS_AT_ONCE
+    assert all(isinstance(each, AsOf | asyncio.CancelledError) for each in found)
+    assert reader.most == past_module.GRAPHS_AT_ONCE
+
+
+class Stores:
+    """The store of a worker that has folded a log; `opened`: how often it was looked into."""
+
+    def __init__(self, log: LogWriter) -> None:
+        self.store = MemoryStore()
+        self.opened = 0
+        self.damage: Exception | None = None
+        state = Partition(self.store)
+        for number, record in enumerate(log.records):
+            state.fold(*record)
+            if number % 64 == 0:
+                state.flush()
+        state.flush()
+
+    def __call__(self, number: int) -> AbstractContextManager[MemoryStore]:
+        self.opened += 1
+        if self.damage:
+            raise self.damage
+        return nullcontext(self.store)
+
+
+async def test_moments_not_long_ago_are_told_by_the_store_and_older_ones_by_the_log() -> None:
+    log, times = lived(undo_events=20)
+    reader, stores = CountingReader(log), Stores(log)
+    past = AsOfCache(reader, stores)
+    latest = await ask(past, log, max(times))
+    assert latest is not None
+    assert latest.digest() == await expected(log, max(times))
+    assert (reader.spans, stores.opened) == ([], 1)
+    for at in [*times, max(times)]:
+        graph = await ask(past, log, at)
+        assert graph is not None
+        assert graph.digest() == await expected(log, at)
+    assert (reader.spans, stores.opened) == ([(0, log.next_offset)], 1)
+
+
+async def test_what_came_after_the_store_is_read_behind_it() -> None:
+    log, times = lived(undo_events=20)
+    reader, stores = CountingReader(log), Stores(log)
+    past, end = AsOfCache(reader, stores), log.next_offset
+    log.turn(id="later", at=max(times) + 1)
+    graph = await ask(past, log, max(times) + 1)
+    assert graph is not None
+    assert graph.digest() == await expected(log, max(times) + 1)
+    assert reader.spans == [(end, end + 1)]
+
+
+@pytest.mark.parametrize("damage", [StoreCorruptError("a file is gone"), OSError("the disk is"), Exception("IO error")])
+async def test_where_the_store_cannot_be_read_the_log_is(damage: Exception) -> None:
+    log, times = lived(undo_events=20)
+    stores = Stores(log)
+    stores.damage = damage
+    graph = await ask(AsOfCache(CountingReader(log), stores), log, max(times))
+    assert graph is not None
+    assert graph.digest() == await expected(log, max(times))
+
+
+async def test_however_small_they_are_no_more_graphs_are_kept_than_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past_module, "KEPT_NAMES", 2)
+    log = LogWriter()
+    for number in range(5):
+        log.turn(graph=f"g{number}", at=NOON)
+    past = AsOfCache(CountingReader(log))
+    for number in range(5):
+        assert await past.graph(0, f"g{number}", 1, log.next_offset, NOON) is not None
+    assert list(past._known) == ["g3", "g4"]

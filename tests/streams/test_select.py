@@ -1,0 +1,40 @@
+"""Topics that are only read: beside whoever owns the embedded log, and never made by reading."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from emgas.errors import TransportError
+from streams.settings import Settings
+from streams.transport import select
+from streams.transport.embedded.log import NewRecord, open_log
+
+
+async def test_reading_takes_no_lock_and_sees_what_comes(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path, broker=None, partitions=3)
+    await select.create(settings)
+    log = open_log(settings.home)
+    async with select.readable(settings) as topics:
+        events = topics.reader(settings.topics.events)
+        assert topics.partitions == await events.partitions() == 3
+        assert await events.bounds(1) == (0, 0)
+        log.append([NewRecord(settings.topics.events, 1, b"ada", b"{}", (), 5)])
+        assert await events.bounds(1) == (0, 1)
+        assert [record.value async for batch in events.read(1, 0, 1) for record in batch] == [b"{}"]
+    log.close()
+
+
+async def test_reading_makes_no_log(tmp_path: Path) -> None:
+    with pytest.raises(TransportError, match="no worker has ever run in this data directory"):
+        async with select.readable(Settings(data=tmp_path / "data", broker=None)):
+            pass
+    assert not (tmp_path / "data").exists()
+
+
+async def test_another_prefix_is_another_log(tmp_path: Path) -> None:
+    await select.create(Settings(data=tmp_path, broker=None))
+    with pytest.raises(TransportError, match="other"):
+        async with select.readable(Settings(data=tmp_path, broker=None, prefix="other")):
+            pass

@@ -1,0 +1,117 @@
+"""Answers go only where they may, stop nothing when they are lost, and a dead letter is never lost in silence."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emgas.errors import TransportError
+from emgas.messages.queries import Failure
+from emgas.wire import ReplyAddress, as_mapping
+from streams.transport.sender import MessageSender, error_headers
+from tests.support.sender import DEAD_LETTERS, REPLIES, SentRecords
+
+FAILURE = Failure(code="overloaded", message="ask again later")
+ADDRESS = ReplyAddress(REPLIES, 3, b"\x00\xff")
+
+
+def test_an_address_is_read_from_the_headers() -> None:
+    outbox = SentRecords().outbox()
+    assert outbox.address(as_mapping(ADDRESS.headers(0))) == ADDRESS
+    assert outbox.address({"reply-to": REPLIES.encode()}) == ReplyAddress(REPLIES, 0, b"")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"correlation-id": b"1"},
+        {"reply-to": b""},
+        {"reply-to": b"emgas.events"},
+        {"reply-to": b"emgas.replies "},
+        {"reply-to": b"emgas.replies\x00"},
+        {"reply-to": b"\xff"},
+        {"reply-to": b"emgas.replies", "reply-partition": b"4"},
+        {"reply-to": b"emgas.replies", "reply-partition": b"-1"},
+        {"reply-to": b"emgas.replies", "reply-partition": b""},
+        {"reply-to": b"emgas.replies", "reply-partition": b"1 "},
+        {"reply-to": b"emgas.replies", "reply-partition": b"9" * 10_000},
+        {"reply-to": b"emgas.replies", "reply-partition": "²".encode()},
+    ],
+)
+def test_nothing_else_is_an_address(headers: dict[str, bytes]) -> None:
+    assert SentRecords().outbox().address(headers) is None
+
+
+@given(st.dictionaries(st.sampled_from(["reply-to", "reply-partition", "correlation-id"]), st.binary(max_size=20)))
+def test_no_header_leads_anywhere_but_to_the_allowed_partitions(headers: dict[str, bytes]) -> None:
+    address = SentRecords().outbox().address(headers)
+    assert address is None or (address.topic == REPLIES and 0 <= address.partition < 4)
+
+
+async def test_an_answer_carries_the_correlation_id_and_says_what_it_is() -> None:
+    sent = SentRecords()
+    await sent.outbox().answer(ADDRESS, "failure", FAILURE)
+    (answer,) = sent.all
+    assert (answer.topic, answer.partition, answer.key) == (REPLIES, 3, None)
+    assert answer.message == {"kind": "failure", "code": "overloaded", "message": "ask again later"}
+    headers = dict(answer.headers)
+    assert headers["correlation-id"] == b"\x00\xff"
+    assert headers["ce_type"] == b"io.emgas.failure.v1"
+
+
+async def test_who_wants_no_answer_gets_none() -> None:
+    sent = SentRecords()
+    await sent.outbox().answer(None, "failure", FAILURE)
+    assert sent.all == []
+
+
+async def test_an_answer_that_is_refused_or_lost_stops_nothing() -> None:
+    sent = SentRecords()
+    outbox = sent.outbox()
+    sent.refusal = TransportError("too large")
+    await outbox.answer(ADDRESS, "failure", FAILURE)
+    sent.refusal, sent.loss = None, TransportError("the broker is gone")
+    await outbox.answer(ADDRESS, "failure", FAILURE)
+    sent.loss = None
+    await outbox.answer(ADDRESS, "failure", FAILURE)
+    await asyncio.sleep(0)
+    assert len(sent.all) == 1
+    assert outbox._unacknowledged == set()
+
+
+async def test_a_dead_letter_holds_the_untouched_record_and_why() -> None:
+    sent = SentRecords()
+    errors = error_headers("emgas.turns", 3, 42, "größer als erlaubt")
+    await sent.outbox().dead_letter(b"\xff", b"\x00{", {"own": b"\x01"}, errors)
+    (letter,) = sent.all
+    assert (letter.topic, letter.key, letter.value) == (DEAD_LETTERS, b"\xff", b"\x00{")
+    assert dict(letter.headers) == {
+        "own": b"\x01",
+        "emgas.errors.message": "größer als erlaubt".encode(),
+        "emgas.errors.topic": b"emgas.turns",
+        "emgas.errors.partition": b"3",
+        "emgas.errors.offset": b"42",
+    }
+
+
+async def test_a_sender_cannot_forge_the_reason_of_its_dead_letter() -> None:
+    sent = SentRecords()
+    forged = {"emgas.errors.message": b"all is well"}
+    await sent.outbox().dead_letter(None, b"", forged, error_headers("emgas.turns", 0, 0, "not JSON"))
+    assert as_mapping(sent.all[0].headers)["emgas.errors.message"] == b"not JSON"
+
+
+@pytest.mark.parametrize("how", ["refusal", "loss"])
+async def test_a_dead_letter_that_cannot_be_kept_is_an_error(how: str) -> None:
+    sent = SentRecords()
+    setattr(sent, how, TransportError("the broker is gone"))
+    with pytest.raises(TransportError):
+        await sent.outbox().dead_letter(None, b"", {}, ())
+
+
+def test_nothing_is_allowed_by_default() -> None:
+    assert MessageSender(DEAD_LETTERS, {}, SentRecords().send).address(as_mapping(ADDRESS.headers(0))) is None

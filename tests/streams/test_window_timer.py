@@ -1,0 +1,358 @@
+"""Windows in a running worker: closed before whatever ends them, in order, whoever brings the time, however batched."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from typing import Any
+
+import pytest
+
+from emgas.wire import partition_of
+from processors.extraction.extractor import Extraction
+from processors.lifecycle.windows import Due, next_alarm, next_due
+from state.events.events import (
+    ConsolidationWindowClosed,
+    DataEvent,
+    DecayWindowClosed,
+    GraphConfigured,
+    GraphData,
+    Ticked,
+    TurnRecorded,
+    WindowEvent,
+    decode,
+)
+from state.events.extraction_types import Concept
+from state.events.memory_settings import DAY, HOUR, MINUTE
+from state.graph.graph import Graph
+from state.partition import Partition
+from state.store.store import MemoryStore
+from streams.ingest import window_timer
+from streams.ingest.command_handler import CommandHandler
+from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.turn_processor import Delivery, TurnProcessor
+from streams.ingest.window_timer import WindowStuckError
+from tests.support.events import NOON
+from tests.support.logs import fold
+from tests.support.memory_log import MemoryLog
+from tests.support.sender import SentRecords, arrival
+from tests.support.window_timers import CHANGES, keeper_of
+
+PARTITIONS = 1
+HERE = partition_of("ada", PARTITIONS)
+
+
+class Words:
+    """An extractor that finds every word."""
+
+    version = "words"
+
+    def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
+        found = dict.fromkeys(text.split())
+        return Extraction(tuple(Concept(word, word, 0.5, 1) for word in found), False, len(found))
+
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
+        return self.of_turn(text, speaker="", at=0)
+
+
+class House:
+    """A partition at work, with everything around it in memory.  `now` is the present, ms."""
+
+    def __init__(self, batch: int = 64, preset: str = "mofox", now: int = NOON + 1000 * DAY) -> None:
+        self.now = now
+        self.log, self.turns, self.sent = MemoryLog(PARTITIONS), MemoryLog(PARTITIONS), SentRecords()
+        self.state = Partition(MemoryStore())
+        self.owner = PartitionWriter(HERE, PARTITIONS, self.state, self.log, "me", 60.0)
+        self.keeper = keeper_of(self.owner, self.log, self.sent)
+        judge = CommandHandler(self.state, HERE, PARTITIONS, Words(), 0, preset, lambda: self.now)
+        self.loop = TurnProcessor(
+            self.owner, self.keeper, judge, self.sent.outbox(), self.turns, "turns", batch, 10_000
+        )
+
+    async def hears(self, *messages: dict[str, Any]) -> None:
+        """Take these from the queue, as many at once as a batch may hold, and account for all of them."""
+        if self.state.head.epoch < 0:
+            await self.owner.claim()
+            await self.keeper.catch_up()
+        for message in messages:
+            value, key = json.dumps(message).encode(), message["graph"].encode()
+            came = arrival(value, self.turns.put(value, key), key, self.now)
+            await self.loop.put(Delivery(came, lambda: None))
+        working = asyncio.create_task(self.loop.run())
+        folded = asyncio.create_task(self.owner.until_source(len(self.turns.records[HERE]) - 1))
+        await asyncio.wait([working, folded], return_when=asyncio.FIRST_COMPLETED)
+        await self.loop.settle()
+        working.cancel()
+        folded.cancel()
+        ended = await asyncio.gather(working, folded, return_exceptions=True)
+        for error in ended:
+            if isinstance(error, Exception):
+                raise error
+
+    def events(self, graph: str = "ada") -> list[DataEvent]:
+        decoded = [decode(value) for _, value in self.log.values(HERE)]
+        return [event for event in decoded if isinstance(event, GraphData) and event.graph == graph]
+
+    def story(self, graph: str = "ada") -> list[str]:
+        """Return what happened in a graph, in short."""
+        return [_short(event) for event in self.events(graph)]
+
+    def graph(self, name: str = "ada") -> Graph:
+        graph = self.state.graph(name)
+        assert graph is not None
+        return graph
+
+
+def _short(event: Any) -> str:
+    if isinstance(event, TurnRecorded):
+        return event.id
+    return {
+        GraphConfigured: "configured",
+        DecayWindowClosed: "decay",
+        ConsolidationWindowClosed: "consolidation",
+        Ticked: "tick",
+    }.get(type(event), "other")
+
+
+def said(name: str, at: int, text: str = "coffee tea", graph: str = "ada") -> dict[str, Any]:
+    return {"id": name, "graph": graph, "speaker": "Ada", "text": text, "at": at}
+
+
+def configured(name: str = "c1", **settings: Any) -> dict[str, Any]:
+    return {"kind": "configure", "id": name, "graph": "ada", "settings": {"least_turns": 1, **settings}}
+
+
+ALL_BATCHES = pytest.mark.parametrize("batch", [1, 2, 64])
+
+
+@ALL_BATCHES
+async def test_windows_that_end_before_a_turn_are_closed_before_it_in_order(batch: int) -> None:
+    house = House(batch)
+    talk = [said("t0", NOON), said("t1", NOON + MINUTE), said("t2", NOON + DAY), said("t3", NOON + 900 * DAY)]
+    await house.hears(configured(), *talk)
+    told = ["configured", "t0", "t1", "consolidation", "t2", "consolidation", "decay", "t3"]
+    assert house.story() == told
+    windows = [event for event in house.events() if isinstance(event, WindowEvent)]
+    ends = [event.at for event in windows]
+    assert ends == sorted(ends)
+    assert ends[:2] == [NOON + MINUTE + 30 * MINUTE, NOON + DAY + 30 * MINUTE]
+    assert [each.value for each in house.sent.to(CHANGES)] == [
+        value for _, value in house.log.values(HERE) if isinstance(decode(value), WindowEvent)
+    ]
+    assert house.state.digest() == fold(house.log.values(HERE)).digest()
+
+
+@ALL_BATCHES
+async def test_a_graph_lives_by_the_preset_of_its_birth_within_the_same_batch_already(batch: int) -> None:
+    """Of two sets of windows, only those of the birth end here: an hour each, and not seven days."""
+    house = House(batch, preset="mofox")
+    start = NOON - NOON % HOUR
+    talk = [said(f"t{n}", start + n * 3 * MINUTE) for n in range(20)]
+    await house.hears(*talk, said("late", start + 70 * MINUTE))
+    assert house.story() == ["configured", *(f"t{n}" for n in range(20)), "consolidation", "late"]
+
+
+@ALL_BATCHES
+async def test_a_graph_that_is_configured_lives_so_from_the_next_turn_on(batch: int) -> None:
+    house = House(batch, preset="default")
+    talk = [said("t0", NOON), configured(idle=MINUTE, grace=0), said("t1", NOON + 2 * MINUTE)]
+    await house.hears(*talk)
+    assert house.story() == ["configured", "t0", "configured", "consolidation", "t1"]
+    assert house.graph().settings.idle == MINUTE
+
+
+@ALL_BATCHES
+async def test_a_late_turn_closes_nothing_again_and_turns_no_time_back(batch: int) -> None:
+    house = House(batch)
+    await house.hears(configured(), said("t0", NOON), said("t1", NOON + DAY), said("late", NOON + MINUTE))
+    assert house.story() == ["configured", "t0", "consolidation", "t1", "late"]
+    assert house.graph().clock == NOON + DAY
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_the_size_of_a_batch_does_not_show_over_months(seed: int) -> None:
+    digests, windows = [], []
+    for batch in (1, 3, 64, 1000):
+        house = House(batch)
+        await house.hears(*months(seed))
+        digests.append(house.state.digests())
+        windows.append([house.story(name) for name in ("ada", "bob", "eve")])
+        assert house.state.digest() == fold(house.log.values(HERE)).digest()
+    assert windows[1:] == windows[:1] * 3
+    assert digests[1:] == digests[:1] * 3
+    assert {"decay", "consolidation"} <= set(windows[0][0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_how_graphs_take_turns_does_not_show(seed: int) -> None:
+    seeded, told = random.Random(seed), months(seed)
+    by_graph = {name: [each for each in told if each["graph"] == name] for name in ("ada", "bob", "eve")}
+    digests, windows = [], []
+    for _ in range(3):
+        order = seeded.sample([each["graph"] for each in told], len(told))
+        queues = {name: iter(messages) for name, messages in by_graph.items()}
+        house = House(batch=seeded.choice([1, 7, 64]))
+        await house.hears(*(next(queues[name]) for name in order))
+        digests.append(house.state.digests())
+        windows.append([house.story(name) for name in by_graph])
+    alone = House()
+    await alone.hears(*by_graph["ada"])
+    assert digests[1:] == digests[:1] * 2
+    assert windows[1:] == windows[:1] * 2
+    assert alone.graph("ada").digest() == digests[0]["ada"], "nor whether there are others at all"
+
+
+def months(seed: int) -> list[dict[str, Any]]:
+    """Return what three people say in some months, some of it late, and how one wants to be remembered meanwhile."""
+    seeded, at, told = random.Random(seed), NOON, list[dict[str, Any]]()
+    for number in range(300):
+        at += seeded.choice([MINUTE, MINUTE, MINUTE, 10 * MINUTE, 20 * MINUTE, HOUR, 3 * HOUR, DAY, 4 * DAY, -DAY])
+        text = " ".join(f"word{seeded.randrange(40)}" for _ in range(4))
+        told.append(said(f"t{number}", at, text, seeded.choice(["ada", "ada", "ada", "bob", "eve"])))
+        if number % 60 == 40:
+            told.append(
+                configured(f"c{number}", half_life=seeded.choice([DAY, 9 * DAY]), grace=seeded.choice([0, DAY]))
+            )
+        if number % 70 == 50:
+            told.append({"kind": "forget", "id": f"f{number}", "graph": "ada", "concepts": ["word1", "word2"]})
+        if number % 50 == 30:
+            told.append(told[-1])  # delivered twice
+    return told
+
+
+# ticks
+
+
+async def live_house(**more: Any) -> House:
+    house = House(now=NOON)
+    await house.hears(configured(**more), said("t0", NOON - MINUTE), said("t1", NOON))
+    return house
+
+
+async def test_a_silent_live_graph_is_told_the_time_once_a_window_has_ended() -> None:
+    house = await live_house()
+    alarm = next_alarm(house.graph())
+    assert alarm == NOON + 35 * MINUTE, "half an hour of silence, and five minutes of grace"
+    await house.keeper.tick(alarm - 1)
+    assert house.story() == ["configured", "t0", "t1"]
+    await house.keeper.tick(alarm)
+    assert house.story() == ["configured", "t0", "t1", "consolidation"]
+    assert house.graph().clock == alarm, "what ended by the clock is closed: the event says so"
+    for later in range(10):
+        await house.keeper.tick(alarm + later * 10_000)
+    assert len(house.story()) == 4, "the next window is far away"
+    assert next_alarm(house.graph()) > alarm + DAY // 2
+    assert len(house.sent.to(CHANGES)) == 1
+
+
+async def test_in_the_long_run_ticks_forget_what_a_late_turn_would_have_had_forgotten() -> None:
+    ticked, silent = await live_house(), await live_house()
+    for days in range(0, 400, 3):
+        await ticked.keeper.tick(NOON + days * DAY + 7)
+    ticked.now = silent.now = NOON + 400 * DAY
+    for house in (ticked, silent):
+        await house.hears(said("t2", NOON + 400 * DAY))
+    windows = [[event for event in house.events() if isinstance(event, WindowEvent)] for house in (ticked, silent)]
+    facts = [[(_short(event), event.at) for event in each] for each in windows]
+    assert facts[0] == facts[1]
+    assert "decay" in ticked.story()
+    assert "tick" not in ticked.story(), "a time at which nothing was to be done is not worth an event"
+    assert [house.graph().digest() for house in (ticked, silent)][1:] == [ticked.graph().digest()]
+
+
+async def test_an_imported_graph_is_not_told_the_time() -> None:
+    house = House(now=NOON + 100 * DAY)
+    await house.hears(configured(), said("t0", NOON))
+    await house.keeper.tick(NOON + 900 * DAY)
+    assert house.story() == ["configured", "t0"]
+
+
+async def test_a_graph_that_is_imported_into_again_is_not_told_the_time_any_more() -> None:
+    house = await live_house()
+    house.now = NOON + DAY
+    await house.hears(said("old", NOON - 50 * DAY))
+    told = house.story()
+    await house.keeper.tick(NOON + 900 * DAY)
+    assert house.story() == told
+
+
+async def test_a_new_owner_tells_the_time_to_graphs_that_it_has_not_heard_of_since() -> None:
+    house = await live_house()
+    successor = keeper_of(house.owner, house.log, house.sent)
+    await successor.tick(NOON + HOUR)
+    assert house.story()[-1] == "consolidation"
+
+
+async def test_a_large_partition_is_looked_at_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window_timer, "LOOKED_AT", 2)
+    house = House(now=NOON)
+    names = [f"g{n}" for n in range(5)]
+    await house.hears(*(said(f"t{n}", NOON, graph=name) for name in names for n in range(12)))
+    successor = keeper_of(house.owner, house.log, house.sent)
+    silent = []
+    for _ in range(3):
+        await successor.tick(NOON + 3 * HOUR)
+        silent.append(sum("consolidation" in house.story(name) for name in names))
+    assert silent == [2, 4, 5]
+
+
+async def test_a_change_of_configuration_moves_the_alarm() -> None:
+    house = await live_house()
+    await house.hears(configured("c2", idle=MINUTE, grace=0))
+    await house.keeper.tick(NOON + MINUTE)
+    assert house.story()[-2:] == ["configured", "consolidation"]
+
+
+async def test_a_tick_that_waited_for_a_turn_has_nothing_left_to_tell() -> None:
+    """The alarm is judged again once the lock is held: the turn before it has closed the window."""
+    house = await live_house()
+    async with house.keeper.lock:
+        ticking = asyncio.create_task(house.keeper.tick(NOON + HOUR))
+        await asyncio.sleep(0)
+        await house.keeper.close_due("ada", NOON + HOUR)
+    await ticking
+    assert house.story()[-2:] == ["t1", "consolidation"]
+
+
+async def test_what_ended_by_the_clock_of_a_graph_is_closed_whatever_the_time() -> None:
+    house = await live_house()
+    house.now = NOON + DAY + HOUR
+    talk = [said("t2", NOON + DAY), said("t3", NOON + DAY + 10 * MINUTE)]
+    await house.hears(*talk, configured("c2", grace=0, consolidate_every=MINUTE))
+    assert house.story()[-1] == "configured"
+    async with house.keeper.lock:
+        await house.keeper.close_due("ada", NOON)
+    assert house.story()[-1] == "consolidation"
+    assert next_due(house.graph(), house.graph().clock) is None
+
+
+async def test_an_unknown_graph_has_no_windows() -> None:
+    house = await live_house()
+    async with house.keeper.lock:
+        await house.keeper.close_due("nobody", NOON)
+        house.keeper.look_at("nobody")
+    assert house.state.graph("nobody") is None
+
+
+@pytest.mark.parametrize("kind", ["decay", "consolidation"])
+async def test_a_window_that_stays_due_halts_the_worker(monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
+    house = await live_house()
+    monkeypatch.setattr(window_timer, "next_due", lambda graph, now: Due(kind, NOON))
+    with pytest.raises(WindowStuckError, match="is due again after it was closed"):
+        await house.hears(said("t2", NOON))
+    assert house.story().count(kind) <= 1
+
+
+# changes
+
+
+async def test_changes_of_the_owner_before_are_sent_before_any_of_ours() -> None:
+    house = await live_house()
+    await house.keeper.tick(NOON + HOUR)
+    (earlier,) = house.sent.to(CHANGES)
+    house.sent.all.clear()
+    successor = keeper_of(house.owner, house.log, house.sent)
+    async with successor.lock:
+        await successor.catch_up()  # nobody waits for the lock: a log may be long
+    assert house.sent.to(CHANGES) == [earlier]

@@ -1,0 +1,100 @@
+"""A desk of questions over a log in memory, and the questions that its tests ask."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from typing import Any
+
+from emgas.errors import TransportError
+from emgas.wire import partition_of
+from processors.extraction.yake_extractor import YakeExtractor
+from replay.log import Record
+from state.partition import Partition
+from state.store.store import MemoryStore
+from streams.ingest.command_handler import Draft
+from streams.ingest.partition_writer import PartitionWriter
+from streams.query.as_of_cache import AsOfCache
+from streams.query.query_handler import QueryHandler
+from streams.recovery.event_table import Partitions
+from streams.recovery.snapshots import SnapshotTaker
+from streams.settings import Settings
+from tests.support.events import turn_recorded
+from tests.support.memory_log import MemoryLog
+from tests.support.sender import REPLIES, SentRecords, arrival
+from tests.support.window_timers import keeper_of
+
+PARTITIONS = 4
+HERE = partition_of("ada", PARTITIONS)
+NOW = 1_700_000_000_000
+EXTRACTOR = YakeExtractor(language="en")
+
+
+class Counter:
+    """A QueryHandler with one owned partition, and everything around it in memory."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.log = MemoryLog(PARTITIONS)
+        self.sent = SentRecords()
+        self.halted: list[BaseException] = []
+        self.now = NOW
+        self.state = Partition(MemoryStore())
+        self.owner = PartitionWriter(HERE, PARTITIONS, self.state, self.log, "me", 60.0)
+        self.owners = {HERE: self.owner}
+        self.past_log = PastLog(self.log)
+        self.keeper = keeper_of(self.owner, self.log, self.sent)
+        self.desk = QueryHandler(
+            self.owners, {HERE: self.keeper}, AsOfCache(self.past_log), self.snapshots(settings), self.sent.outbox(),
+            EXTRACTOR, Settings(broker=None, **settings), PARTITIONS, lambda: self.now, self.halted.append,
+        )  # fmt: skip
+
+    def snapshots(self, settings: dict[str, Any]) -> SnapshotTaker:
+        folds = Partitions(Settings(broker=None, **settings), self.log)
+        folds.open[HERE] = self.state
+        return SnapshotTaker(Settings(broker=None, **settings), folds, self.log, lambda: self.now)
+
+    async def remember(self, *names: str) -> None:
+        if self.state.head.epoch < 0:
+            await self.owner.claim()
+            await self.keeper.catch_up()
+        source = self.state.head.source + 1
+        await self.owner.append([turn(source + n, name) for n, name in enumerate(names)])
+
+    async def ask(self, value: bytes | None = None, number: int = HERE, **more: Any) -> None:
+        value = a_query() if value is None else value
+        await self.desk.take(number, arrival(value, **{"timestamp": NOW, "asks": True, **more}))
+
+    async def answers(self) -> list[Any]:
+        """Return all answers once nobody waits any more."""
+        while self.desk._tasks:
+            await asyncio.gather(*self.desk._tasks)
+        return [sent.message for sent in self.sent.to(REPLIES)]
+
+
+def turn(source: int, name: str) -> Draft:
+    return partial(turn_recorded, src=source, id=name, at=NOW, concepts="kettle tea", text="The kettle whistles.")
+
+
+def a_query(**changes: Any) -> bytes:
+    return json.dumps({"kind": "query", "graph": "ada", "text": "the kettle", **changes}).encode()
+
+
+class PastLog:
+    """The log as the past is read from it.  `broken`: it cannot be read; `silent`: nothing ever comes."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        self.partitions, self._log = log.partitions, log
+        self.broken = self.silent = False
+
+    async def bounds(self, partition: int) -> tuple[int, int]:
+        if self.broken:
+            raise TransportError("the broker is gone")
+        return await self._log.bounds(partition)
+
+    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+        if self.silent:
+            await asyncio.Event().wait()
+        async for batch in self._log.read(partition, start, end):
+            yield batch

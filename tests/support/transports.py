@@ -1,0 +1,135 @@
+"""One shape for the logs under test, so that a contract is written once: SQLite and a real Kafka, as thinly as can be.
+
+carrier.broker                         what a Faust app takes
+await carrier.create(plan)             raises TransportError, as the thing itself
+await carrier.append([NewRecord, …])   offsets
+carrier.reader(topic)                  a LogReader
+await carrier.commit(group, {(topic, partition): offset}), await carrier.committed(group, topic, partition)
+await carrier.truncate(topic, partition, before)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
+from aiokafka.errors import KafkaError
+from yarl import URL
+
+from emgas.errors import TransportError
+from replay.log import LogReader
+from streams.transport.drivers import embedded_broker, kafka_broker
+from streams.transport.embedded.log import EmbeddedLog, NewRecord, open_log
+from streams.transport.embedded.reader import EmbeddedReader
+from streams.transport.kafka.admin import KafkaTopics
+from streams.transport.kafka.reader import KafkaReader
+from streams.transport.topic_plan import LARGEST_RECORD_BYTES, TopicPlan
+
+
+class Transport(Protocol):
+    broker: list[URL]
+
+    async def create(self, plan: TopicPlan) -> None: ...
+    async def append(self, records: Sequence[NewRecord]) -> list[int]: ...
+    def reader(self, topic: str) -> LogReader: ...
+    async def commit(self, group: str, positions: Mapping[tuple[str, int], int]) -> None: ...
+    async def committed(self, group: str, topic: str, partition: int) -> int | None: ...
+    async def truncate(self, topic: str, partition: int, before: int) -> None: ...
+
+
+class SqliteCarrier:
+    def __init__(self, log: EmbeddedLog) -> None:
+        self.log = log
+        self.broker = embedded_broker(log.directory)
+
+    async def create(self, plan: TopicPlan) -> None:
+        self.log.create_topic(plan)
+
+    async def append(self, records: Sequence[NewRecord]) -> list[int]:
+        return self.log.append(records)
+
+    def reader(self, topic: str) -> LogReader:
+        return EmbeddedReader(self.log, topic, batch=3)
+
+    async def commit(self, group: str, positions: Mapping[tuple[str, int], int]) -> None:
+        self.log.commit(group, positions)
+
+    async def committed(self, group: str, topic: str, partition: int) -> int | None:
+        return self.log.committed(group).get((topic, partition))
+
+    async def truncate(self, topic: str, partition: int, before: int) -> None:
+        found = self.log._partition(topic, partition)
+        self.log._db.execute(f"delete from records_{found.row} where offset < ?", (before,))  # noqa: S608
+        found.start = before
+
+
+class KafkaCarrier:
+    def __init__(self, address: str, producer: AIOKafkaProducer) -> None:
+        self.address = address
+        self.broker = kafka_broker(address)
+        self._producer = producer
+
+    async def create(self, plan: TopicPlan) -> None:
+        await KafkaTopics(self.address).create([plan])
+
+    async def append(self, records: Sequence[NewRecord]) -> list[int]:
+        try:
+            sent = [
+                await self._producer.send(r.topic, r.value, r.key, r.partition, r.timestamp, list(r.headers))
+                for r in records
+            ]
+            return [metadata.offset for metadata in await asyncio.gather(*sent)]
+        except KafkaError as error:
+            raise TransportError(str(error)) from error
+
+    def reader(self, topic: str) -> LogReader:
+        return KafkaReader(self.address, topic, batch=3)
+
+    async def commit(self, group: str, positions: Mapping[tuple[str, int], int]) -> None:
+        async with _started(self._member_of(group)) as consumer:
+            partitions = {TopicPartition(*tp): offset for tp, offset in positions.items()}
+            consumer.assign(list(partitions))
+            await consumer.commit(partitions)
+
+    async def committed(self, group: str, topic: str, partition: int) -> int | None:
+        async with _started(self._member_of(group)) as consumer:
+            found: int | None = await consumer.committed(TopicPartition(topic, partition))
+            return found
+
+    def _member_of(self, group: str) -> AIOKafkaConsumer:
+        # by default a consumer also commits on its own when it stops, where it happens to be: over what it was told to
+        return AIOKafkaConsumer(bootstrap_servers=self.address, group_id=group, enable_auto_commit=False)
+
+    async def truncate(self, topic: str, partition: int, before: int) -> None:
+        async with _started(AIOKafkaAdminClient(bootstrap_servers=self.address)) as admin:
+            await admin.delete_records({TopicPartition(topic, partition): RecordsToDelete(before)})
+
+
+@asynccontextmanager
+async def sqlite_carrier(directory: Path) -> AsyncIterator[SqliteCarrier]:
+    log = open_log(directory)
+    try:
+        yield SqliteCarrier(log)
+    finally:
+        log.close()
+
+
+@asynccontextmanager
+async def kafka_carrier(address: str) -> AsyncIterator[KafkaCarrier]:
+    producer = AIOKafkaProducer(bootstrap_servers=address, acks="all", max_request_size=2 * LARGEST_RECORD_BYTES)
+    async with _started(producer):
+        yield KafkaCarrier(address, producer)
+
+
+@asynccontextmanager
+async def _started(client: Any) -> AsyncIterator[Any]:
+    await client.start()
+    try:
+        yield client
+    finally:
+        await (client.close() if hasattr(client, "close") else client.stop())
