@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
+from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
 from emgas.importers.documents import at_of, load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
@@ -28,6 +29,8 @@ from emgas.validation import build
 
 FILE = re.compile(r"(^|/)conversations(-[0-9]+)?\.json$")
 UNIT = "conversation"
+_OBJECTS = re.compile(rb"\[\s*\{")
+_MAPPING = json_key("mapping", r"\{")
 TITLE_CHARACTERS = 200
 SHOWN = ("user", "assistant")
 OTHER_PARTS = {
@@ -153,3 +156,23 @@ def _part(part: Any) -> str:
     if kind == "audio_transcription" and isinstance(part.get("text"), str):
         return str(part["text"])
     return OTHER_PARTS.get(kind, "[shares something that is not text]") if isinstance(kind, str) else ""
+
+
+def _matches(head: Head) -> Fit:
+    return Fit.SURE if _OBJECTS.match(head.start) and _MAPPING.search(head.start) else Fit.NO
+
+
+FORMAT = Format(
+    name="chatgpt",
+    order=10,
+    told=Told(
+        file="the export's ZIP, or conversations.json",
+        graph="`chatgpt-<conversation id>`",
+        session="the conversation",
+        time="the message's",
+    ),
+    matches=_matches,
+    read=read,
+    files=FILE,
+    read_files=read_files,
+)

@@ -22,6 +22,7 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
+from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
 from emgas.importers.lines import LINE_BYTES, BadLine, Item, check_graph
 from emgas.messages.turns import Turn
 from emgas.validation import build
@@ -29,6 +30,7 @@ from emgas.validation import build
 DOCUMENT_BYTES = 256 * 1024 * 1024
 TURN_MS = 20_000  # the format times sessions, not turns: about how long reading one message and typing the next takes
 UNIT = "conversation"
+_CONVERSATION = json_key("(sample_id|conversation)")
 DATE = "%I:%M %p on %d %B, %Y"
 
 
@@ -122,3 +124,18 @@ def _raw(value: Any) -> bytes:
         return orjson.dumps(value)
     except TypeError:
         return b"(nested too deeply)"
+
+
+def _matches(head: Head) -> Fit:
+    if not head.is_array:
+        return Fit.NO
+    return Fit.SURE if _CONVERSATION.search(head.start) else Fit.MAYBE
+
+
+FORMAT = Format(
+    name="locomo",
+    order=70,
+    told=Told(file="LoCoMo JSON", graph="`locomo-<sample>`", session="the session", time="the session's"),
+    matches=_matches,
+    read=lambda stream, graph, _: read(stream, graph),
+)

@@ -15,6 +15,7 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
+from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told
 from emgas.importers.lines import BadLine, Item, check_graph, read_lines, stable_id
 from emgas.messages.turns import Turn
 from emgas.validation import build
@@ -79,3 +80,16 @@ def _text(content: Any) -> str:
     if not isinstance(content, str) or not content:
         raise InvalidMessageError("content: holds no text: only what was said can be remembered")
     return content
+
+
+def _matches(head: Head) -> Fit:
+    return Fit.SURE if head.is_object and MESSAGES.search(head.first_line) else Fit.NO
+
+
+FORMAT = Format(
+    name="openai",
+    order=50,
+    told=Told(file="messages JSONL", graph="must be given", session="the line", time="when imported"),
+    matches=_matches,
+    read=lambda stream, graph, _: read(stream, graph),
+)

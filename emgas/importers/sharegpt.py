@@ -16,6 +16,7 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
+from emgas.importers.chat_format import CONVERSATIONS, Fit, Format, Head, Told
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named, head_of, read_lines, stable_id
 from emgas.messages.turns import Turn
@@ -100,3 +101,18 @@ def _turn(graph: str, session: str, position: int, message: Any) -> Turn:
         "metadata": {"origin": "import:sharegpt"},
     }
     return build(Turn, fields)
+
+
+def _matches(head: Head) -> Fit:
+    if head.is_array:
+        return Fit.SURE if CONVERSATIONS.search(head.start) else Fit.NO
+    return Fit.SURE if head.is_object and CONVERSATIONS.search(head.first_line) else Fit.NO
+
+
+FORMAT = Format(
+    name="sharegpt",
+    order=60,
+    told=Told(file="JSON array, or JSONL", graph="`sharegpt-<id>`", session="the conversation", time="when imported"),
+    matches=_matches,
+    read=read,
+)

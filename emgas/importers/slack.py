@@ -23,12 +23,14 @@ import orjson
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files
+from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
 from emgas.importers.documents import at_of, raw_of
 from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
 from emgas.validation import build
 
 DAY = re.compile(r"(?:^|/)([^/]+)/([0-9]{4}-[0-9]{2}-[0-9]{2})\.json$")
+_TS = json_key("ts", r'"[0-9]+\.[0-9]+"')
 SPOKEN = (None, "bot_message", "me_message", "thread_broadcast", "file_share", "file_comment", "reply_broadcast")
 _MARKUP = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 
@@ -154,3 +156,23 @@ def _meant(found: re.Match[str], people: dict[str, str]) -> str:
     if kind == "!":
         return f"@{label or target.partition('^')[0]}"
     return label or target
+
+
+def _matches(head: Head) -> Fit:
+    return Fit.MAYBE if head.is_array and _TS.search(head.start) else Fit.NO
+
+
+FORMAT = Format(
+    name="slack",
+    order=20,
+    told=Told(
+        file="the export's ZIP, or its folder",
+        graph="`slack-<channel>`",
+        session="the thread, else the day",
+        time="`ts`",
+    ),
+    matches=_matches,
+    read=read,
+    files=DAY,
+    read_files=read_files,
+)

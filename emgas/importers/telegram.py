@@ -17,17 +17,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
+from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told
 from emgas.importers.documents import at_of, load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
+from emgas.times import datetime_of
 from emgas.validation import build
 
 FILE = re.compile(r"(^|/)result\.json$")
+_CHATS = re.compile(
+    rb'(?<!\\)"(type"\s*:\s*"(saved_messages|(personal|bot)_chat|(private|public)_(group|supergroup|channel))"'
+    rb'|chats"\s*:\s*\{)'
+)
 SHARED = {
     "sticker": "a sticker",
     "voice_message": "a voice message",
@@ -142,8 +148,8 @@ def _at(message: dict[str, Any], options: Options) -> int | None:
 
 def _day(at: int | None) -> str:
     try:
-        return "undated" if at is None else datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
-    except (OverflowError, ValueError, OSError):
+        return "undated" if at is None else datetime_of(at).date().isoformat()
+    except OverflowError:
         raise InvalidMessageError("date: lies outside the years 1 to 9999") from None
 
 
@@ -151,3 +157,26 @@ def _references(message: dict[str, Any]) -> dict[str, str | int]:
     replied, forwarded = message.get("reply_to_message_id"), message.get("forwarded_from")
     found: dict[str, str | int] = {"reply_to": replied} if type(replied) is int else {}
     return found | ({"forwarded_from": forwarded[:200]} if isinstance(forwarded, str) else {})
+
+
+def _matches(head: Head) -> Fit:
+    first = head.first_line
+    in_a_line = MESSAGES.search(first) and _CHATS.search(first)
+    in_many = first.strip() == b"{" and _CHATS.search(head.start)
+    return Fit.SURE if head.is_object and (in_a_line or in_many) else Fit.NO
+
+
+FORMAT = Format(
+    name="telegram",
+    order=30,
+    told=Told(
+        file="result.json of one chat or all",
+        graph="`telegram-<chat>`",
+        session="the day (UTC)",
+        time="`date_unixtime`",
+    ),
+    matches=_matches,
+    read=read,
+    files=FILE,
+    read_files=read_files,
+)

@@ -24,15 +24,16 @@ from typing import IO
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
+from emgas.importers.chat_format import Fit, Format, Head, Told
 from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named, stable_id
 from emgas.limits import TEXT_BYTES
 from emgas.messages.turns import Turn
+from emgas.times import since_epoch
 from emgas.validation import build
 
 FILE = re.compile(r"(^|/)(_chat|WhatsApp[^/]*)\.txt$")
 ORDERS = ("dmy", "mdy", "ymd")
 _MARK = "\u200e"
-_EPOCH = datetime(1970, 1, 1)
 _DATE = r"(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4})\.?"
 _NOON = r"(?P<noon>[AaPp]\.?\s?[Mm]\.?|上午|下午)"
 _TIME = rf"(?P<early>上午|下午)?\s?(?P<h>\d{{1,2}})[:.](?P<m>\d{{2}})(?:[:.](?P<s>\d{{2}}))?(?:\s?{_NOON})?"
@@ -196,8 +197,29 @@ def _item(message: _Message, graph: str, zone: tzinfo, seen: Counter[str]) -> It
 
 
 def _ms(when: datetime, zone: tzinfo) -> int:
-    return (when - (when.replace(tzinfo=zone).utcoffset() or timedelta()) - _EPOCH) // timedelta(milliseconds=1)
+    # The offset is taken away by hand: where a date lies at the edge of what datetime can hold, astimezone would raise.
+    return since_epoch(when) - (when.replace(tzinfo=zone).utcoffset() or timedelta()) // timedelta(milliseconds=1)
 
 
 def _raw(line: str) -> bytes:
     return line.encode(errors="surrogateescape")[:LINE_BYTES]
+
+
+def _matches(head: Head) -> Fit:
+    return Fit.SURE if HEADER.match(head.first_line.decode(errors="replace")) else Fit.NO
+
+
+FORMAT = Format(
+    name="whatsapp",
+    order=40,
+    told=Told(
+        file="_chat.txt, or its ZIP",
+        graph="`whatsapp-<chat>`, by the file's name",
+        session="the day",
+        time="as it stands there",
+    ),
+    matches=_matches,
+    read=read,
+    files=FILE,
+    read_files=read_files,
+)

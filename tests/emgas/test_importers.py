@@ -262,13 +262,13 @@ def test_an_array_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: pyt
     ],
 )
 def test_a_format_is_known_by_its_first_bytes_or_its_name(head: bytes, name: str, format: str) -> None:
-    assert detect(head, name) == format
+    assert detect(head, name).name == format
 
 
 def test_a_file_in_no_known_format_is_refused_with_those_that_are() -> None:
-    with pytest.raises(InvalidMessageError, match=r"notes\.txt: is in none of the formats jsonl, openai, locomo"):
+    with pytest.raises(InvalidMessageError, match=r"notes\.txt: is in none of the formats chatgpt, jsonl, locomo"):
         items(b"Dear diary", "notes.txt")
-    with pytest.raises(InvalidMessageError, match="choose one of jsonl, openai, locomo"):
+    with pytest.raises(InvalidMessageError, match="choose one of chatgpt, jsonl, locomo"):
         items(GOOD, format="pdf")
 
 

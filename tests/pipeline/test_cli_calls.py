@@ -20,7 +20,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
     [
         (["publish", "no-such-file.jsonl"], {}, "there is no file no-such-file.jsonl"),
         (["publish"], {}, "Missing argument"),
-        (["publish", str(CONVERSATION), "--format", "csv"], {}, "choose one of jsonl, openai, locomo"),
+        (["publish", str(CONVERSATION), "--format", "csv"], {}, "choose one of chatgpt, jsonl, locomo"),
         (["publish", str(ROOT / "LICENSE")], {}, "is in none of the formats"),
         (["publish", str(CONVERSATION), "--graph", "no graph"], {}, "graph: must"),
         (["query", "ada"], {}, "Missing argument"),

@@ -12,13 +12,14 @@ from uuid import uuid4
 
 import typer
 
-from emgas.importers.registry import FORMATS, Options
+from emgas.importers.registry import NAMES, Options
 from replay.backup.lines import is_backup
 from replay.backup.restore import restorable, restore
 from replay.backup.restore import turns as turns_of
 from streams.cli.memory.export import progress
-from streams.cli.memory.publish import DateOrder, Preset, Sending, Timezone, Wait, publish_file, publish_items
+from streams.cli.memory.publish import DateOrder, Sending, Timezone, Wait, publish_file, publish_items
 from streams.cli.shared import output
+from streams.cli.shared.setting_options import PresetOfNew
 from streams.transport.event_topic import writing
 
 HEAD_BYTES = 4096  # enough of a backup's header to know it
@@ -30,10 +31,10 @@ def import_(
         bool, typer.Option("--turns", help="Of a backup, publish the turns; into any memory, whatever it holds.")
     ] = False,
     graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
-    format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; else it is recognised.")] = None,
     date_order: DateOrder = None,
     timezone: Timezone = "UTC",
-    preset: Preset = None,
+    preset: PresetOfNew = None,
     wait: Wait = True,
     json: output.Json = False,
 ) -> None:
