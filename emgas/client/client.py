@@ -24,10 +24,11 @@ from emgas.client.query_arguments import asking
 from emgas.client.request_reply import Answer, Outgoing, RequestReply
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError
 from emgas.messages.filters import Filter
+from emgas.messages.memory_settings import Settings
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
-from emgas.messages.turns import Configure, Forget, Outcome, Settings, Turn, Undo
+from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
 from emgas.validation import build, encode
 from emgas.wire import TopicNames, cloud_event, partition_of
 
@@ -245,7 +246,7 @@ class MemoryClient:
 def _expect(kind: type[A], answer: Answer) -> A:
     """Return `answer` if it is of `kind`.  Raises QueryFailedError for a Failure."""
     if isinstance(answer, Failure):
-        raise QueryFailedError(answer)
+        raise QueryFailedError(answer.code, answer.message)
     if not isinstance(answer, kind):
         raise TransportError(f"the worker answered with another kind, {answer.kind}: use the client of its version")
     return answer

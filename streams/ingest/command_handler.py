@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from emgas import limits
 from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Configure, Forget, Turn, Undo
+from emgas.times import HOUR_MS
 from emgas.validation import describe
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extractor
@@ -50,7 +51,7 @@ Draft = Callable[..., DataEvent]  # takes epoch, claim, seq, chain: the owner li
 
 
 Message = Turn | Configure | Forget | Undo
-LIVE_MS = 3_600_000  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
+LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
 class Arrival(NamedTuple):
@@ -198,7 +199,10 @@ class CommandHandler:
         return [partial(GraphConfigured, graph=graph, preset=self._preset, settings=PRESETS[self._preset])]
 
     def _configured(self, arrival: Arrival, message: Configure) -> Decision:
-        settings = PRESETS[message.preset].model_copy(update=message.settings.model_dump(exclude_none=True))
+        try:
+            settings = PRESETS[message.preset].changed(message.settings)
+        except ValidationError as error:  # each value is within its bounds, but they do not go together
+            return _rejected(arrival, message, explained(error))
         self._born.add(message.graph)
         draft = partial(
             GraphConfigured, src=arrival.offset, graph=message.graph, preset=message.preset, settings=settings

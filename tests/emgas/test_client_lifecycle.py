@@ -10,9 +10,10 @@ import pytest
 from emgas import Description, MemoryClient, Theme, Turn
 from emgas.client.connection import Acknowledged
 from emgas.errors import InvalidMessageError, QueryFailedError
+from emgas.messages.memory_settings import Settings
 from emgas.messages.queries import Failure
 from emgas.messages.topics import ANSWER, INBOUND
-from emgas.messages.turns import Configure, Forget, Settings, Undo
+from emgas.messages.turns import Configure, Forget, Undo
 from emgas.wire import partition_of
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome
 
@@ -74,7 +75,7 @@ async def test_wishes_without_an_id_get_ids_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("call", "fields", "problem"),
     [
-        ("configure", {"preset": "goldfish"}, "preset: must be 'default'"),
+        ("configure", {"preset": "goldfish"}, "preset: there is no such preset: choose one of default"),
         ("configure", {"halflife": 5}, "halflife: is not a known field"),
         ("configure", {"half_life": 0}, "half_life: must be greater than or equal to 1"),
         ("configure", {"half_life": 1.5}, "half_life: must be a valid integer"),

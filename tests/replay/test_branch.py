@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 
-from emgas.messages.turns import Configure, Forget, Settings, Turn
+from emgas.messages.memory_settings import Settings
+from emgas.messages.turns import Configure, Forget, Turn
 from replay.branch import Life, Message, messages
 from state.events.events import GraphEvent
 from state.events.memory_settings import PRESETS

@@ -21,17 +21,16 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsed
 from emgas import MemoryClient, Turn, limits
 from emgas.client.connection import Connection
 from emgas.errors import EmgasError
-from emgas.importers.registry import FORMATS, BadLine, Item, Options, read, read_folder
+from emgas.importers.registry import NAMES, BadLine, Item, Options, read, read_folder
 from emgas.messages.turns import Outcome
-from processors.recall.context import utc
-from state.events.memory_settings import PRESETS
+from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
+from streams.cli.shared.setting_options import PresetOfNew
 from streams.transport.sender import error_headers
 
 DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where they do not tell: dmy, mdy or ymd.")]
 Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
-Preset = Annotated[str | None, typer.Option(help=f"How graphs live that are new: {', '.join(PRESETS)}.")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")]
 SECONDS_OF_TODAY = range(10**9, 10**10)  # ms: January to April of 1970; s: since 2001
 RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
@@ -48,10 +47,10 @@ class Sending:
 def publish(
     file: Annotated[str, typer.Argument(help="A file of turns, or - for stdin.")],
     graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
-    format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; else it is recognised.")] = None,
     date_order: DateOrder = None,
     timezone: Timezone = "UTC",
-    preset: Preset = None,
+    preset: PresetOfNew = None,
     wait: Wait = True,
     json: output.Json = False,
 ) -> None:
@@ -71,8 +70,6 @@ def publish_file(
 
 def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, json: bool) -> None:
     """Publish what `reading` makes of `file`, and say what became of it."""
-    if sending.preset is not None and sending.preset not in PRESETS:
-        output.fail(f"there is no preset {sending.preset}: take one of {', '.join(PRESETS)}", output.USAGE)
     with output.explained():
         counts = output.run(_publish(file, reading, sending))
     if json:
@@ -147,7 +144,7 @@ async def _good(connection: Connection, items: Iterator[Item], counts: Counter[s
 
 
 def _tell_doubtful(turn: str, at: int) -> None:
-    told = f"turn {turn} is dated {utc(at)}: `at` is in milliseconds, was it meant in seconds?"
+    told = f"turn {turn} is dated {format_utc(at)}: `at` is in milliseconds, was it meant in seconds?"
     output.err.print(f"[yellow]doubtful[/] {escape(told)}", highlight=False, soft_wrap=True)
 
 

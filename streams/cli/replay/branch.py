@@ -14,17 +14,16 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from emgas import Turn
 from emgas.client.client import MemoryClient
-from emgas.errors import EmgasError, InvalidMessageError
+from emgas.errors import EmgasError
+from emgas.messages.memory_settings import Settings as Wished
 from emgas.messages.turns import Forget, Outcome
-from emgas.messages.turns import Settings as Wished
 from emgas.validation import build
 from replay.as_of.history import accepted
 from replay.branch import Due, Life, Message, messages
-from state.events.memory_settings import PRESETS
-from streams.cli.memory.configure import DURATIONS
 from streams.cli.replay.branch_cursor import Cursor
-from streams.cli.shared import durations, output
+from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
+from streams.cli.shared.setting_options import Preset, assignment
 from streams.settings import Settings
 from streams.transport import select
 
@@ -38,7 +37,7 @@ Prefix = Annotated[str | None, typer.Option(help="Prefix of the branch's topics 
 def branch(
     into: Into = None,
     to_prefix: Prefix = None,
-    preset: Annotated[str | None, typer.Option(help=f"How its graphs live: {', '.join(PRESETS)}.")] = None,
+    preset: Preset = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of them: half-life=7d. Repeat.")
     ] = None,
@@ -79,23 +78,9 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, extractor
 
 
 def _life(preset: str | None, changes: list[str]) -> Life:
-    """Return what the options say, or exit."""
-    if preset is not None and preset not in PRESETS:
-        output.fail(f"--preset: there is no {preset}: choose one of {', '.join(PRESETS)}", output.USAGE)
+    """Build what the options say, or exit."""
     with output.explained():
-        return Life(preset or "default", build(Wished, dict(map(_setting, changes))))
-
-
-def _setting(text: str) -> tuple[str, float]:
-    name, _, value = text.partition("=")
-    name = name.strip().replace("-", "_")
-    if name in DURATIONS:
-        return name, durations.milliseconds(value)
-    try:
-        number = float(value)
-    except ValueError:
-        raise InvalidMessageError(f"--set {text}: write NAME=NUMBER or NAME=DURATION, as in half-life=7d") from None
-    return name, int(number) if number.is_integer() and name != "prune_below" else number
+        return Life(preset or "default", build(Wished, dict(map(assignment, changes))))
 
 
 async def _branch(source: Settings, target: Settings, life: Life | None) -> Counter[str]:
