@@ -37,11 +37,12 @@ from emgas.importers.registry import read
 from emgas.messages.queries import Query, Timing
 from emgas.messages.topics import REQUEST
 from emgas.messages.turns import Turn
+from emgas.times import DAY_MS
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.closing import close
 from processors.lifecycle.windows import next_due
 from state.events.events import AnyEvent, Claim, ConceptsRecalled, GraphConfigured, GraphEvent, encode
-from state.events.memory_settings import DAY, PRESETS
+from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
 from state.log_position import LogPosition
 from state.partition import Partition
@@ -117,7 +118,7 @@ def in_order(found: list[Turn], turns: int) -> Iterator[Turn]:
     for number in range(turns):
         turn, copy = found[number % len(found)], number // len(found)
         assert turn.at is not None
-        shift = max(shift, last + DAY - turn.at) if turn.at + shift < last else shift
+        shift = max(shift, last + DAY_MS - turn.at) if turn.at + shift < last else shift
         last = turn.at + shift
         names = {"id": f"{turn.id}/{copy}", "session": f"{turn.graph}/{turn.session}/{copy}"}
         yield turn.model_copy(update={"graph": GRAPH, "at": last, **names})

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "": (("emgas",), ("state",), ("processors",), ("replay",), ("streams",), ("evaluation",), ("bench",)),
     "emgas": (
-        ("limits", "wire"), ("messages",), ("errors", "schema"), ("times", "validation"), ("client", "importers"),
+        ("limits", "wire", "errors"), ("times",), ("messages",), ("schema", "validation"), ("client", "importers"),
     ),
     "state": (
         ("errors",), ("events",), ("graph", "log_position"), ("store", "retraction", "batch_acceptance"), ("partition",),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from contextlib import closing
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from emgas.errors import HaltedError
+from emgas.times import datetime_of
 from replay.log import LogReader
 from replay.rebuild.rebuild import records
 from state.log_position import LogPosition
@@ -72,8 +72,8 @@ class Manifest(BaseModel):
     @property
     def name(self) -> str:
         """Return the name of the snapshot's directory: later states sort behind earlier ones."""
-        seconds, ms = divmod(self.created_at, 1000)
-        return f"{self.watermark:016d}-{datetime.fromtimestamp(seconds, UTC):%Y%m%dT%H%M%S}{ms:03d}Z"
+        created, ms = datetime_of(self.created_at), self.created_at % 1000
+        return f"{self.watermark:016d}-{created:%Y%m%dT%H%M%S}{ms:03d}Z"
 
     @property
     def title(self) -> str:

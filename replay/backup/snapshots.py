@@ -19,7 +19,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -28,6 +27,7 @@ from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-
 from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
 
 from emgas.errors import TransportError
+from emgas.times import datetime_of
 from replay.backup.manifest import FORMAT, File, Manifest, SnapshotRefusedError, check_held, check_log, titled
 from replay.log import LogReader
 from replay.rebuild.rebuild import graph_from
@@ -161,7 +161,7 @@ class Snapshots:
     def retain(self, partition: int, count: int, now: int) -> list[str]:
         """Remove all but the newest `count` of a partition's snapshots, and unfinished old ones; return their names."""
         finished = self.names(partition)
-        old = datetime.fromtimestamp((now - UNFINISHED_MS) // 1000, UTC).strftime("%Y%m%dT%H%M%S")
+        old = f"{datetime_of(now - UNFINISHED_MS):%Y%m%dT%H%M%S}"
         left = [name for name in self._all(partition) if name not in finished and _time_of(name) < old]
         for name in [*finished[count:], *left]:
             self.remove(partition, name)

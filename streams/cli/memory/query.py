@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from emgas.client.query_arguments import asking
 from emgas.messages.queries import Mode, Query, Reply
-from processors.recall.context import utc
+from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 from streams.cli.shared.times import METAVAR, time
@@ -98,7 +98,7 @@ def show(reply: Reply) -> None:
         concepts.add_row(escape(concept.label), f"{concept.energy:.3f}", escape(" → ".join(concept.path)))
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
-        passages.add_row(f"{passage.score:.2f}", utc(passage.at), escape(passage.speaker), escape(passage.text))
+        passages.add_row(f"{passage.score:.2f}", format_utc(passage.at), escape(passage.speaker), escape(passage.text))
     output.out.print(concepts, passages)
     for passage in reply.passages:
         if passage.why is not None:

@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
+from emgas.times import format_utc
 from emgas.wire import partition_of
-from processors.recall.context import utc
 from replay.as_of.timeline import Line, Timeline
 from replay.as_of.timeline import timeline as trace
 from streams.cli.shared import output
@@ -79,7 +79,7 @@ def _show(traced: Timeline) -> None:
 
 def _axis(times: Sequence[int], width: int) -> str:
     """Return the first and the last day, at the two ends of `width` characters."""
-    first, last = utc(times[0])[:10], utc(times[-1])[:10]
+    first, last = format_utc(times[0])[:10], format_utc(times[-1])[:10]
     return first + last.rjust(width - len(first)) if width > len(first + last) else f"{first}…{last}"
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from emgas.messages.operator import Checkpointed
-from processors.recall.context import utc
+from emgas.times import format_utc
 from replay.backup.manifest import Manifest, SnapshotRefusedError
 from replay.backup.snapshots import NoSuchPlaceError, Snapshots, SnapshotsUnreachableError
 from replay.backup.snapshots import restore as fetch
@@ -155,7 +155,7 @@ def _tell(title: str, rows: list[dict[str, Any]], json: bool) -> None:
         return
     shown = output.table(title, "partition#", "snapshot", "at#", "MB#", "made", "")
     for row in rows:
-        made = utc(row["created_at"]) if "created_at" in row else ""
+        made = format_utc(row["created_at"]) if "created_at" in row else ""
         size = f"{row['bytes'] / 1e6:.1f}" if "bytes" in row else ""
         told = row.get("problem") or ("" if row["snapshot"] else "none")
         at = "" if row.get("watermark") is None else str(row["watermark"])

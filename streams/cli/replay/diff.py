@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from emgas.times import format_utc
 from emgas.wire import partition_of
-from processors.recall.context import utc
 from replay.as_of.history import history
 from replay.as_of.moment import graph_as_of
 from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange
@@ -41,12 +41,15 @@ def diff(
 ) -> None:
     """Show what changed in a graph between two moments.  Exits with 3 when it was not there at the later one."""
     if until is not None and until < since:
-        output.fail(f"--to {utc(until)} lies before --from {utc(since)}: exchange them", output.USAGE)
+        output.fail(f"--to {format_utc(until)} lies before --from {format_utc(since)}: exchange them", output.USAGE)
     before, after = output.run(_graphs(graph, since, until))
     if after is None:
         output.fail_unknown(graph, until)
     if until is None and since > after.clock:
-        output.fail(f"--from {utc(since)} lies after all that was said: the last was {utc(after.clock)}", output.USAGE)
+        output.fail(
+            f"--from {format_utc(since)} lies after all that was said: the last was {format_utc(after.clock)}",
+            output.USAGE,
+        )
     changed = compare(before or Graph(graph), after)
     if json:
         output.print_json({"from": since, "to": changed.clocks[1], **_described(changed)})
@@ -86,7 +89,12 @@ def _concept(change: ConceptChange) -> dict[str, str | float]:
 def _show(changed: Difference, since: int, top: int) -> None:
     until = changed.clocks[1]
     concepts = output.table(
-        f"{changed.graph}: {utc(since)} to {utc(until)}", "concepts", "concept", "before#", "after#", "by#"
+        f"{changed.graph}: {format_utc(since)} to {format_utc(until)}",
+        "concepts",
+        "concept",
+        "before#",
+        "after#",
+        "by#",
     )
     for kind, told in CONCEPTS.items():
         changes: list[ConceptChange] = getattr(changed, kind)

@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 
 from emgas.errors import EmgasError
+from emgas.times import format_utc
 from emgas.wire import partition_of
-from processors.recall.context import utc
 from replay.event_list import Entry, as_far_back, ledger, since
 from state.events.events import (
     ConceptsRecalled,
@@ -48,7 +48,7 @@ def events(
         return
     rows = output.table(f"{graph}: {len(entries)} events", "event#", "recorded", "kind", "what", "counts")
     for entry in entries[-last:]:
-        told = str(entry.ordinal), utc(entry.recorded), type(entry.event).__name__, escape(_summary(entry.event))
+        told = str(entry.ordinal), format_utc(entry.recorded), type(entry.event).__name__, escape(_summary(entry.event))
         rows.add_row(*told, "yes" if entry.counts else "taken back", style="" if entry.counts else "dim")
     output.out.print(rows)
 
@@ -124,7 +124,7 @@ def _show(graph: str, going: Sequence[Entry]) -> None:
     rows = output.table(f"{graph}: {ends} go: {counted}", "event#", "recorded", "what")
     shown = going if len(going) <= 2 * SAMPLE else [*going[:SAMPLE], *going[-SAMPLE:]]
     for entry in shown:
-        rows.add_row(str(entry.ordinal), utc(entry.recorded), escape(_summary(entry.event)))
+        rows.add_row(str(entry.ordinal), format_utc(entry.recorded), escape(_summary(entry.event)))
     output.out.print(rows)
 
 
@@ -152,7 +152,7 @@ def _words(event: GraphEvent) -> str:
         case Retracted():
             return f"takes back {event.first} to {event.last}"
         case Ticked():
-            return f"it is {utc(event.at)}"
+            return f"it is {format_utc(event.at)}"
         case ConsolidationWindowClosed():
             return (
                 f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {len(event.merged)} merged"

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from emgas.errors import EmgasError, HaltedError
-from processors.recall.context import utc
+from emgas.times import format_utc
 from replay.log import LogReader
 from replay.rebuild.rebuild import refused_from
 from replay.verify.divergence import Divergence, diverging
@@ -173,7 +173,7 @@ def _explain(found: Found) -> None:
 def _told(each: Divergence) -> str:
     if each.offset < 0:
         return each.what
-    when = f" of {utc(each.at)}" if each.at is not None else ""
+    when = f" of {format_utc(each.at)}" if each.at is not None else ""
     since = "the event" if each.exact else "from the event on"
     return f"{since} at offset {each.offset} ({each.kind}{when}): {each.what}"
 

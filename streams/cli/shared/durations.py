@@ -6,7 +6,9 @@ import re
 
 import typer
 
-UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
+
+UNITS = {"ms": 1, "s": 1_000, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS}
 
 
 def milliseconds(text: str) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from processors.recall.context import utc
+from emgas.times import DAY_MS, format_utc
 
 WIDTH, HEIGHT = 960, 420  # higher with a long legend
 LEFT, TOP, RIGHT, BOTTOM = 60, 50, 730, 370  # of the plot
@@ -93,8 +93,7 @@ def _draw_times(picture: Element, scale: _Scale) -> None:
 
 
 def _dated(time: int, span: int) -> str:
-    day = 86_400_000
-    return utc(time)[:10] if span > 10 * day else utc(time)[5:]
+    return format_utc(time)[:10] if span > 10 * DAY_MS else format_utc(time)[5:]
 
 
 def _draw_line(picture: Element, scale: _Scale, times: Sequence[int], series: Series, number: int) -> None:

@@ -20,7 +20,7 @@ from rich.table import Table
 
 from emgas.errors import EmgasError, InvalidMessageError, NoMemoryError, QueryFailedError
 from emgas.importers.lines import check_graph
-from processors.recall.context import utc
+from emgas.times import format_utc
 from streams.settings import Settings
 
 FAILURE, USAGE, NOT_FOUND, MISMATCH = 1, 2, 3, 4
@@ -67,7 +67,9 @@ def warn(message: str) -> None:
 
 def fail_unknown(graph: str, as_of: int | None = None) -> NoReturn:
     """Say that there is no such graph, or that there was none by a time (ms), and exit."""
-    told = f"has written to graph {graph} yet" if as_of is None else f"had written to graph {graph} by {utc(as_of)}"
+    told = (
+        f"has written to graph {graph} yet" if as_of is None else f"had written to graph {graph} by {format_utc(as_of)}"
+    )
     fail(f"nobody {told}", NOT_FOUND)
 
 
@@ -91,7 +93,7 @@ def explained() -> Iterator[None]:
     except NoMemoryError as error:
         fail(str(error), NOT_FOUND)
     except QueryFailedError as error:
-        fail(error.failure.message)
+        fail(error.message)
     except EmgasError as error:
         fail(str(error))
 
