@@ -24,10 +24,9 @@ import numpy as np
 
 from emgas.errors import HaltedError, InvalidMessageError, NotInstalledError
 from emgas.limits import DIMENSIONS
-from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.dense import Embedder, Vectors, unit
 from processors.text.chinese import simplified
-from processors.text.language import clean
+from processors.text.language import Language, clean
 
 AT_ONCE = 32  # texts encoded together
 MOST_TOKENS = 256  # of a text that an encoder reads; longer ones are cut
@@ -95,7 +94,7 @@ class WordVectors:
         self.name, self.version = path.stem, _hash(path)
         self._rows = {word: row for row, word in reversed(list(enumerate(words.tolist())))}
         self._vectors = vectors.astype(np.float32)
-        self._language = YakeExtractor().language
+        self._language = Language("en", ())  # only cuts and normalises here, so it needs no function words
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) the mean vector of each text's words, of length 1; zeros where no word is in the table."""

@@ -286,6 +286,18 @@ def test_the_doctor_tells_what_is_there(memory: Path) -> None:
     assert "EMGAS on embedded" in emgas_here(memory, "doctor").out
 
 
+def test_the_doctor_names_the_extractor_that_the_worker_would_use(memory: Path) -> None:
+    for path, ok, said in (
+        ("processors.extraction.yake_extractor.YakeExtractor", True, "yake "),
+        ("tests.pipeline.test_branch_cli.Lone", True, "lone 1"),
+        ("nothing.here", False, "EMGAS_EXTRACTOR=nothing.here gives no extractor"),
+    ):
+        told = emgas_here(memory, "doctor", "--json", code=not ok, extractor=path).json
+        (check,) = (check for check in told["checks"] if check["name"] == "extractor")
+        assert (check["ok"], check["detail"].startswith(said)) == (ok, True)
+        assert told["ok"] == ok
+
+
 def test_the_doctor_names_the_model_of_text_embeddings(memory: Path, tmp_path: Path) -> None:
     model = tmp_path / "tiny.npz"
     np.savez(model, words=np.array(["cat"]), vectors=np.ones((1, 3)))
