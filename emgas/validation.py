@@ -65,7 +65,7 @@ def describe(error: ValidationError) -> str:
     for problem in error.errors(include_url=False, include_input=False):
         location = problem["loc"][tagged:]
         place = _place(location)
-        sentence = _sentence(problem["type"], problem["msg"], problem.get("ctx", {}), location)
+        sentence = _sentence(problem["type"], problem["msg"], problem.get("ctx", {}), location=location)
         # One bad metadata value fails once per type it might have had.  Only a validator of ours knows more than that.
         if place not in sentences or problem["type"] == "value_error":
             sentences[place] = sentence
@@ -84,7 +84,7 @@ def _printable(name: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
 
 
-def _sentence(kind: str, message: str, context: Mapping[str, Any], location: tuple[int | str, ...]) -> str:
+def _sentence(kind: str, message: str, context: Mapping[str, Any], *, location: tuple[int | str, ...]) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind == "json_invalid":

@@ -22,7 +22,7 @@ Result = Outcome | Acknowledged
 Send = Callable[[Turn], Awaitable[Result]]
 
 
-async def publish_all(turns: Turns, send: Send, window: int, tries: int) -> AsyncIterator[tuple[Turn, Result]]:
+async def publish_all(turns: Turns, send: Send, window: int, *, tries: int) -> AsyncIterator[tuple[Turn, Result]]:
     """Yield every turn with what `send` returned for it.  Raises what `send` raises; what is in flight is then left."""
     waiting: deque[tuple[Turn, asyncio.Task[Result]]] = deque()
     try:

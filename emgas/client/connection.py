@@ -28,7 +28,7 @@ class Incoming:
 
 
 class Connection(Protocol):
-    """Carries records.  Every method raises TransportError when the carrier is out of reach or refuses."""
+    """Carries records.  Every method raises TransportError when the transport is out of reach or refuses."""
 
     topics: TopicNames
 

@@ -97,7 +97,9 @@ class Folder:
         return raw
 
 
-def read_each(files: Files, wanted: re.Pattern[str], read: Read, graph: str | None, options: Options) -> Iterator[Item]:
+def read_each(
+    files: Files, wanted: re.Pattern[str], read: Read, *, graph: str | None, options: Options
+) -> Iterator[Item]:
     """Yield the items of every file whose name is `wanted`; bad lines say in which file."""
     for name in files.names():
         if wanted.search(name):

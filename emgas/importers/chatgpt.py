@@ -56,7 +56,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
 
 def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of every conversations.json of an export."""
-    return read_each(files, FILE, read, graph, options)
+    return read_each(files, FILE, read, graph=graph, options=options)
 
 
 def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator[Item]:

@@ -111,7 +111,7 @@ def check_graph(graph: str) -> str:
     return build(Turn, {"id": "-", "graph": graph, "speaker": "-", "text": ""}).graph
 
 
-def stable_id(graph: str, session: str, position: int, text: str) -> str:
+def stable_id(graph: str, session: str, position: int, *, text: str) -> str:
     """Return an id that the same message gets on every import: sha256 of the four, each with its length before it."""
     parts = (graph, session, str(position), text)
     encoded = [part.encode(errors="surrogatepass") for part in parts]

@@ -68,7 +68,9 @@ def _sample(number: int, sample: Any, graph: str | None) -> Iterator[Item]:
             # In a graph of their own, sessions keep their names; in a shared one, two samples' must not run together.
             "session": f"{name}/{key}" if graph else key,
         }
-        yield from _session(number, str(name), conversation[key], conversation.get(f"{key}_date_time"), common)
+        yield from _session(
+            number, str(name), conversation[key], date=conversation.get(f"{key}_date_time"), common=common
+        )
 
 
 def _is_session(key: str) -> bool:
@@ -80,7 +82,7 @@ def _graph_of(sample: str) -> str:
     return ("locomo-" + re.sub(r"[^A-Za-z0-9_.:@-]", "-", sample))[:128]
 
 
-def _session(number: int, sample: str, turns: Any, date: Any, common: dict[str, Any]) -> Iterator[Item]:
+def _session(number: int, sample: str, turns: Any, *, date: Any, common: dict[str, Any]) -> Iterator[Item]:
     try:
         start = datetime.strptime(date, DATE).replace(tzinfo=UTC)
     except (TypeError, ValueError):
@@ -92,10 +94,10 @@ def _session(number: int, sample: str, turns: Any, date: Any, common: dict[str, 
         return
     for position, turn in enumerate(turns):
         at = int(start.timestamp() * 1000) + position * TURN_MS
-        yield _item(number, sample, turn, {**common, "at": at})
+        yield _item(number, sample, turn, common={**common, "at": at})
 
 
-def _item(number: int, sample: str, turn: Any, common: dict[str, Any]) -> Item:
+def _item(number: int, sample: str, turn: Any, *, common: dict[str, Any]) -> Item:
     try:
         return _turn(sample, turn, common)
     except InvalidMessageError as error:

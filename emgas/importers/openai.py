@@ -47,22 +47,22 @@ def _conversation(number: int, raw: bytes, graph: str) -> Iterator[Item]:
             yield BadLine(number, raw, "messages: must be a list")
             return
         for position, message in enumerate(messages):
-            yield _item(number, raw, position, message, graph)
+            yield _item(number, raw, position, message=message, graph=graph)
 
 
-def _item(number: int, raw: bytes, position: int, message: Any, graph: str) -> Item:
+def _item(number: int, raw: bytes, position: int, *, message: Any, graph: str) -> Item:
     try:
-        return _turn(number, position, message, graph)
+        return _turn(number, position, message, graph=graph)
     except InvalidMessageError as error:
         return BadLine(number, raw, f"messages[{position}]: {error}")
 
 
-def _turn(number: int, position: int, message: Any, graph: str) -> Turn:
+def _turn(number: int, position: int, message: Any, *, graph: str) -> Turn:
     if not isinstance(message, dict) or "role" not in message:
         raise InvalidMessageError("must be an object with role and content")
     text, session, role = _text(message.get("content")), f"line-{number}", message.get("role")
     fields = {
-        "id": stable_id(graph, session, position, text),
+        "id": stable_id(graph, session, position, text=text),
         "graph": graph,
         "session": session,
         "role": ROLES.get(role, role) if isinstance(role, str) else role,

@@ -42,7 +42,7 @@ _BACKUP = re.compile(rb'\{"specversion":"1\.0"[^{]*"type":"io\.emgas\.backup\.')
 
 
 def read(
-    stream: IO[bytes], name: str, graph: str | None = None, format: str | None = None, options: Options | None = None
+    stream: IO[bytes], name: str, graph: str | None = None, *, format: str | None = None, options: Options | None = None
 ) -> Iterator[Item]:
     """Yield the turns and bad lines of `stream`, a file called `name`, in `format` or in the one that it looks like.
 
@@ -59,15 +59,15 @@ def read(
     if head.startswith(ZIP) and given not in (None, *OF_MANY_FILES):
         raise InvalidMessageError(f"{name}: is a ZIP, in which no {format} is looked for: unpack it")
     if head.startswith(ZIP):
-        return _read_files(Zipped(stream), graph, given, options)
+        return _read_files(Zipped(stream), graph, given, options=options)
     return (given or detect(head, name)).read(stream, graph, options)
 
 
 def read_folder(
-    folder: Path, graph: str | None = None, format: str | None = None, options: Options | None = None
+    folder: Path, graph: str | None = None, *, format: str | None = None, options: Options | None = None
 ) -> Iterator[Item]:
     """Yield the turns and bad lines of an export that was unpacked into `folder`.  Raises InvalidMessageError."""
-    return _read_files(Folder(folder), graph, _named(format), replace(options or Options(), name=folder.name))
+    return _read_files(Folder(folder), graph, _named(format), options=replace(options or Options(), name=folder.name))
 
 
 def detect(head: bytes, name: str = "") -> Format:
@@ -95,7 +95,7 @@ def _named(format: str | None) -> Format | None:
     return None if format is None else FORMATS[format]
 
 
-def _read_files(files: Files, graph: str | None, given: Format | None, options: Options) -> Iterator[Item]:
+def _read_files(files: Files, graph: str | None, given: Format | None, *, options: Options) -> Iterator[Item]:
     """Yield the items of the files that belong to `given`, or to the first format that any file belongs to."""
     names = files.names()
     format = given or next((known for known in OF_MANY_FILES if known.has_files_among(names)), None)

@@ -81,18 +81,18 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
     session = name or f"conversation-{number}"
     for position, message in enumerate(messages):
         try:
-            yield _turn(graph or graph_named("sharegpt", session), session, position, message)
+            yield _turn(graph or graph_named("sharegpt", session), session, position, message=message)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"conversations[{position}]: {error}")
 
 
-def _turn(graph: str, session: str, position: int, message: Any) -> Turn:
+def _turn(graph: str, session: str, position: int, *, message: Any) -> Turn:
     speaker = message.get("from") if isinstance(message, dict) else None
     text = message.get("value") if isinstance(message, dict) else None
     if not isinstance(speaker, str) or speaker not in ROLES or not isinstance(text, str):
         raise InvalidMessageError(f"must be an object with from, one of {', '.join(ROLES)}, and value, a text")
     fields = {
-        "id": stable_id(graph, session, position, text),
+        "id": stable_id(graph, session, position, text=text),
         "graph": graph,
         "session": session,
         "role": ROLES[speaker],

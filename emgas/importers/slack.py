@@ -57,7 +57,7 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
                 people |= _people(loaded)
     for name in names:
         if found := DAY.search(name):
-            yield from _day(_load(files, name), name, found[1], found[2], people, graph)
+            yield from _day(_load(files, name), name, found[1], day=found[2], people=people, graph=graph)
 
 
 def _load(files: Files, name: str) -> list[Any] | BadLine:
@@ -88,7 +88,7 @@ def _people(users: list[Any]) -> dict[str, str]:
 
 
 def _day(
-    messages: list[Any] | BadLine, file: str, channel: str, day: str, people: dict[str, str], graph: str | None
+    messages: list[Any] | BadLine, file: str, channel: str, *, day: str, people: dict[str, str], graph: str | None
 ) -> Iterator[Item]:
     if isinstance(messages, BadLine):
         yield messages
@@ -97,7 +97,7 @@ def _day(
     common = {"graph": graph or graph_named("slack", channel), "metadata": metadata}
     for number, message in enumerate(messages, start=1):
         try:
-            turn = _turn(message, channel, day, people, common)
+            turn = _turn(message, channel, day, people=people, common=common)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"{file}, message {number}: {error}", "")
         else:
@@ -105,7 +105,7 @@ def _day(
                 yield turn
 
 
-def _turn(message: Any, channel: str, day: str, people: dict[str, str], common: dict[str, Any]) -> Turn | None:
+def _turn(message: Any, channel: str, day: str, *, people: dict[str, str], common: dict[str, Any]) -> Turn | None:
     """Return what a message said, None where nobody said anything."""
     if not isinstance(message, dict):
         raise InvalidMessageError("must be an object with user, text and ts")

@@ -59,15 +59,15 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
         yield BadLine(1, raw_of(found), "file: must be an object with messages, or with chats", "")
         return
     for number, chat in enumerate(chats, start=1):
-        yield from _chat(number, chat, graph, options)
+        yield from _chat(number, chat, graph, options=options)
 
 
 def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of the result.json of an export."""
-    return read_each(files, FILE, read, graph, options)
+    return read_each(files, FILE, read, graph=graph, options=options)
 
 
-def _chat(number: int, chat: Any, graph: str | None, options: Options) -> Iterator[Item]:
+def _chat(number: int, chat: Any, graph: str | None, *, options: Options) -> Iterator[Item]:
     messages = chat.get("messages") if isinstance(chat, dict) else None
     identity = chat.get("id") if isinstance(chat, dict) else None
     if not isinstance(messages, list) or type(identity) not in (int, str):
@@ -80,7 +80,7 @@ def _chat(number: int, chat: Any, graph: str | None, options: Options) -> Iterat
     common = {"graph": graph or graph_named("telegram", name)}
     for message in messages:
         try:
-            turn = _turn(message, str(identity), name, options, common)
+            turn = _turn(message, str(identity), name, options=options, common=common)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"{_named(message)}: {error}", "chat")
         else:
@@ -93,7 +93,7 @@ def _named(message: Any) -> str:
     return f"message {number}" if type(number) is int else "message"
 
 
-def _turn(message: Any, chat: str, name: str, options: Options, common: dict[str, Any]) -> Turn | None:
+def _turn(message: Any, chat: str, name: str, *, options: Options, common: dict[str, Any]) -> Turn | None:
     """Return what a message said, None where nobody said anything."""
     if not isinstance(message, dict) or type(message.get("id")) is not int:
         raise InvalidMessageError("must be an object with id, date and text")

@@ -71,14 +71,14 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
             continue
         if message.when.date() != day:
             day, seen = message.when.date(), Counter()
-        item = _item(message, graph, zone, seen)
+        item = _item(message, graph, zone, seen=seen)
         if item is not None:
             yield item
 
 
 def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of the _chat.txt of an export."""
-    return read_each(files, FILE, read, graph, options)
+    return read_each(files, FILE, read, graph=graph, options=options)
 
 
 def _graph_of(file: str) -> str:
@@ -170,7 +170,7 @@ def _when(found: re.Match[str], order: str) -> datetime:
     return datetime.combine(date(year, parts["m"], parts["d"]), moment)
 
 
-def _item(message: _Message, graph: str, zone: tzinfo, seen: Counter[str]) -> Item | None:
+def _item(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) -> Item | None:
     """Return what a message said, None where WhatsApp wrote it."""
     text = "\n".join(message.lines).strip()
     speaker, colon, said = text.partition(": ")
@@ -179,7 +179,7 @@ def _item(message: _Message, graph: str, zone: tzinfo, seen: Counter[str]) -> It
         return None
     speaker = speaker.strip(f"{_MARK}\u202a\u202c\u200f ")
     said = said.replace(_MARK, "")
-    base = stable_id(graph, message.when.isoformat(), 0, f"{speaker}\x00{said}")
+    base = stable_id(graph, message.when.isoformat(), 0, text=f"{speaker}\x00{said}")
     seen[base] += 1
     fields = {
         "graph": graph,

@@ -24,7 +24,7 @@ TURN = Turn(id="1", graph="ada", speaker="Ada", text="Hello")
 
 
 def items(raw: bytes, name: str = "x.jsonl", graph: str | None = None, format: str | None = None) -> list[Item]:
-    return list(read(io.BytesIO(raw), name, graph, format))
+    return list(read(io.BytesIO(raw), name, graph, format=format))
 
 
 def reasons(found: list[Item]) -> list[str]:
@@ -120,7 +120,7 @@ def test_openai_ids_are_the_same_on_every_import_and_differ_in_all_else() -> Non
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_a_stable_id_does_not_run_its_parts_together(a: str, b: str) -> None:
-    assert lines.stable_id(a, b, 0, "") != lines.stable_id(a + b, "", 0, "")
+    assert lines.stable_id(a, b, 0, text="") != lines.stable_id(a + b, "", 0, text="")
 
 
 def test_openai_messages_without_a_graph_are_refused() -> None:

@@ -15,6 +15,7 @@ from streams.cli.shared.setting_options import Preset, spoken, with_setting_opti
 @with_setting_options
 def configure(
     graph: output.Graph,
+    *,
     preset: Preset = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
@@ -26,7 +27,7 @@ def configure(
     an option is given: then the graph begins with it.
     """
     given = {name: value for name, value in settings.items() if value is not None}
-    described = output.run(_configure(graph, preset, given, timeout))
+    described = output.run(_configure(graph, preset, given, timeout=timeout))
     if json:
         output.print_json(described.model_dump(exclude={"themes"}))
     elif described.found:
@@ -35,7 +36,7 @@ def configure(
         output.fail_unknown(graph)
 
 
-async def _configure(graph: str, preset: str | None, given: dict[str, Any], timeout: float) -> Description:
+async def _configure(graph: str, preset: str | None, given: dict[str, Any], *, timeout: float) -> Description:
     begins = preset is not None or bool(given)
     async with session(output.settings(), timeout, begins=begins) as connected:
         memory = connected.memory

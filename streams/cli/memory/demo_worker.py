@@ -48,7 +48,7 @@ async def _ask(memory: MemoryClient) -> None:
 
 
 async def _report_holdings(memory: MemoryClient) -> None:
-    held = [await memory.inspect(number) for number in range(await memory.partitions())]
+    held = [await memory.inspect(partition) for partition in range(await memory.partitions())]
     sums = {name: sum(getattr(each, name) for each in held) for name in ("turns", "graphs", "concepts", "pairs")}
     report("holds", digest=combined([each.digest or "" for each in held]), **sums)
 

@@ -27,6 +27,7 @@ HEAD_BYTES = 4096  # enough of a backup's header to know it
 
 def import_(
     file: Annotated[str, typer.Argument(help="A backup, a file of turns, a chat's export, or - for stdin.")],
+    *,
     turns: Annotated[
         bool, typer.Option("--turns", help="Of a backup, publish the turns; into any memory, whatever it holds.")
     ] = False,
@@ -46,11 +47,13 @@ def import_(
     if file == "-" or not _holds_backup(Path(file)):
         if turns:
             output.fail(f"{file} is no backup: --turns is for backups", output.USAGE)
-        publish_file(file, graph, format, Options(date_order, timezone), Sending(preset, wait), json)
+        publish_file(
+            file, graph, format, options=Options(date_order, timezone), sending=Sending(preset, wait), json=json
+        )
     elif graph or format:
         output.fail("a backup says itself which graphs it holds: leave --graph and --format out", output.USAGE)
     elif turns:
-        publish_items(file, turns_of, Sending(preset, wait), json)
+        publish_items(file, turns_of, Sending(preset, wait), json=json)
     else:
         _restore(Path(file), json)
 

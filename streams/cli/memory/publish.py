@@ -46,6 +46,7 @@ class Sending:
 
 def publish(
     file: Annotated[str, typer.Argument(help="A file of turns, or - for stdin.")],
+    *,
     graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
     format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; else it is recognised.")] = None,
     date_order: DateOrder = None,
@@ -55,20 +56,24 @@ def publish(
     json: output.Json = False,
 ) -> None:
     """Publish turns: our own JSONL, or what another program exported.  Publishing again changes nothing."""
-    publish_file(file, graph, format, Options(date_order, timezone), Sending(preset, wait), json)
+    publish_file(file, graph, format, options=Options(date_order, timezone), sending=Sending(preset, wait), json=json)
 
 
 def publish_file(
-    file: str, graph: str | None, format: str | None, options: Options, sending: Sending, json: bool
+    file: str, graph: str | None, format: str | None, *, options: Options, sending: Sending, json: bool
 ) -> None:
     """Publish a file or a folder (- for stdin), and say what became of its turns."""
     if os.path.isdir(file):  # as pathlib's, but of a name that cannot be looked at it is False, and opening tells why
-        publish_items(file, lambda _: read_folder(Path(file), graph, format, options), sending, json)
+        publish_items(
+            file, lambda _: read_folder(Path(file), graph, format=format, options=options), sending, json=json
+        )
     else:
-        publish_items(file, lambda stream: read(stream, file, graph, format, options), sending, json)
+        publish_items(
+            file, lambda stream: read(stream, file, graph, format=format, options=options), sending, json=json
+        )
 
 
-def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, json: bool) -> None:
+def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, *, json: bool) -> None:
     """Publish what `reading` makes of `file`, and say what became of it."""
     with output.explained():
         counts = output.run(_publish(file, reading, sending))
@@ -86,13 +91,13 @@ async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sen
     with _opened(file) as stream:
         items = _begun(file, reading, stream)
         async with session(output.settings(), timeout=30.0) as connected:
-            await _send(connected, items, stream, counts, sending)
+            await _send(connected, items, stream, counts=counts, sending=sending)
     result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
     return {**result, "seconds": round(time.perf_counter() - started, 3)}
 
 
 async def _send(
-    connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], sending: Sending
+    connected: Session, items: Iterator[Item], stream: BinaryIO, *, counts: Counter[str], sending: Sending
 ) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with output.progress(*columns) as progress:

@@ -23,6 +23,7 @@ Names = list[str]
 def query(
     graph: output.Graph,
     text: Annotated[str, typer.Argument(help="The question.")],
+    *,
     mode: Annotated[str, typer.Option(help="default, or literal: the original algorithm.")] = "default",
     top: Annotated[
         int | None, typer.Option(min=0, max=100, help="Concepts and passages to show; else as many as it needs.")

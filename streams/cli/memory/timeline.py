@@ -25,6 +25,7 @@ LABEL = 16  # columns
 
 def timeline(
     graph: output.Graph,
+    *,
     concept: Annotated[
         list[str] | None, typer.Option(help="By its id, or as it was written; may be repeated.  Else the strongest.")
     ] = None,
@@ -50,8 +51,8 @@ def timeline(
 async def _trace(graph: str, named: Sequence[str], points: int) -> Timeline | None:
     settings = output.settings()
     async with readable(settings) as log:
-        number = partition_of(graph, log.partitions)
-        return await trace(log.reader(settings.topics.events), number, graph, points=points, named=named)
+        partition = partition_of(graph, log.partitions)
+        return await trace(log.reader(settings.topics.events), partition, graph, points=points, named=named)
 
 
 def _draw(traced: Timeline, file: Path) -> None:

@@ -113,11 +113,11 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
 
 async def _examine_partitions(settings: Settings, findings: Findings) -> None:
     async with session(settings) as connected:
-        for number in range(await connected.memory.partitions()):
-            held = await connected.memory.inspect(number, digest=False)
+        for partition in range(await connected.memory.partitions()):
+            held = await connected.memory.inspect(partition, digest=False)
             for name in HELD:
                 findings.holds[name] += getattr(held, name)
-        findings.add("every partition answers", True, f"{number + 1} partitions")
+        findings.add("every partition answers", True, f"{partition + 1} partitions")
 
 
 def _show(findings: Findings, described: dict[str, Any]) -> None:

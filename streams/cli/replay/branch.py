@@ -15,7 +15,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
-from emgas.messages.memory_settings import Settings as Wished
+from emgas.messages.memory_settings import Settings as Changes
 from emgas.messages.turns import Forget, Outcome
 from emgas.validation import build
 from replay.as_of.history import accepted
@@ -35,6 +35,7 @@ Prefix = Annotated[str | None, typer.Option(help="Prefix of the branch's topics 
 
 
 def branch(
+    *,
     into: Into = None,
     to_prefix: Prefix = None,
     preset: Preset = None,
@@ -49,7 +50,7 @@ def branch(
     Doing it again brings the branch up to date.  Without --preset and --set, graphs live there as they do here.
     """
     source = output.settings()
-    target = target_of(source, into, to_prefix, extractor)
+    target = target_of(source, into, to_prefix, extractor=extractor)
     life = _life(preset, set_ or []) if preset or set_ else None
     counts = output.run(_branch(source, target, life))
     told = {name: counts[name] for name in ("turns", *COUNTED.values(), "wishes")}
@@ -59,7 +60,7 @@ def branch(
         output.out.print(", ".join(f"{count} {name}" for name, count in told.items()), highlight=False)
 
 
-def target_of(source: Settings, into: Path | None, prefix: str | None, extractor: str | None = None) -> Settings:
+def target_of(source: Settings, into: Path | None, prefix: str | None, *, extractor: str | None = None) -> Settings:
     """Return the branch's settings, or exit."""
     if (into is None) == (prefix is None):
         output.fail("say where the branch is to live: --into DIRECTORY, or --to-prefix NAME", output.USAGE)
@@ -80,7 +81,7 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, extractor
 def _life(preset: str | None, changes: list[str]) -> Life:
     """Build what the options say, or exit."""
     with output.explained():
-        return Life(preset or "default", build(Wished, dict(map(assignment, changes))))
+        return Life(preset or "default", build(Changes, dict(map(assignment, changes))))
 
 
 async def _branch(source: Settings, target: Settings, life: Life | None) -> Counter[str]:
@@ -91,11 +92,11 @@ async def _branch(source: Settings, target: Settings, life: Life | None) -> Coun
         log = readable.reader(source.topics.events)
         with output.progress(*columns) as progress:
             bar = progress.add_task("branching")
-            for number in range(readable.partitions):
-                queue = messages(accepted(log, number), life, cursor.done(number))
+            for partition in range(readable.partitions):
+                queue = messages(accepted(log, partition), life, cursor.done(partition))
                 async for seq in _sent(there.memory, queue, counts):
-                    cursor.move(number, seq)
-                    progress.update(bar, description=f"partition {number}: {counts['turns']} turns")
+                    cursor.move(partition, seq)
+                    progress.update(bar, description=f"partition {partition}: {counts['turns']} turns")
                 cursor.save()
     return counts
 
@@ -113,42 +114,42 @@ async def _made(target: Settings) -> AsyncIterator[Session]:
 
 
 async def _sent(memory: MemoryClient, queue: AsyncIterator[Due], counts: Counter[str]) -> AsyncIterator[int]:
-    """Send turns as a stream; a wish once all turns before it are folded, before any that follow.
+    """Send turns as a stream; a request once all turns before it are folded, before any that follow.
 
     Yields the sequence number of each event that is dealt with.
     """
-    wishes: list[Due] = []
+    requests: list[Due] = []
     seqs: deque[int] = deque()
     while True:
-        async for _, outcome in memory.publish_many(_turns(queue, seqs, wishes)):
+        async for _, outcome in memory.publish_many(_turns(queue, seqs, requests)):
             counts["turns"] += 1
             if isinstance(outcome, Outcome):
                 counts[COUNTED[outcome.status]] += 1
             yield seqs.popleft()
-        if not wishes:
+        if not requests:
             return
-        seq, wish = wishes.pop()
-        await _wish(memory, wish)
+        seq, request = requests.pop()
+        await _request(memory, request)
         counts["wishes"] += 1
         yield seq
 
 
-async def _turns(queue: AsyncIterator[Due], seqs: deque[int], wishes: list[Due]) -> AsyncIterator[Turn]:
-    """Yield the turns up to the next wish, and leave that in `wishes`; note their sequence numbers in `seqs`."""
+async def _turns(queue: AsyncIterator[Due], seqs: deque[int], requests: list[Due]) -> AsyncIterator[Turn]:
+    """Yield the turns up to the next request, and leave that in `requests`; note their sequence numbers in `seqs`."""
     async for due in queue:
         if not isinstance(due.message, Turn):
-            wishes.append(due)
+            requests.append(due)
             return
         seqs.append(due.seq)
         yield due.message
 
 
-async def _wish(memory: MemoryClient, wish: Message) -> None:
-    assert not isinstance(wish, Turn)  # noqa: S101
-    if isinstance(wish, Forget):  # refused where the branch has forgotten it already, which is what was wished
-        await memory.forget(wish.graph, wish.concepts, wish.turns, id=wish.id)
+async def _request(memory: MemoryClient, request: Message) -> None:
+    assert not isinstance(request, Turn)  # noqa: S101
+    if isinstance(request, Forget):  # refused where the branch has forgotten it already, which is what was asked for
+        await memory.forget(request.graph, request.concepts, request.turns, id=request.id)
         return
-    settings = wish.settings.model_dump(exclude_none=True)
-    outcome = await memory.configure(wish.graph, wish.preset, id=wish.id, **settings)
+    settings = request.settings.model_dump(exclude_none=True)
+    outcome = await memory.configure(request.graph, request.preset, id=request.id, **settings)
     if outcome.status == "rejected":
-        raise EmgasError(f"the branch refuses the settings of graph {wish.graph}: {outcome.reason}")
+        raise EmgasError(f"the branch refuses the settings of graph {request.graph}: {outcome.reason}")

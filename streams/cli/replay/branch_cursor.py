@@ -2,8 +2,8 @@
 
     branch.json   {"source": "<broker or directory> <prefix>", "done": {"<partition>": <sequence number>}}
 
-Written after every wish and every few turns, never before they are folded.  Dying in between sends some of them again,
-with nothing said in between: known turns change nothing, and neither does a wish that comes twice in a row.
+Written after every request and every few turns, never before they are folded.  Dying in between sends some of them again,
+with nothing said in between: known turns change nothing, and neither does a request that comes twice in a row.
 """
 
 from __future__ import annotations

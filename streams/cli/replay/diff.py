@@ -33,6 +33,7 @@ CONCEPTS = {  # field of Difference → what it is called
 def diff(
     graph: output.Graph,
     since: Annotated[int, typer.Option("--from", parser=time, metavar=METAVAR, help="2023-05-08T14:00 (UTC), or ms.")],
+    *,
     until: Annotated[
         int | None, typer.Option("--to", parser=time, metavar=METAVAR, help="The same; without it, as the log ends.")
     ] = None,
@@ -60,8 +61,8 @@ def diff(
 async def _graphs(graph: str, since: int, until: int | None) -> tuple[Graph | None, Graph | None]:
     settings = output.settings()
     async with readable(settings) as log:
-        number = partition_of(graph, log.partitions)
-        found = await history(log.reader(settings.topics.events), number, graph)
+        partition = partition_of(graph, log.partitions)
+        found = await history(log.reader(settings.topics.events), partition, graph)
     return graph_as_of(found, since), graph_as_of(found, until)
 
 

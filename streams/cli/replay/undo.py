@@ -55,6 +55,7 @@ def events(
 
 def undo(
     graph: output.Graph,
+    *,
     recorded: Annotated[
         int | None,
         typer.Option("--since", parser=time, metavar=METAVAR, help="All that was recorded since: 2023-05-08T14:00."),
@@ -74,13 +75,13 @@ def undo(
     entries = output.run(_ledger(graph))
     if not entries:
         output.fail_unknown(graph)
-    first, newest = _range(entries, recorded, last, event)
+    first, newest = _range(entries, recorded, last, event=event)
     going = [entry for entry in entries[first : newest + 1] if entry.counts]
     if not going:
         output.fail("all of this is taken back already: nothing left to undo")
     if not json:
         _show(graph, going)
-    undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout))
+    undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout=timeout))
     if json:
         kinds = Counter(type(entry.event).__name__ for entry in going)
         told = {"graph": graph, "first": first, "last": newest, "events": len(going), "kinds": dict(kinds)}
@@ -89,7 +90,7 @@ def undo(
         output.out.print(f"done; to take it back: emgas replay undo {graph} --event {undone_by}", highlight=False)
 
 
-def _range(entries: list[Entry], recorded: int | None, last: int | None, event: int | None) -> tuple[int, int]:
+def _range(entries: list[Entry], recorded: int | None, last: int | None, *, event: int | None) -> tuple[int, int]:
     """Return the first and the last ordinal of what is to go."""
     if event is not None:
         if event >= len(entries):
@@ -107,7 +108,7 @@ async def _ledger(graph: str) -> list[Entry]:
         return await ledger(log.reader(settings.topics.events), partition_of(graph, log.partitions), graph)
 
 
-async def _undo(graph: str, first: int, last: int, timeout: float) -> int:
+async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
     """Return the ordinal of the undo.  Raises EmgasError when it is refused."""
     async with session(output.settings(), timeout, begins=False) as connected:
         outcome = await connected.memory.undo(graph, first, last)
