@@ -69,7 +69,7 @@ class ReplyAddress:
     correlation_id: bytes
 
     def headers(self, deadline_ms: int) -> Headers:
-        """Return the headers that ask for an answer at this address until `deadline_ms`."""
+        """Make the headers that ask for an answer at this address until `deadline_ms`."""
         return (
             (CORRELATION_ID, self.correlation_id),
             (REPLY_TO, self.topic.encode()),
@@ -79,7 +79,7 @@ class ReplyAddress:
 
 
 def cloud_event(kind: str, identity: str, subject: str) -> Headers:
-    """Return CloudEvents 1.0 binary-mode headers for a message of `kind` ("turn", "query", "reply", "dead-letter")."""
+    """Make CloudEvents 1.0 binary-mode headers for a message of `kind` ("turn", "query", "reply", "dead-letter")."""
     return (
         ("ce_specversion", b"1.0"),
         ("ce_id", identity.encode()),
@@ -91,12 +91,12 @@ def cloud_event(kind: str, identity: str, subject: str) -> Headers:
 
 
 def as_mapping(headers: Iterable[tuple[str, bytes]] | Mapping[str, bytes] | None) -> dict[str, bytes]:
-    """Return headers as a mapping; of a repeated header the last one counts."""
+    """Turn headers into a mapping; of a repeated header the last one counts."""
     return dict(headers or ())
 
 
 def murmur2(key: bytes) -> int:
-    """Return Kafka's murmur2 hash of `key`, unsigned 32 bit (the Java client's `Utils.murmur2`)."""
+    """Hash `key` by Kafka's murmur2, unsigned 32 bit (the Java client's `Utils.murmur2`)."""
     mask, m = 0xFFFFFFFF, 0x5BD1E995
     h = (0x9747B28C ^ len(key)) & mask
     whole = len(key) & ~3
@@ -110,6 +110,6 @@ def murmur2(key: bytes) -> int:
 
 
 def partition_of(graph: str | bytes, partitions: int) -> int:
-    """Return the partition that owns `graph` (or the key that names it) among `partitions`."""
+    """Name the partition that owns `graph` (or the key that names it) among `partitions`."""
     key = graph.encode() if isinstance(graph, str) else graph
     return (murmur2(key) & 0x7FFFFFFF) % partitions

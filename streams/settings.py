@@ -102,14 +102,14 @@ class Settings(BaseSettings):
 
     @property
     def bootstrap(self) -> str:
-        """Return host:port[,host:port] of the broker; "" when embedded."""
+        """Write host:port[,host:port] of the broker; "" when embedded."""
         return (self.broker or "").removeprefix("kafka://")
 
     @property
     def home(self) -> Path:
-        """Return the directory of this transport and prefix: stores folded from one log never meet another's."""
+        """Name the directory of this transport and prefix: stores folded from one log never meet another's."""
         return self.data.expanduser() / ("embedded" if self.is_embedded else "kafka") / self.prefix
 
     def store_of(self, partition: int) -> Path:
-        """Return the directory of one partition's store."""
+        """Name the directory of one partition's store."""
         return self.home / "partitions" / str(partition)

@@ -61,7 +61,7 @@ async def _until_answered(turn: Turn, send: Send, tries: int) -> Result:
 
 
 def _accepted_before(result: Result) -> Result:
-    """Return the outcome of a turn that was sent more than once."""
+    """Correct the outcome of a turn that was sent more than once."""
     # `duplicate` after a resend means that the first try did arrive and only its answer was lost: to the caller, whose
     # turn it is, that is acceptance.  (A turn that was known before this call looks the same here; its text is in the
     # graph either way.)

@@ -194,7 +194,7 @@ class MemoryClient:
         return _expect(Checkpointed, await self._open.ask(record, self._seconds(timeout)))
 
     async def partitions(self) -> int:
-        """Return the partition count that `turns`, `events` and `queries` share."""
+        """Count the partitions that `turns`, `events` and `queries` each have."""
         return await self._open.connection.partitions()
 
     @property
@@ -246,7 +246,7 @@ class MemoryClient:
 
 
 def _expect(kind: type[A], answer: Answer) -> A:
-    """Return `answer` if it is of `kind`.  Raises QueryFailedError for a Failure."""
+    """Let an answer of `kind` through.  Raises QueryFailedError for a Failure."""
     if isinstance(answer, Failure):
         raise QueryFailedError(answer.code, answer.message)
     if not isinstance(answer, kind):

@@ -91,7 +91,7 @@ class RequestReply:
                 future.exception()  # seen: a call that ended while it was sending never awaited it
 
     def _addressed(self, record: Outgoing, correlation: bytes, seconds: float) -> Outgoing:
-        """Return `record` with the headers that ask for an answer here, until the moment this call gives up."""
+        """Add to `record` the headers that ask for an answer here, until the moment this call gives up."""
         address = ReplyAddress(self.connection.topics.replies, self.connection.reply_partition, correlation)
         deadline = int((time.time() + seconds) * 1000)
         return replace(record, headers=(*address.headers(deadline), *record.headers))

@@ -32,10 +32,10 @@ class Files(Protocol):
     """Files by name, with / between folders."""
 
     def names(self) -> list[str]:
-        """Return all names, ascending."""
+        """List all names, ascending."""
 
     def read(self, name: str) -> bytes:
-        """Return a file's bytes.  Raises InvalidMessageError."""
+        """Read a file's bytes.  Raises InvalidMessageError."""
 
 
 class Zipped:

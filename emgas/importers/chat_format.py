@@ -49,7 +49,7 @@ class Fit(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the documentation tells of a format: a file that holds it, and where a turn's fields come from (Markdown)."""
+    """What the documentation says of a format, in Markdown: a file that holds it, where a turn's fields come from."""
 
     file: str
     graph: str

@@ -91,7 +91,7 @@ def _name(conversation: Any) -> str:
 
 
 def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the nodes that are shown, the first one first."""
+    """List the nodes that are shown, the first one first."""
     mapping, key = conversation["mapping"], conversation.get("current_node")
     found: dict[str, dict[str, Any]] = {}
     while isinstance(key, str) and key not in found:  # a circle of parents ends where it began
@@ -106,7 +106,7 @@ def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _turn(node: dict[str, Any], begun: Any, common: dict[str, Any]) -> Turn | None:
-    """Return what a message said, None for one that is not shown."""
+    """Read what a message said, None for one that is not shown."""
     message = node.get("message")
     if message is None:
         return None  # the root
@@ -137,7 +137,7 @@ def _within(message: dict[str, Any], outer: str, inner: str) -> Any:
 
 
 def _text(content: Any) -> str:
-    """Return what a message's content says, "" for a kind that is not shown."""
+    """Read what a message's content says, "" for a kind that is not shown."""
     if not isinstance(content, dict):
         raise InvalidMessageError("content: must be an object with content_type")
     kind = content.get("content_type")

@@ -78,7 +78,7 @@ def _is_session(key: str) -> bool:
 
 
 def _graph_of(sample: str) -> str:
-    """Return a valid graph id for a sample."""
+    """Make a valid graph id for a sample."""
     return ("locomo-" + re.sub(r"[^A-Za-z0-9_.:@-]", "-", sample))[:128]
 
 
@@ -121,7 +121,7 @@ def _turn(sample: str, turn: Any, common: dict[str, Any]) -> Turn:
 
 
 def _raw(value: Any) -> bytes:
-    """Return what stood in the file, as JSON once more; orjson reads deeper nesting than it writes."""
+    """Write what stood in the file, as JSON once more; orjson reads deeper nesting than it writes."""
     try:
         return orjson.dumps(value)
     except TypeError:

@@ -73,7 +73,7 @@ def _turn(number: int, position: int, message: Any, *, graph: str) -> Turn:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a message's content: a string, or the text parts of a list, one per line."""
+    """Read the text of a message's content: a string, or the text parts of a list, one per line."""
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "\n".join(part for part in parts if isinstance(part, str))

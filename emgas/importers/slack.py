@@ -61,7 +61,7 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
 
 
 def _load(files: Files, name: str) -> list[Any] | BadLine:
-    """Return the array that a file holds, or why there is none."""
+    """Read the array that a file holds, or say why there is none."""
     raw = b""
     try:
         raw = files.read(name)
@@ -76,7 +76,7 @@ def _load(files: Files, name: str) -> list[Any] | BadLine:
 
 
 def _people(users: list[Any]) -> dict[str, str]:
-    """Return the names of users by their ids."""
+    """Map the ids of users to their names."""
     people: dict[str, str] = {}
     for user in users:
         if isinstance(user, dict) and isinstance(user.get("id"), str):
@@ -106,7 +106,7 @@ def _day(
 
 
 def _turn(message: Any, channel: str, day: str, *, people: dict[str, str], common: dict[str, Any]) -> Turn | None:
-    """Return what a message said, None where nobody said anything."""
+    """Read what a message said, None where nobody said anything."""
     if not isinstance(message, dict):
         raise InvalidMessageError("must be an object with user, text and ts")
     if message.get("type", "message") != "message" or message.get("subtype") not in SPOKEN:
@@ -136,7 +136,7 @@ def _speaker(message: dict[str, Any], people: dict[str, str]) -> Any:
 
 
 def _text(message: dict[str, Any], people: dict[str, str]) -> str:
-    """Return a message's text as people read it, and after it what was shared."""
+    """Write a message's text as people read it, and after it what was shared."""
     text, files = message.get("text", ""), message.get("files", [])
     if not isinstance(text, str):
         raise InvalidMessageError("text: must be a string")

@@ -94,7 +94,7 @@ def _named(message: Any) -> str:
 
 
 def _turn(message: Any, chat: str, name: str, *, options: Options, common: dict[str, Any]) -> Turn | None:
-    """Return what a message said, None where nobody said anything."""
+    """Read what a message said, None where nobody said anything."""
     if not isinstance(message, dict) or type(message.get("id")) is not int:
         raise InvalidMessageError("must be an object with id, date and text")
     if message.get("type") != "message":
@@ -116,7 +116,7 @@ def _turn(message: Any, chat: str, name: str, *, options: Options, common: dict[
 
 
 def _text(text: Any) -> str:
-    """Return the text of a message: a string, or a list of strings and formatted parts."""
+    """Read the text of a message: a string, or a list of strings and formatted parts."""
     parts = text if isinstance(text, list) else [text]
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
     strings = [text for text in texts if isinstance(text, str)]
@@ -126,7 +126,7 @@ def _text(text: Any) -> str:
 
 
 def _shared(message: dict[str, Any]) -> str:
-    """Return a note of what was shared beside the text, "" for nothing."""
+    """Note what was shared beside the text, "" for nothing."""
     if "photo" in message:
         return "[shares a photo]"
     if "file" in message or "media_type" in message:

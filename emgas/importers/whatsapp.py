@@ -82,7 +82,7 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
 
 
 def _graph_of(file: str) -> str:
-    """Return the graph of a chat whose file is named after it: "WhatsApp Chat with Ada.txt"."""
+    """Name the graph of a chat after its file: "WhatsApp Chat with Ada.txt"."""
     name = re.sub(r"^WhatsApp Chat( with| -)? ", "", PurePosixPath(file.replace("\\", "/")).stem)
     if name in ("", "-", "_chat"):
         raise InvalidMessageError(
@@ -92,7 +92,7 @@ def _graph_of(file: str) -> str:
 
 
 def _order(stream: IO[bytes], given: str | None) -> str:
-    """Return how the dates of `stream` are to be read: as given, or as they tell."""
+    """Find out how the dates of `stream` are to be read: as given, or as they tell."""
     if given is not None and given not in ORDERS:
         raise InvalidMessageError(f"date-order: must be one of {', '.join(ORDERS)}")
     if given is not None:
@@ -109,7 +109,7 @@ def _order(stream: IO[bytes], given: str | None) -> str:
 
 
 def _possible(stream: IO[bytes]) -> set[str]:
-    """Return the orders in which all dates of a chat can be read; ymd only with years of four digits."""
+    """Find the orders in which all dates of a chat can be read; ymd only with years of four digits."""
     possible, seen = set(ORDERS), False
     for _, line in _lines(stream):
         if found := HEADER.match(line):
@@ -122,7 +122,7 @@ def _possible(stream: IO[bytes]) -> set[str]:
 
 
 def _group(found: re.Match[str], name: str) -> str:
-    """Return what stands for `name` in either style, "" for nothing."""
+    """Take what stands for `name` in either style, "" for nothing."""
     return found[name] or found[f"x{name}"] or ""
 
 
@@ -157,7 +157,7 @@ def _messages(stream: IO[bytes], order: str) -> Iterator[_Message | BadLine]:
 
 
 def _when(found: re.Match[str], order: str) -> datetime:
-    """Return a message's local time.  Raises ValueError."""
+    """Read a message's local time.  Raises ValueError."""
     parts = dict(zip(order, (int(_group(found, name)) for name in "abc"), strict=True))
     year = parts["y"] + 2000 if parts["y"] < 100 else parts["y"]
     hour = int(_group(found, "h"))
@@ -171,7 +171,7 @@ def _when(found: re.Match[str], order: str) -> datetime:
 
 
 def _item(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) -> Item | None:
-    """Return what a message said, None where WhatsApp wrote it."""
+    """Read what a message said, None where WhatsApp wrote it."""
     text = "\n".join(message.lines).strip()
     speaker, colon, said = text.partition(": ")
     said = said.strip()

@@ -1,4 +1,4 @@
-"""How a graph lives: decay, thresholds, windows; and the named ways to live.  Here, and only here, a setting is declared.
+"""How a graph lives: decay, thresholds, windows; and the named ways to live.  The one place that declares a setting.
 
 From the fields of `AllSettings` come
 

@@ -59,7 +59,7 @@ def import_(
 
 
 def _ahead() -> bytes:
-    """Return what stdin begins with, and leave it there."""
+    """Look at what stdin begins with, and leave it there."""
     stream = sys.stdin.buffer
     return stream.peek(HEAD_BYTES) if isinstance(stream, BufferedReader) else b""
 

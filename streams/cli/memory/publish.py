@@ -116,7 +116,7 @@ async def _send(
 
 
 def _begun(file: str, reading: Callable[[BinaryIO], Iterator[Item]], stream: BinaryIO) -> Iterator[Item]:
-    """Return the items, the first one read: a file of which nothing can be read begins no memory."""
+    """Begin to read the items: a file of which nothing can be read begins no memory."""
     try:
         items = reading(stream)
         first = list(islice(items, 1))

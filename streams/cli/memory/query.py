@@ -77,7 +77,7 @@ async def _ask(asked: Query, seconds: float) -> Reply:
 
 
 def _metadata(given: Sequence[str]) -> dict[str, Any]:
-    """Return KEY=VALUE as metadata; a value is a number, true, false, null or a "string" of JSON, else a string."""
+    """Read KEY=VALUE as metadata; a value is a number, true, false, null or a "string" of JSON, else a string."""
     for each in given:
         if "=" not in each:
             output.fail(f"--meta {each}: write KEY=VALUE", output.USAGE)

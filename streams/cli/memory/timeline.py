@@ -79,13 +79,13 @@ def _show(traced: Timeline) -> None:
 
 
 def _axis(times: Sequence[int], width: int) -> str:
-    """Return the first and the last day, at the two ends of `width` characters."""
+    """Write the first and the last day, at the two ends of `width` characters."""
     first, last = format_utc(times[0])[:10], format_utc(times[-1])[:10]
     return first + last.rjust(width - len(first)) if width > len(first + last) else f"{first}…{last}"
 
 
 def _bars(line: Line, width: int, top: float) -> str:
-    """Return one character for each of `width` equal parts of the line: the strongest sample there."""
+    """Draw one character for each of `width` equal parts of the line: the strongest sample there."""
     count = len(line.strengths)
     parts = (line.strengths[count * part // width : count * (part + 1) // width] for part in range(width))
     return "".join(_bar([strength for strength in part if strength is not None], top) for part in parts)
@@ -102,7 +102,7 @@ def _last(line: Line) -> str:
 
 
 def _cut(label: str) -> Text:
-    """Return a label of at most LABEL columns; one Chinese character takes two."""
+    """Cut a label to at most LABEL columns; one Chinese character takes two."""
     text = Text(label)
     text.truncate(LABEL, overflow="ellipsis")
     return text

@@ -120,7 +120,7 @@ async def _restore_one(settings: Settings, kept: Snapshots, partition: int, *, l
 
 
 def _settings(place: str | None, option: str) -> Settings:
-    """Return the settings with `place`, which `option` named, for that of the environment; or exit without one."""
+    """Put `place`, which `option` named, in the place of that of the environment; or exit without one."""
     settings = output.settings()
     settings = settings if place is None else settings.model_copy(update={"snapshots": place})
     if not settings.snapshots:
@@ -134,7 +134,7 @@ def _kept(settings: Settings) -> Snapshots:
 
 
 def opened(root: str, prefix: str) -> Snapshots:
-    """Return the snapshots at `root`, or exit: a name that cannot be used is a wrong call."""
+    """Open the snapshots at `root`, or exit: a name that cannot be used is a wrong call."""
     try:
         kept = Snapshots(root, prefix)
     except NoSuchPlaceError as error:

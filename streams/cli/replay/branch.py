@@ -61,7 +61,7 @@ def branch(
 
 
 def target_of(source: Settings, into: Path | None, prefix: str | None, *, extractor: str | None = None) -> Settings:
-    """Return the branch's settings, or exit."""
+    """Make the branch's settings, or exit."""
     if (into is None) == (prefix is None):
         output.fail("say where the branch is to live: --into DIRECTORY, or --to-prefix NAME", output.USAGE)
     if extractor and into is None:

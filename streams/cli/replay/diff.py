@@ -67,7 +67,7 @@ async def _graphs(graph: str, since: int, until: int | None) -> tuple[Graph | No
 
 
 def _described(changed: Difference) -> dict[str, Any]:
-    """Return a difference as plain values: every name tuple by the names of its fields."""
+    """Turn a difference into plain values: every name tuple by the names of its fields."""
     concepts = {kind: [_concept(each) for each in getattr(changed, kind)] for kind in CONCEPTS}
     return {
         "graph": changed.graph,

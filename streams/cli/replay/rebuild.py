@@ -103,7 +103,7 @@ def _rebuilt(settings: Settings, plan: Plan, directory: Path, *, jobs: int) -> l
 
 
 def _records(plan: Plan) -> int:
-    """Return how many records are read: of one graph, those of its partition."""
+    """Count the records that are read: of one graph, those of its partition."""
     return sum(plan.ends) if plan.graph is None else plan.ends[partition_of(plan.graph, len(plan.ends))]
 
 
@@ -122,7 +122,7 @@ def _fail_missing(graph: str, plan: Plan) -> NoReturn:
 
 
 async def _from_snapshot(settings: Settings, plan: Plan, graph: str, *, kept: Snapshots) -> tuple[int, str]:
-    """Return how many records were read, and the graph's digest."""
+    """Fold a graph on from a snapshot; give how many records were read, and its digest."""
     partition = partition_of(graph, len(plan.ends))
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)

@@ -91,7 +91,7 @@ def undo(
 
 
 def _range(entries: list[Entry], recorded: int | None, last: int | None, *, event: int | None) -> tuple[int, int]:
-    """Return the first and the last ordinal of what is to go."""
+    """Find the first and the last ordinal of what is to go."""
     if event is not None:
         if event >= len(entries):
             output.fail(f"there are {len(entries)} events, counted from 0: there is no event {event}", output.NOT_FOUND)
@@ -109,7 +109,7 @@ async def _ledger(graph: str) -> list[Entry]:
 
 
 async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
-    """Return the ordinal of the undo.  Raises EmgasError when it is refused."""
+    """Undo; give the ordinal of the undo.  Raises EmgasError when it is refused."""
     async with session(output.settings(), timeout, begins=False) as connected:
         outcome = await connected.memory.undo(graph, first, last)
         if outcome.status == "rejected":
@@ -135,7 +135,7 @@ def _described(entry: Entry) -> dict[str, Any]:
 
 
 def _summary(event: GraphEvent) -> str:
-    """Return what an event says, on one short line."""
+    """Say what an event says, on one short line."""
     said = " ".join(_words(event).split())
     return said if len(said) <= SUMMARY else f"{said[: SUMMARY - 1]}…"
 

@@ -38,14 +38,14 @@ class Found:
 
     @property
     def match(self) -> bool | None:
-        """Return whether live state and fold are the same, None when there was nothing to compare."""
+        """Tell whether live state and fold are the same, None when there was nothing to compare."""
         if self.problem or not self.verification.match:
             return False
         return True if self.verification.compared else None
 
     @property
     def behind(self) -> int:
-        """Return how many records of the log were not folded yet, and so not compared."""
+        """Count the records of the log that were not folded yet, and so not compared."""
         return max(0, self.end - 1 - self.verification.watermark)
 
 
@@ -69,7 +69,7 @@ def verify(json: output.Json = False) -> None:
 
 
 def _all_of(found: list[Found]) -> bool | None:
-    """Return False where one differs, else None where one was not compared."""
+    """Sum up: False where one differs, else None where one was not compared."""
     matches = [each.match for each in found]
     return False if False in matches else None if None in matches else True
 

@@ -35,16 +35,19 @@ class Held(NamedTuple):
 
 
 class Live(Protocol):
-    """Live partitions.  Raises StoreCorruptError, WrongLayoutError; TransportError, NoAnswerError, QueryFailedError on Kafka."""
+    """Live partitions.
+
+    Raises StoreCorruptError, WrongLayoutError; on Kafka TransportError, NoAnswerError, QueryFailedError.
+    """
 
     async def held(self, partition: int) -> Held:
-        """Return how far a partition is, and its digest."""
+        """Ask how far a partition is, and for its digest."""
 
     async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
-        """Return the digest of each graph of a partition; what a dead worker has not folded yet is read from `log`."""
+        """Ask for the digest of each graph of a partition; what a dead worker has not folded yet is read from `log`."""
 
     async def store(self, partition: int) -> AbstractContextManager[Store | None]:
-        """Return a view of a partition's store to look into, None where none can be had."""
+        """Open a view of a partition's store to look into, None where none can be had."""
 
 
 class LiveStores:

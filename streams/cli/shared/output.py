@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def graph_id(name: str | None) -> str | None:
-    """Return the id of a graph, or exit where there can be none of that name."""
+    """Let the id of a graph through, or exit where there can be none of that name."""
     with explained():
         return name if name is None else check_graph(name)
 
@@ -47,7 +47,7 @@ def print_json(value: object) -> None:
 
 
 def table(title: str, *columns: str) -> Table:
-    """Return an empty table with these columns; a column whose name ends with "#" holds numbers."""
+    """Make an empty table with these columns; a column whose name ends with "#" holds numbers."""
     made = Table(title=title, title_justify="left", title_style="bold")
     for column in columns:
         made.add_column(column.rstrip("#"), justify="right" if column.endswith("#") else "left", overflow="fold")
@@ -79,7 +79,7 @@ def fail_path(what: str, path: object, error: OSError) -> NoReturn:
 
 
 def progress(*columns: ProgressColumn | str) -> Progress:
-    """Return a progress bar, for people only: where stderr is no terminal, it does not even leave an empty line."""
+    """Make a progress bar, for people only: where stderr is no terminal, it does not even leave an empty line."""
     return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
 
 
@@ -105,7 +105,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def settings() -> Settings:
-    """Return the settings of the environment, or exit with what is wrong with them."""
+    """Read the settings of the environment, or exit with what is wrong with them."""
     try:
         return Settings()
     except ValidationError as error:

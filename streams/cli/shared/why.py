@@ -22,7 +22,7 @@ from emgas.times import format_utc
 
 
 def why(passage: RecalledPassage, told: Why) -> Tree:
-    """Return the explanation of a passage as a tree."""
+    """Draw the explanation of a passage as a tree."""
     tree = Tree(f"[bold]{escape(passage.id)}[/] {format_utc(passage.at)} {_of(passage)}: {passage.score:.2f}")
     for told_line in _lines(told):
         tree.add(escape(told_line))
