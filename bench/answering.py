@@ -37,7 +37,7 @@ from emgas.importers.registry import read
 from emgas.messages.queries import Query, Timing
 from emgas.messages.topics import REQUEST
 from emgas.messages.turns import Turn
-from emgas.times import DAY_MS
+from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.closing import close
 from processors.lifecycle.windows import next_due
@@ -118,7 +118,7 @@ def in_order(found: list[Turn], turns: int) -> Iterator[Turn]:
     for number in range(turns):
         turn, copy = found[number % len(found)], number // len(found)
         assert turn.at is not None
-        shift = max(shift, last + DAY_MS - turn.at) if turn.at + shift < last else shift
+        shift = max(shift, last + DAY - turn.at) if turn.at + shift < last else shift
         last = turn.at + shift
         names = {"id": f"{turn.id}/{copy}", "session": f"{turn.graph}/{turn.session}/{copy}"}
         yield turn.model_copy(update={"graph": GRAPH, "at": last, **names})

@@ -32,7 +32,8 @@ from msgspec import structs
 from bench.recorded import recorded
 from emgas.importers import locomo
 from emgas.messages.turns import Turn
-from emgas.times import DAY_MS, MINUTE_MS
+from emgas.times import DAY_MS as DAY
+from emgas.times import MINUTE_MS as MINUTE
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.closing import close
 from processors.lifecycle.windows import next_due
@@ -46,7 +47,7 @@ from state.store.store import MemoryStore, Store
 from streams.cli.shared.line_chart import Series, line_chart
 
 BEGIN = 1_704_067_200_000  # 2024-01-01T00:00:00Z
-YEAR = 366 * DAY_MS
+YEAR = 366 * DAY
 FLUSH_EVERY = 64  # events
 WORDS = 5000
 POINTS = 24
@@ -136,7 +137,7 @@ def conversations(turns: int, graphs: int, seed: int) -> list[tuple[int, int, st
     while len(listed) < turns:
         start, graph = BEGIN + seeded.randrange(YEAR), seeded.randrange(graphs)
         session = f"{graph}/{start}"
-        listed += [(start + minute * MINUTE_MS, graph, session, minute) for minute in range(seeded.randint(8, 22))]
+        listed += [(start + minute * MINUTE, graph, session, minute) for minute in range(seeded.randint(8, 22))]
     return sorted(listed[:turns])
 
 
@@ -211,7 +212,7 @@ def report_growth(given: argparse.Namespace) -> None:
         grown[preset], worker = measure(preset, given.turns, given.graphs, given.seed)
         print(f"\n{preset}\n{'':12}{'nodes':>10}{'long-term':>11}{'passages':>10}{'RocksDB MB':>12}")
         for point in grown[preset]:
-            day = (point["at"] - BEGIN) // DAY_MS
+            day = (point["at"] - BEGIN) // DAY
             print(f"day {day:<8}{point['nodes']:>10}{point['long-term']:>11}{point['passages']:>10}", end="")
             print(f"{point['bytes'] / 1e6:>12.1f}{'  compacted' if point is grown[preset][-1] else ''}")
         print(f"rows before compression: {worker.rows}")
@@ -246,9 +247,7 @@ def stretched(turns: Sequence[Turn]) -> list[Turn]:
     moved = [BEGIN + (at - first) * (YEAR - 1) // span for at in times]
     spread = [turn.model_copy(update={"at": at}) for turn, at in zip(turns, moved, strict=True)]
     said = {"graph": turns[0].graph, "speaker": "Odile's pupil", "text": WEEKLY}
-    weekly = [
-        Turn(id=f"weekly-{week}", at=BEGIN + week * 7 * DAY_MS, **said) for week in range(YEAR // (7 * DAY_MS) + 1)
-    ]
+    weekly = [Turn(id=f"weekly-{week}", at=BEGIN + week * 7 * DAY, **said) for week in range(YEAR // (7 * DAY) + 1)]
     return sorted([*spread, *weekly], key=lambda turn: turn.at or 0)
 
 
@@ -259,7 +258,7 @@ def lived(turns: Sequence[Turn], preset: str, extractor: YakeExtractor) -> Graph
     for number, turn in enumerate(turns):
         event = recorded(turn, extractor)
         worker.tell(name, event.at, lambda event=event, src=number, **link: structs.replace(event, src=src, **link))
-    worker.tick(name, BEGIN + YEAR + 30 * DAY_MS)
+    worker.tick(name, BEGIN + YEAR + 30 * DAY)
     graph = worker.graph(name)
     graph.compact()
     return graph

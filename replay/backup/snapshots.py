@@ -27,7 +27,7 @@ from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-
 from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
 
 from emgas.errors import TransportError
-from emgas.times import datetime_of
+from emgas.times import DAY_MS, datetime_of
 from replay.backup.manifest import FORMAT, File, Manifest, SnapshotRefusedError, check_held, check_log, titled
 from replay.log import LogReader
 from replay.rebuild.rebuild import graph_from
@@ -38,7 +38,7 @@ from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore
 
 MANIFEST: Final = "manifest.json"
-UNFINISHED_MS = 24 * 3600 * 1000  # a snapshot that is still without a manifest after that long is removed
+UNFINISHED_MS = DAY_MS  # a snapshot that is still without a manifest after that long is removed
 _PART: Final = MANIFEST + ".part"
 _NAME = re.compile(r"\d{16}-\d{8}T\d{9}Z")
 _CHUNK = 1 << 20

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from emgas.limits import TRANSPORT_BYTES
+from emgas.times import DAY_MS, HOUR_MS
 from emgas.wire import TopicNames
 
 MIB: Final = 1024 * 1024
-HOUR_MS: Final = 60 * 60 * 1000
-DAY_MS: Final = 24 * HOUR_MS
 FOR_EVER: Final = -1
 RECORD_BYTES: Final = TRANSPORT_BYTES + MIB  # a value, and what key, headers and the batch header add to it
 LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole record, and the error headers

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
-from emgas.importers import lines, locomo
+from emgas.importers import documents, lines, locomo
 from emgas.importers.registry import FORMATS, BadLine, Item, detect, read
 from emgas.messages.turns import Turn
 from tests.emgas.messages import turns
@@ -241,7 +241,7 @@ def test_a_file_that_is_no_array_is_one_bad_line(raw: bytes) -> None:
 
 
 def test_an_array_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locomo, "DOCUMENT_BYTES", 10)
+    monkeypatch.setattr(documents, "DOCUMENT_BYTES", 10)
     with pytest.raises(InvalidMessageError, match="file: is over 10 bytes"):
         locomo_turns(sample())
 

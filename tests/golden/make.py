@@ -30,7 +30,9 @@ from typing import Any
 import numpy
 
 from emgas import Turn
-from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
+from emgas.times import DAY_MS as DAY
+from emgas.times import HOUR_MS as HOUR
+from emgas.times import MINUTE_MS as MINUTE
 from replay.log import Record
 from state.events.events import Ticked
 from state.events.upcasting import VERSION
@@ -81,12 +83,12 @@ class Story:
         for day in range(4):
             for number, text in enumerate(KITCHEN):
                 await self.say(f"k{day}-{number}", text, self.now)
-                self.now += MINUTE_MS
-            self.now += DAY_MS
+                self.now += MINUTE
+            self.now += DAY
         await memory.query("kitchen", "who bakes sourdough bread?", reinforce=True)
-        await self.say("late", "Last week the cellar was flooded.", WINTER - 10 * DAY_MS)
-        await self.say("early", "One day we shall have a larger kitchen.", self.now + 300 * DAY_MS)
-        self.now += 20 * DAY_MS
+        await self.say("late", "Last week the cellar was flooded.", WINTER - 10 * DAY)
+        await self.say("early", "One day we shall have a larger kitchen.", self.now + 300 * DAY)
+        self.now += 20 * DAY
         await self.keeper("kitchen").tick(self.now)
 
     async def change_our_minds(self) -> None:
@@ -108,7 +110,7 @@ class Story:
         """A tick, as workers once wrote them; a record that comes twice, and one of an owner that was replaced."""
         keeper = self.keeper("garden")
         async with keeper.lock:
-            await keeper.append([partial(Ticked, graph="garden", at=FIRST_WEEK + 100 * DAY_MS)])
+            await keeper.append([partial(Ticked, graph="garden", at=FIRST_WEEK + 100 * DAY)])
         place = self.pipeline.place("garden")
         *_, last = await self.records(place)
         for _ in range(2):
@@ -123,7 +125,7 @@ class Story:
             )
         await self.undo("garden", 1)
         await self.undo("garden", 1)
-        self.now += HOUR_MS
+        self.now += HOUR
 
     async def say(self, id: str, text: str, at: int) -> None:
         turn = Turn(id=id, graph="kitchen", speaker="Ada", text=text, at=at, metadata={"source": "golden", "n": 1.5})

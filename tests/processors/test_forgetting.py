@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emgas.times import DAY_MS
+from emgas.times import DAY_MS as DAY
 from processors.lifecycle.forgetting import Gone, faded, wished
 from state.events.memory_settings import PRESETS
 from state.graph.decay import decayed, lifetime
@@ -43,22 +43,22 @@ def test_a_concept_fades_at_its_time_and_not_before() -> None:
 
 def test_a_turn_stays_while_one_of_its_words_does() -> None:
     graph = said("coffee tea", "milk")
-    graph.fold(turn_recorded(id="more", concepts=[concept("tea")], at=NOON + DAY_MS))
+    graph.fold(turn_recorded(id="more", concepts=[concept("tea")], at=NOON + DAY))
     assert faded(graph, FADED) == Gone(["coffee", "milk"], ["t1"])
     graph.fold(forgotten(concepts="coffee milk", turns="t1"))
-    assert faded(graph, FADED + 100 * DAY_MS) == Gone(["tea"], ["t0", "more"])
+    assert faded(graph, FADED + 100 * DAY) == Gone(["tea"], ["t0", "more"])
 
 
 def test_a_mark_keeps_no_turn() -> None:
     graph = said("coffee @speaker:ada")
-    graph.fold(turn_recorded(id="more", concepts=[concept("@speaker:ada"), concept("tea")], at=NOON + 10 * DAY_MS))
+    graph.fold(turn_recorded(id="more", concepts=[concept("@speaker:ada"), concept("tea")], at=NOON + 10 * DAY))
     assert faded(graph, FADED) == Gone(["coffee"], ["t0"])
 
 
 def test_a_turn_leaves_when_its_time_is_over_whatever_it_holds_and_its_words_stay_by_their_own_strength() -> None:
     over = NOON + FORGETFUL.episode_life
     graph = said("", "@speaker:ada", "tea milk")
-    graph.fold(turn_recorded(id="more", concepts=[concept("tea", weight=1.0)], at=over - DAY_MS))
+    graph.fold(turn_recorded(id="more", concepts=[concept("tea", weight=1.0)], at=over - DAY))
     assert faded(Graph.unpack(graph.pack()), over - 1) == Gone(["@speaker:ada", "milk"], [])
     assert faded(graph, over) == Gone(["@speaker:ada", "milk"], ["t0", "t1", "t2"])
 
@@ -66,7 +66,7 @@ def test_a_turn_leaves_when_its_time_is_over_whatever_it_holds_and_its_words_sta
 def test_without_an_end_a_turn_stays_as_long_as_one_of_its_words() -> None:
     graph = folded(graph_configured(preset="forgetful", episode_life=0), turn_recorded(id="t0", concepts="tea"))
     graph.fold(turn_recorded(id="t1", concepts=""))
-    assert faded(graph, NOON + 10_000 * DAY_MS) == Gone(["tea"], ["t0"])
+    assert faded(graph, NOON + 10_000 * DAY) == Gone(["tea"], ["t0"])
 
 
 def test_a_turn_that_comes_late_is_as_old_as_it_says() -> None:
@@ -79,14 +79,14 @@ def test_a_turn_that_comes_late_is_as_old_as_it_says() -> None:
 
 def test_what_was_said_before_it_was_settled_how_long_turns_live_leaves_as_well() -> None:
     graph = said("tea")
-    graph.fold(graph_configured(preset="forgetful", episode_life=DAY_MS))
-    assert faded(graph, NOON + DAY_MS) == Gone([], ["t0"])
+    graph.fold(graph_configured(preset="forgetful", episode_life=DAY))
+    assert faded(graph, NOON + DAY) == Gone([], ["t0"])
 
 
 def test_what_was_looked_at_is_looked_at_again_only_when_it_may_have_faded() -> None:
     graph = said("coffee")
     assert graph.fading.earliest() == FADED
-    graph.fold(concepts_recalled(concepts="coffee", at=NOON + DAY_MS))
+    graph.fold(concepts_recalled(concepts="coffee", at=NOON + DAY))
     assert graph.fading.earliest() == FADED
     assert faded(graph, FADED) == Gone([], [])
     later = graph.concepts.expiry(0, graph.settings)
@@ -94,7 +94,7 @@ def test_what_was_looked_at_is_looked_at_again_only_when_it_may_have_faded() -> 
     assert faded(graph, later) == Gone(["coffee"], ["t0"])
 
 
-@given(st.floats(0.2, 1.0), st.floats(0.01, 1.0), st.integers(1, 7 * DAY_MS))
+@given(st.floats(0.2, 1.0), st.floats(0.01, 1.0), st.integers(1, 7 * DAY))
 def test_a_boosted_concept_outlives_another_by_the_time_that_the_closed_form_says(
     weight: float, boost: float, after: int
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from emgas.messages.turns import Turn
-from emgas.times import DAY_MS
+from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
 from state.events.events import ConsolidationWindowClosed, TurnRecorded
 from state.graph.graph import Graph
@@ -20,7 +20,7 @@ from tests.support.living import Life, live
 
 DEMO = Path(__file__).parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 MONDAY = 1_704_067_200_000  # 2024-01-01T00:00:00Z
-YEAR = 366 * DAY_MS
+YEAR = 366 * DAY
 WEEKLY = "My piano lesson with Odile went well, we practised the mazurka."
 WEEKLY_WORDS = {"piano", "lesson", "odile", "mazurka"}
 
@@ -31,8 +31,8 @@ def said() -> list[TurnRecorded]:
     lines = DEMO.read_text().splitlines()
     turns = [turn for turn in map(Turn.model_validate_json, lines) if turn.graph == "demo"]
     first, last = (pick(turn.at or 0 for turn in turns) for pick in (min, max))
-    weeks = range(YEAR // (7 * DAY_MS))
-    listed = [(MONDAY + week * 7 * DAY_MS, f"weekly-{week}", f"lesson-{week}", "Mei", WEEKLY) for week in weeks]
+    weeks = range(YEAR // (7 * DAY))
+    listed = [(MONDAY + week * 7 * DAY, f"weekly-{week}", f"lesson-{week}", "Mei", WEEKLY) for week in weeks]
     for turn in turns:
         at = MONDAY + (YEAR - 1) * ((turn.at or 0) - first) // (last - first)
         listed += [(at, turn.id, turn.session, turn.speaker, turn.text)]
@@ -54,7 +54,7 @@ def recorded(extractor: YakeExtractor, at: int, name: str, session: str, speaker
 @pytest.fixture(scope="module")
 def year(said: list[TurnRecorded]) -> Life:
     """A forgetful graph's year, and a month of silence."""
-    return live(said, [graph_configured(preset="forgetful")], until=MONDAY + YEAR + 30 * DAY_MS)
+    return live(said, [graph_configured(preset="forgetful")], until=MONDAY + YEAR + 30 * DAY)
 
 
 def words(graph: Graph) -> set[str]:
@@ -77,7 +77,7 @@ def test_what_was_said_every_week_is_long_term_and_still_there(year: Life) -> No
 def test_it_became_so_in_the_eighth_week_and_not_before(year: Life) -> None:
     closed = [event for event in year.windows if isinstance(event, ConsolidationWindowClosed)]
     (when,) = {event.at for event in closed if WEEKLY_WORDS & set(event.consolidated)}
-    assert when > MONDAY + 7 * 7 * DAY_MS
+    assert when > MONDAY + 7 * 7 * DAY
 
 
 def test_what_was_said_once_is_gone(year: Life, said: list[TurnRecorded]) -> None:
@@ -101,13 +101,13 @@ def test_turns_went_with_the_last_of_their_words(year: Life, said: list[TurnReco
 
 
 def test_an_elephant_still_has_every_word(said: list[TurnRecorded]) -> None:
-    life = live(said, [graph_configured(preset="elephant")], until=MONDAY + YEAR + 30 * DAY_MS)
+    life = live(said, [graph_configured(preset="elephant")], until=MONDAY + YEAR + 30 * DAY)
     assert words(life.graph) == set(mentions(said))
 
 
 def test_without_the_weekly_mention_it_would_be_gone_too(said: list[TurnRecorded]) -> None:
     once = [turn for turn in said if not turn.id.startswith("weekly-") or turn.id == "weekly-0"]
-    life = live(once, [graph_configured(preset="forgetful")], until=MONDAY + YEAR + 30 * DAY_MS)
+    life = live(once, [graph_configured(preset="forgetful")], until=MONDAY + YEAR + 30 * DAY)
     assert not WEEKLY_WORDS & words(life.graph)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from emgas.times import DAY_MS, MINUTE_MS
+from emgas.times import DAY_MS as DAY
+from emgas.times import MINUTE_MS as MINUTE
 from processors.lifecycle.closing import close
 from processors.lifecycle.windows import Due, WindowForecast, next_alarm, next_due
 from state.events.events import ConsolidationWindowClosed, DecayWindowClosed
@@ -14,13 +15,13 @@ from tests.support.events import concept, graph_configured, turn_recorded
 from tests.support.living import Life, live
 
 MONDAY = 1_683_504_000_000  # 2023-05-08T00:00:00Z: a day begins; weeks begin on Thursday, as the epoch did
-THURSDAY = MONDAY + 3 * DAY_MS
-GRACE = 5 * MINUTE_MS
+THURSDAY = MONDAY + 3 * DAY
+GRACE = 5 * MINUTE
 
 
 def configured(**changes: Any) -> Life:
     """Return a graph with a day's half-life, threshold 0.1 and daily decay; consolidation of two turns, weekly."""
-    plain = {"half_life": DAY_MS, "prune_below": 0.1, "least_turns": 2, "long_windows": 0, "long_recalls": 0}
+    plain = {"half_life": DAY, "prune_below": 0.1, "least_turns": 2, "long_windows": 0, "long_recalls": 0}
     return Life([graph_configured(**{**plain, **changes})])
 
 
@@ -35,9 +36,9 @@ def turn(at: int, words: str = "coffee", weight: float = 0.4, **changes: Any) ->
 
 def test_what_has_faded_goes_at_the_end_of_the_day_once_the_grace_is_over() -> None:
     life = configured()
-    life.tell(turn(MONDAY + MINUTE_MS))
-    assert lifetime(0.4, 0.1, DAY_MS) in (2 * DAY_MS, 2 * DAY_MS + 1)
-    due = Due("decay", MONDAY + 3 * DAY_MS)
+    life.tell(turn(MONDAY + MINUTE))
+    assert lifetime(0.4, 0.1, DAY) in (2 * DAY, 2 * DAY + 1)
+    due = Due("decay", MONDAY + 3 * DAY)
     assert next_alarm(life.graph) == due.at + GRACE
     assert next_due(life.graph, due.at + GRACE - 1) is None
     assert next_due(life.graph, due.at + GRACE) == due
@@ -49,26 +50,26 @@ def test_what_has_faded_goes_at_the_end_of_the_day_once_the_grace_is_over() -> N
 def test_days_close_one_after_the_other_even_if_a_year_passes_at_once() -> None:
     life = configured()
     for day in range(3):
-        life.tell(turn(MONDAY + day * DAY_MS + MINUTE_MS, f"word{day}", session=f"{day}"))
-    life.tick(MONDAY + 400 * DAY_MS)
+        life.tell(turn(MONDAY + day * DAY + MINUTE, f"word{day}", session=f"{day}"))
+    life.tick(MONDAY + 400 * DAY)
     decays = [(w.at - MONDAY, w.concepts) for w in life.windows if isinstance(w, DecayWindowClosed)]
-    assert decays == [((3 + day) * DAY_MS, [f"word{day}"]) for day in range(3)]
+    assert decays == [((3 + day) * DAY, [f"word{day}"]) for day in range(3)]
 
 
 def test_a_day_in_which_nothing_faded_leaves_no_event() -> None:
     life = configured(least_turns=100)
-    life.tell(turn(MONDAY + MINUTE_MS))
-    life.tell(turn(MONDAY + 2 * DAY_MS))
-    assert life.graph.fading.earliest() < MONDAY + 3 * DAY_MS, "the entry of the first mention: too early now"
-    life.tick(MONDAY + 3 * DAY_MS + GRACE)
+    life.tell(turn(MONDAY + MINUTE))
+    life.tell(turn(MONDAY + 2 * DAY))
+    assert life.graph.fading.earliest() < MONDAY + 3 * DAY, "the entry of the first mention: too early now"
+    life.tick(MONDAY + 3 * DAY + GRACE)
     assert life.windows == []
 
 
 def test_a_concept_that_is_mentioned_within_the_grace_is_not_forgotten() -> None:
     life = configured(least_turns=100)
-    life.tell(turn(MONDAY + MINUTE_MS))
-    life.tell(turn(MONDAY + 3 * DAY_MS + GRACE - 1))
-    life.tick(MONDAY + 4 * DAY_MS)
+    life.tell(turn(MONDAY + MINUTE))
+    life.tell(turn(MONDAY + 3 * DAY + GRACE - 1))
+    life.tick(MONDAY + 4 * DAY)
     assert life.windows == []
 
 
@@ -84,31 +85,31 @@ def test_an_elephant_has_no_alarm() -> None:
 
 def test_a_late_turn_that_has_faded_already_goes_with_the_next_window_and_no_closed_one_is_opened() -> None:
     life = configured(least_turns=100)
-    life.tell(turn(MONDAY + 10 * DAY_MS + GRACE, "tea", weight=1.0))
+    life.tell(turn(MONDAY + 10 * DAY + GRACE, "tea", weight=1.0))
     life.tell(turn(MONDAY, "late"))
-    assert next_due(life.graph, MONDAY + 11 * DAY_MS) is None
-    assert next_alarm(life.graph) == MONDAY + 11 * DAY_MS + GRACE, "no alarm that would ring for ever"
-    life.tick(MONDAY + 11 * DAY_MS + GRACE)
-    assert [(w.at, w.concepts) for w in life.windows] == [(MONDAY + 11 * DAY_MS, ["late"])]  # type: ignore[union-attr]
+    assert next_due(life.graph, MONDAY + 11 * DAY) is None
+    assert next_alarm(life.graph) == MONDAY + 11 * DAY + GRACE, "no alarm that would ring for ever"
+    life.tick(MONDAY + 11 * DAY + GRACE)
+    assert [(w.at, w.concepts) for w in life.windows] == [(MONDAY + 11 * DAY, ["late"])]  # type: ignore[union-attr]
 
 
 def test_a_late_turn_boosts_what_is_there() -> None:
     life = configured(least_turns=100)
-    life.tell(turn(MONDAY + 3 * DAY_MS, "coffee"))
+    life.tell(turn(MONDAY + 3 * DAY, "coffee"))
     before = life.graph.concepts.expiry(0, life.graph.settings)
     life.tell(turn(MONDAY, "coffee"))
-    assert life.graph.concepts.expiry(0, life.graph.settings) == before + DAY_MS, "twice the strength: a half-life more"
+    assert life.graph.concepts.expiry(0, life.graph.settings) == before + DAY, "twice the strength: a half-life more"
 
 
 def test_a_late_turn_counts_as_new_for_the_next_consolidation() -> None:
     life = configured(prune_below=0.0)
     for minute in (0, 1, 120):
-        life.tell(turn(MONDAY + minute * MINUTE_MS))
-    life.tell(turn(MONDAY + 2 * MINUTE_MS))
-    assert [w.at for w in life.windows] == [MONDAY + 31 * MINUTE_MS]  # type: ignore[union-attr]
+        life.tell(turn(MONDAY + minute * MINUTE))
+    life.tell(turn(MONDAY + 2 * MINUTE))
+    assert [w.at for w in life.windows] == [MONDAY + 31 * MINUTE]  # type: ignore[union-attr]
     assert life.graph.fresh_turns == 2
-    life.tick(MONDAY + DAY_MS)
-    assert [w.at for w in life.windows] == [MONDAY + 31 * MINUTE_MS, MONDAY + 150 * MINUTE_MS]  # type: ignore[union-attr]
+    life.tick(MONDAY + DAY)
+    assert [w.at for w in life.windows] == [MONDAY + 31 * MINUTE, MONDAY + 150 * MINUTE]  # type: ignore[union-attr]
 
 
 # Consolidation
@@ -121,18 +122,18 @@ def ends(life: Life) -> list[int]:
 def test_a_session_is_consolidated_after_half_an_hour_of_silence_and_the_grace() -> None:
     life = configured()
     life.tell(turn(MONDAY))
-    life.tell(turn(MONDAY + 20 * MINUTE_MS))
-    life.tick(MONDAY + 55 * MINUTE_MS - 1)
+    life.tell(turn(MONDAY + 20 * MINUTE))
+    life.tick(MONDAY + 55 * MINUTE - 1)
     assert ends(life) == []
-    life.tick(MONDAY + 55 * MINUTE_MS)
-    assert ends(life) == [MONDAY + 50 * MINUTE_MS]
-    life.tick(MONDAY + DAY_MS)
+    life.tick(MONDAY + 55 * MINUTE)
+    assert ends(life) == [MONDAY + 50 * MINUTE]
+    life.tick(MONDAY + DAY)
     assert len(ends(life)) == 1, "once"
 
 
 def test_a_session_that_does_not_end_is_consolidated_with_its_week() -> None:
     life = configured()
-    for at in range(THURSDAY - DAY_MS, THURSDAY + 30 * MINUTE_MS, 20 * MINUTE_MS):
+    for at in range(THURSDAY - DAY, THURSDAY + 30 * MINUTE, 20 * MINUTE):
         life.tell(turn(at))
     assert ends(life) == [THURSDAY]
 
@@ -140,34 +141,34 @@ def test_a_session_that_does_not_end_is_consolidated_with_its_week() -> None:
 def test_few_turns_are_not_consolidated_until_there_are_more() -> None:
     life = configured(least_turns=3)
     for day in (0, 1, 20):
-        life.tell(turn(MONDAY + day * DAY_MS))
+        life.tell(turn(MONDAY + day * DAY))
     assert ends(life) == []
-    life.tick(MONDAY + 20 * DAY_MS + 35 * MINUTE_MS - 1)
+    life.tick(MONDAY + 20 * DAY + 35 * MINUTE - 1)
     assert ends(life) == [], "there are enough now, but the conversation goes on"
-    life.tick(MONDAY + 20 * DAY_MS + 35 * MINUTE_MS)
-    assert ends(life) == [MONDAY + 20 * DAY_MS + 30 * MINUTE_MS]
+    life.tick(MONDAY + 20 * DAY + 35 * MINUTE)
+    assert ends(life) == [MONDAY + 20 * DAY + 30 * MINUTE]
 
 
 def test_a_late_turn_that_makes_enough_of_them_closes_a_window_that_has_ended() -> None:
     life = configured(least_turns=2)
     life.tell(turn(MONDAY))
-    life.tick(MONDAY + 10 * DAY_MS)
+    life.tick(MONDAY + 10 * DAY)
     assert [type(window) for window in life.windows] == [DecayWindowClosed]
-    life.tell(turn(MONDAY + MINUTE_MS, "late"))
-    life.tick(MONDAY + 10 * DAY_MS + 1)
-    assert ends(life) == [MONDAY + 31 * MINUTE_MS], "behind a decay window that ended later"
-    assert life.graph.clock == MONDAY + 10 * DAY_MS + 1
+    life.tell(turn(MONDAY + MINUTE, "late"))
+    life.tick(MONDAY + 10 * DAY + 1)
+    assert ends(life) == [MONDAY + 31 * MINUTE], "behind a decay window that ended later"
+    assert life.graph.clock == MONDAY + 10 * DAY + 1
 
 
 def test_windows_close_in_the_order_of_their_ends_and_at_the_same_time_decay_comes_first() -> None:
-    life = configured(idle=3 * DAY_MS, consolidate_every=100 * DAY_MS, grace=0)
-    life.tell(turn(MONDAY + MINUTE_MS))
-    life.tell(turn(MONDAY + DAY_MS, "tea", weight=1.0, session="two"))
-    life.tick(MONDAY + 9 * DAY_MS)
-    kinds = [(type(window), (window.at - MONDAY) // DAY_MS) for window in life.windows]  # type: ignore[union-attr]
+    life = configured(idle=3 * DAY, consolidate_every=100 * DAY, grace=0)
+    life.tell(turn(MONDAY + MINUTE))
+    life.tell(turn(MONDAY + DAY, "tea", weight=1.0, session="two"))
+    life.tick(MONDAY + 9 * DAY)
+    kinds = [(type(window), (window.at - MONDAY) // DAY) for window in life.windows]  # type: ignore[union-attr]
     decay, consolidation = DecayWindowClosed, ConsolidationWindowClosed
     assert kinds == [(decay, 3), (consolidation, 4), (decay, 5)]
-    assert lifetime(1.0, 0.1, DAY_MS) // DAY_MS == 3
+    assert lifetime(1.0, 0.1, DAY) // DAY == 3
 
 
 # WindowForecast
@@ -175,11 +176,11 @@ def test_windows_close_in_the_order_of_their_ends_and_at_the_same_time_decay_com
 
 def test_turns_of_one_day_may_be_folded_together_and_the_next_day_asks_first() -> None:
     ahead = WindowForecast.of(live([turn(MONDAY + GRACE)]).graph)
-    for at in (MONDAY + DAY_MS, MONDAY, MONDAY - 40 * DAY_MS):
+    for at in (MONDAY + DAY, MONDAY, MONDAY - 40 * DAY):
         assert not ahead.may_close(at)
         ahead.add(at)
-    assert not ahead.may_close(MONDAY + DAY_MS + GRACE - 1)
-    assert ahead.may_close(MONDAY + DAY_MS + GRACE)
+    assert not ahead.may_close(MONDAY + DAY + GRACE - 1)
+    assert ahead.may_close(MONDAY + DAY + GRACE)
 
 
 def test_a_conversation_that_fell_silent_asks_first() -> None:
@@ -187,10 +188,10 @@ def test_a_conversation_that_fell_silent_asks_first() -> None:
     ahead = WindowForecast.of(life.graph)
     ahead = WindowForecast(life.graph.settings, MONDAY + GRACE)
     for minute in (10, 20):
-        assert not ahead.may_close(MONDAY + minute * MINUTE_MS)
-        ahead.add(MONDAY + minute * MINUTE_MS)
-    assert not ahead.may_close(MONDAY + 55 * MINUTE_MS - 1)
-    assert ahead.may_close(MONDAY + 55 * MINUTE_MS)
+        assert not ahead.may_close(MONDAY + minute * MINUTE)
+        ahead.add(MONDAY + minute * MINUTE)
+    assert not ahead.may_close(MONDAY + 55 * MINUTE - 1)
+    assert ahead.may_close(MONDAY + 55 * MINUTE)
 
 
 def test_a_graph_without_events_has_no_windows() -> None:

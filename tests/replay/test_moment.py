@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emgas.times import HOUR_MS, MINUTE_MS
+from emgas.times import HOUR_MS as HOUR
+from emgas.times import MINUTE_MS as MINUTE
 from replay.as_of.history import History
 from replay.as_of.moment import END, AsOf, Moment, counted, graph_at
 from replay.log import Record
@@ -83,7 +84,7 @@ def reader(log: LogWriter) -> ListReader:
 def moments(events: Sequence[GraphEvent], seeded: random.Random, count: int) -> list[int]:
     """Return times before, between and after the events, and such as fall on them."""
     times = [event.at for event in events if hasattr(event, "at")] or [NOON]
-    near = [seeded.choice(times) + seeded.choice((-1, 0, 1, 5 * MINUTE_MS, HOUR_MS, DAY)) for _ in range(count // 2)]
+    near = [seeded.choice(times) + seeded.choice((-1, 0, 1, 5 * MINUTE, HOUR, DAY)) for _ in range(count // 2)]
     return [*near, *(seeded.randint(min(times) - DAY, max(times) + 90 * DAY) for _ in range(count - len(near)))]
 
 
@@ -130,7 +131,7 @@ def test_starting_from_a_packed_graph_changes_nothing(seed: int) -> None:
 
 def in_order() -> list[GraphEvent]:
     """Return a life without late turns: twelve turns, a silence that ends windows, and another."""
-    turns = [turn_recorded(id=f"t{n}", at=NOON + n * MINUTE_MS, concepts="tea milk") for n in range(12)]
+    turns = [turn_recorded(id=f"t{n}", at=NOON + n * MINUTE, concepts="tea milk") for n in range(12)]
     return live([*turns, turn_recorded(id="last", at=NOON + 400 * DAY)], [graph_configured()]).events
 
 
@@ -138,7 +139,7 @@ def test_what_came_in_order_is_the_first_part_of_the_log_and_no_window_is_decide
     events = in_order()
     kinds = [type(event) for event in events]
     window = kinds.index(ConsolidationWindowClosed)
-    closes = events[window].at + 5 * MINUTE_MS  # type: ignore[union-attr]
+    closes = events[window].at + 5 * MINUTE  # type: ignore[union-attr]
     history = history_of(events)
     assert counted(history, closes - 1) == (window, ())
     assert counted(history, closes) == (window + 1, ())
@@ -172,14 +173,14 @@ def test_what_was_imported_late_counts_by_when_it_was_said() -> None:
 
 def test_a_window_that_was_closed_without_a_late_turn_is_closed_with_it() -> None:
     """The session of t0 … t11 is over when `next` comes, and t12 belongs to it, but is recorded later."""
-    turns = [turn_recorded(id=f"t{n}", at=NOON + n * MINUTE_MS, concepts=f"tea w{n}") for n in range(12)]
-    late = turn_recorded(id="t12", at=NOON + 12 * MINUTE_MS, concepts="tea sugar")
-    life = live([*turns, turn_recorded(id="next", at=NOON + 5 * HOUR_MS), late], [graph_configured()])
+    turns = [turn_recorded(id=f"t{n}", at=NOON + n * MINUTE, concepts=f"tea w{n}") for n in range(12)]
+    late = turn_recorded(id="t12", at=NOON + 12 * MINUTE, concepts="tea sugar")
+    life = live([*turns, turn_recorded(id="next", at=NOON + 5 * HOUR), late], [graph_configured()])
     assert [type(event) for event in life.windows] == [ConsolidationWindowClosed]
-    found = as_of(life.events, NOON + 2 * HOUR_MS)
+    found = as_of(life.events, NOON + 2 * HOUR)
     assert found is not None
     assert (found.fresh_turns, len(found.passages)) == (0, 13)
-    assert digest(found) == digest(built(life.events, NOON + 2 * HOUR_MS))
+    assert digest(found) == digest(built(life.events, NOON + 2 * HOUR))
 
 
 def test_texts_are_those_of_the_passages_in_whatever_order_they_were_recorded() -> None:

@@ -11,6 +11,7 @@ from uuid import uuid4
 import fsspec
 import pytest
 
+from emgas.times import DAY_MS
 from replay.backup.manifest import Manifest, SnapshotRefusedError, described
 from replay.backup.snapshots import Snapshots, SnapshotsUnreachableError, graph_of, restore
 from replay.log import Record
@@ -22,7 +23,7 @@ from tests.support.list_log import ListReader
 from tests.support.logs import LogWriter, fold, long_log
 
 NOW = 1_700_000_000_000
-DAY = 24 * 3600 * 1000
+DAY = DAY_MS
 
 
 @dataclass

@@ -16,6 +16,7 @@ from emgas.messages.memory_settings import PRESETS as NAMED
 from emgas.messages.memory_settings import AllSettings, Settings
 from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Configure
+from emgas.times import DAY_MS
 from state.events.events import GraphConfigured, decode, encode
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
@@ -67,7 +68,7 @@ changes = st.dictionaries(st.sampled_from(FIELDS), numbers, max_size=4)
 
 
 @given(st.sampled_from(sorted(PRESETS)), changes)
-@example("default", {"half_life": 40_000 * 86_400_000})
+@example("default", {"half_life": 40_000 * DAY_MS})
 @example("forgetful", {"grace": 10**15})
 @example("elephant", {"long_windows": 2**64, "long_recalls": 2**64})
 def test_every_configuration_that_the_wire_accepts_can_be_recorded_read_back_and_folded(

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emgas.errors import DataDirectoryInUseError, TransportError
+from emgas.times import HOUR_MS
 from streams.transport.embedded import layout
 from streams.transport.embedded.log import EmbeddedLog, NewRecord, open_log
 from streams.transport.embedded.reader import ReadOnlyLog
-from streams.transport.topic_plan import FOR_EVER, HOUR_MS, TopicPlan
+from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.contracts.log_contract import LogContract
 from tests.support.transports import SqliteCarrier, sqlite_carrier
 

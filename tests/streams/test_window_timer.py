@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
+from emgas.times import DAY_MS as DAY
+from emgas.times import HOUR_MS as HOUR
+from emgas.times import MINUTE_MS as MINUTE
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction
 from processors.lifecycle.windows import Due, next_alarm, next_due
@@ -59,7 +61,7 @@ class Words:
 class House:
     """A partition at work, with everything around it in memory.  `now` is the present, ms."""
 
-    def __init__(self, batch: int = 64, preset: str = "mofox", now: int = NOON + 1000 * DAY_MS) -> None:
+    def __init__(self, batch: int = 64, preset: str = "mofox", now: int = NOON + 1000 * DAY) -> None:
         self.now = now
         self.log, self.turns, self.sent = MemoryLog(PARTITIONS), MemoryLog(PARTITIONS), SentRecords()
         self.state = Partition(MemoryStore())
@@ -129,14 +131,14 @@ ALL_BATCHES = pytest.mark.parametrize("batch", [1, 2, 64])
 @ALL_BATCHES
 async def test_windows_that_end_before_a_turn_are_closed_before_it_in_order(batch: int) -> None:
     house = House(batch)
-    talk = [said("t0", NOON), said("t1", NOON + MINUTE_MS), said("t2", NOON + DAY_MS), said("t3", NOON + 900 * DAY_MS)]
+    talk = [said("t0", NOON), said("t1", NOON + MINUTE), said("t2", NOON + DAY), said("t3", NOON + 900 * DAY)]
     await house.hears(configured(), *talk)
     told = ["configured", "t0", "t1", "consolidation", "t2", "consolidation", "decay", "t3"]
     assert house.story() == told
     windows = [event for event in house.events() if isinstance(event, WindowEvent)]
     ends = [event.at for event in windows]
     assert ends == sorted(ends)
-    assert ends[:2] == [NOON + MINUTE_MS + 30 * MINUTE_MS, NOON + DAY_MS + 30 * MINUTE_MS]
+    assert ends[:2] == [NOON + MINUTE + 30 * MINUTE, NOON + DAY + 30 * MINUTE]
     assert [each.value for each in house.sent.to(CHANGES)] == [
         value for _, value in house.log.values(HERE) if isinstance(decode(value), WindowEvent)
     ]
@@ -147,27 +149,27 @@ async def test_windows_that_end_before_a_turn_are_closed_before_it_in_order(batc
 async def test_a_graph_lives_by_the_preset_of_its_birth_within_the_same_batch_already(batch: int) -> None:
     """Of two sets of windows, only those of the birth end here: an hour each, and not seven days."""
     house = House(batch, preset="mofox")
-    start = NOON - NOON % HOUR_MS
-    talk = [said(f"t{n}", start + n * 3 * MINUTE_MS) for n in range(20)]
-    await house.hears(*talk, said("late", start + 70 * MINUTE_MS))
+    start = NOON - NOON % HOUR
+    talk = [said(f"t{n}", start + n * 3 * MINUTE) for n in range(20)]
+    await house.hears(*talk, said("late", start + 70 * MINUTE))
     assert house.story() == ["configured", *(f"t{n}" for n in range(20)), "consolidation", "late"]
 
 
 @ALL_BATCHES
 async def test_a_graph_that_is_configured_lives_so_from_the_next_turn_on(batch: int) -> None:
     house = House(batch, preset="default")
-    talk = [said("t0", NOON), configured(idle=MINUTE_MS, grace=0), said("t1", NOON + 2 * MINUTE_MS)]
+    talk = [said("t0", NOON), configured(idle=MINUTE, grace=0), said("t1", NOON + 2 * MINUTE)]
     await house.hears(*talk)
     assert house.story() == ["configured", "t0", "configured", "consolidation", "t1"]
-    assert house.graph().settings.idle == MINUTE_MS
+    assert house.graph().settings.idle == MINUTE
 
 
 @ALL_BATCHES
 async def test_a_late_turn_closes_nothing_again_and_turns_no_time_back(batch: int) -> None:
     house = House(batch)
-    await house.hears(configured(), said("t0", NOON), said("t1", NOON + DAY_MS), said("late", NOON + MINUTE_MS))
+    await house.hears(configured(), said("t0", NOON), said("t1", NOON + DAY), said("late", NOON + MINUTE))
     assert house.story() == ["configured", "t0", "consolidation", "t1", "late"]
-    assert house.graph().clock == NOON + DAY_MS
+    assert house.graph().clock == NOON + DAY
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -207,12 +209,12 @@ def months(seed: int) -> list[dict[str, Any]]:
     """Return what three people say in some months, some of it late, and how one wants to be remembered meanwhile."""
     seeded, at, told = random.Random(seed), NOON, list[dict[str, Any]]()
     for number in range(300):
-        at += seeded.choice([MINUTE_MS, MINUTE_MS, MINUTE_MS, 10 * MINUTE_MS, 20 * MINUTE_MS, HOUR_MS, 3 * HOUR_MS, DAY_MS, 4 * DAY_MS, -DAY_MS])
+        at += seeded.choice([MINUTE, MINUTE, MINUTE, 10 * MINUTE, 20 * MINUTE, HOUR, 3 * HOUR, DAY, 4 * DAY, -DAY])
         text = " ".join(f"word{seeded.randrange(40)}" for _ in range(4))
         told.append(said(f"t{number}", at, text, seeded.choice(["ada", "ada", "ada", "bob", "eve"])))
         if number % 60 == 40:
             told.append(
-                configured(f"c{number}", half_life=seeded.choice([DAY_MS, 9 * DAY_MS]), grace=seeded.choice([0, DAY_MS]))
+                configured(f"c{number}", half_life=seeded.choice([DAY, 9 * DAY]), grace=seeded.choice([0, DAY]))
             )
         if number % 70 == 50:
             told.append({"kind": "forget", "id": f"f{number}", "graph": "ada", "concepts": ["word1", "word2"]})
@@ -226,14 +228,14 @@ def months(seed: int) -> list[dict[str, Any]]:
 
 async def live_house(**more: Any) -> House:
     house = House(now=NOON)
-    await house.hears(configured(**more), said("t0", NOON - MINUTE_MS), said("t1", NOON))
+    await house.hears(configured(**more), said("t0", NOON - MINUTE), said("t1", NOON))
     return house
 
 
 async def test_a_silent_live_graph_is_told_the_time_once_a_window_has_ended() -> None:
     house = await live_house()
     alarm = next_alarm(house.graph())
-    assert alarm == NOON + 35 * MINUTE_MS, "half an hour of silence, and five minutes of grace"
+    assert alarm == NOON + 35 * MINUTE, "half an hour of silence, and five minutes of grace"
     await house.keeper.tick(alarm - 1)
     assert house.story() == ["configured", "t0", "t1"]
     await house.keeper.tick(alarm)
@@ -242,17 +244,17 @@ async def test_a_silent_live_graph_is_told_the_time_once_a_window_has_ended() ->
     for later in range(10):
         await house.keeper.tick(alarm + later * 10_000)
     assert len(house.story()) == 4, "the next window is far away"
-    assert next_alarm(house.graph()) > alarm + DAY_MS // 2
+    assert next_alarm(house.graph()) > alarm + DAY // 2
     assert len(house.sent.to(CHANGES)) == 1
 
 
 async def test_in_the_long_run_ticks_forget_what_a_late_turn_would_have_had_forgotten() -> None:
     ticked, silent = await live_house(), await live_house()
     for days in range(0, 400, 3):
-        await ticked.keeper.tick(NOON + days * DAY_MS + 7)
-    ticked.now = silent.now = NOON + 400 * DAY_MS
+        await ticked.keeper.tick(NOON + days * DAY + 7)
+    ticked.now = silent.now = NOON + 400 * DAY
     for house in (ticked, silent):
-        await house.hears(said("t2", NOON + 400 * DAY_MS))
+        await house.hears(said("t2", NOON + 400 * DAY))
     windows = [[event for event in house.events() if isinstance(event, WindowEvent)] for house in (ticked, silent)]
     facts = [[(_short(event), event.at) for event in each] for each in windows]
     assert facts[0] == facts[1]
@@ -262,25 +264,25 @@ async def test_in_the_long_run_ticks_forget_what_a_late_turn_would_have_had_forg
 
 
 async def test_an_imported_graph_is_not_told_the_time() -> None:
-    house = House(now=NOON + 100 * DAY_MS)
+    house = House(now=NOON + 100 * DAY)
     await house.hears(configured(), said("t0", NOON))
-    await house.keeper.tick(NOON + 900 * DAY_MS)
+    await house.keeper.tick(NOON + 900 * DAY)
     assert house.story() == ["configured", "t0"]
 
 
 async def test_a_graph_that_is_imported_into_again_is_not_told_the_time_any_more() -> None:
     house = await live_house()
-    house.now = NOON + DAY_MS
-    await house.hears(said("old", NOON - 50 * DAY_MS))
+    house.now = NOON + DAY
+    await house.hears(said("old", NOON - 50 * DAY))
     told = house.story()
-    await house.keeper.tick(NOON + 900 * DAY_MS)
+    await house.keeper.tick(NOON + 900 * DAY)
     assert house.story() == told
 
 
 async def test_a_new_owner_tells_the_time_to_graphs_that_it_has_not_heard_of_since() -> None:
     house = await live_house()
     successor = keeper_of(house.owner, house.log, house.sent)
-    await successor.tick(NOON + HOUR_MS)
+    await successor.tick(NOON + HOUR)
     assert house.story()[-1] == "consolidation"
 
 
@@ -292,15 +294,15 @@ async def test_a_large_partition_is_looked_at_bit_by_bit(monkeypatch: pytest.Mon
     successor = keeper_of(house.owner, house.log, house.sent)
     silent = []
     for _ in range(3):
-        await successor.tick(NOON + 3 * HOUR_MS)
+        await successor.tick(NOON + 3 * HOUR)
         silent.append(sum("consolidation" in house.story(name) for name in names))
     assert silent == [2, 4, 5]
 
 
 async def test_a_change_of_configuration_moves_the_alarm() -> None:
     house = await live_house()
-    await house.hears(configured("c2", idle=MINUTE_MS, grace=0))
-    await house.keeper.tick(NOON + MINUTE_MS)
+    await house.hears(configured("c2", idle=MINUTE, grace=0))
+    await house.keeper.tick(NOON + MINUTE)
     assert house.story()[-2:] == ["configured", "consolidation"]
 
 
@@ -308,18 +310,18 @@ async def test_a_tick_that_waited_for_a_turn_has_nothing_left_to_tell() -> None:
     """The alarm is judged again once the lock is held: the turn before it has closed the window."""
     house = await live_house()
     async with house.keeper.lock:
-        ticking = asyncio.create_task(house.keeper.tick(NOON + HOUR_MS))
+        ticking = asyncio.create_task(house.keeper.tick(NOON + HOUR))
         await asyncio.sleep(0)
-        await house.keeper.close_due("ada", NOON + HOUR_MS)
+        await house.keeper.close_due("ada", NOON + HOUR)
     await ticking
     assert house.story()[-2:] == ["t1", "consolidation"]
 
 
 async def test_what_ended_by_the_clock_of_a_graph_is_closed_whatever_the_time() -> None:
     house = await live_house()
-    house.now = NOON + DAY_MS + HOUR_MS
-    talk = [said("t2", NOON + DAY_MS), said("t3", NOON + DAY_MS + 10 * MINUTE_MS)]
-    await house.hears(*talk, configured("c2", grace=0, consolidate_every=MINUTE_MS))
+    house.now = NOON + DAY + HOUR
+    talk = [said("t2", NOON + DAY), said("t3", NOON + DAY + 10 * MINUTE)]
+    await house.hears(*talk, configured("c2", grace=0, consolidate_every=MINUTE))
     assert house.story()[-1] == "configured"
     async with house.keeper.lock:
         await house.keeper.close_due("ada", NOON)
@@ -349,7 +351,7 @@ async def test_a_window_that_stays_due_halts_the_worker(monkeypatch: pytest.Monk
 
 async def test_changes_of_the_owner_before_are_sent_before_any_of_ours() -> None:
     house = await live_house()
-    await house.keeper.tick(NOON + HOUR_MS)
+    await house.keeper.tick(NOON + HOUR)
     (earlier,) = house.sent.to(CHANGES)
     house.sent.all.clear()
     successor = keeper_of(house.owner, house.log, house.sent)

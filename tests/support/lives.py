@@ -7,29 +7,31 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
+from emgas.times import DAY_MS as DAY
+from emgas.times import HOUR_MS as HOUR
+from emgas.times import MINUTE_MS as MINUTE
 from state.events.memory_settings import PRESETS
 from tests.support.events import NOON, concept, concepts_recalled, graph_configured, turn_recorded
 from tests.support.living import Happening, Wish
 
 WORDS = ("coffee", "tea", "milk", "sugar", "honey", "@speaker:ada", "@day:2023-05-08")
-STEPS = (0, 1, MINUTE_MS, 20 * MINUTE_MS, HOUR_MS, DAY_MS, 3 * DAY_MS, 40 * DAY_MS, -1, -HOUR_MS, -DAY_MS, -20 * DAY_MS)
+STEPS = (0, 1, MINUTE, 20 * MINUTE, HOUR, DAY, 3 * DAY, 40 * DAY, -1, -HOUR, -DAY, -20 * DAY)
 
 WEIGHTS = (0.0, 1e-7, 0.05, 0.1, 0.5, 1.0)
 CHANGES: dict[str, list[Any]] = {
-    "half_life": [1, HOUR_MS, DAY_MS, 7 * DAY_MS],
+    "half_life": [1, HOUR, DAY, 7 * DAY],
     "stability": [0, 50, 100],
     "prune_below": [0.0, 0.1, 0.4, 1.0],
-    "episode_life": [0, 1, DAY_MS, 30 * DAY_MS],
+    "episode_life": [0, 1, DAY, 30 * DAY],
     "recall_boost": [0.0, 1e-9, 0.5],
     "long_windows": [0, 1, 2],
     "long_recalls": [0, 1],
-    "long_tau": [1, DAY_MS, 60 * DAY_MS],
+    "long_tau": [1, DAY, 60 * DAY],
     "long_beta": [0.05, 0.5, 5.0],
-    "decay_every": [HOUR_MS, DAY_MS, 7 * DAY_MS],
-    "consolidate_every": [HOUR_MS, DAY_MS, 7 * DAY_MS],
-    "idle": [MINUTE_MS, HOUR_MS],
-    "grace": [0, 5 * MINUTE_MS, 2 * DAY_MS],
+    "decay_every": [HOUR, DAY, 7 * DAY],
+    "consolidate_every": [HOUR, DAY, 7 * DAY],
+    "idle": [MINUTE, HOUR],
+    "grace": [0, 5 * MINUTE, 2 * DAY],
     "least_turns": [1, 3, 12],
     "duplicate_above": [0.3, 0.9, 2.0],
 }
@@ -49,7 +51,7 @@ _moments = st.tuples(
 
 def _happened(moments: list[tuple[int, int, list[Any], str]]) -> list[Happening]:
     events: list[Happening] = []
-    at = NOON - NOON % DAY_MS  # on the edge of a window
+    at = NOON - NOON % DAY  # on the edge of a window
     for number, (step, kind, found, session) in enumerate(moments):
         at += step
         if kind == 0:
@@ -76,7 +78,7 @@ def configurations(**fixed: Any) -> st.SearchStrategy[Any]:
 
 def ticks() -> st.SearchStrategy[list[int]]:
     """Return a strategy for times at which a timer tells the time."""
-    return st.lists(st.integers(NOON - 60 * DAY_MS, NOON + 900 * DAY_MS), max_size=20)
+    return st.lists(st.integers(NOON - 60 * DAY, NOON + 900 * DAY), max_size=20)
 
 
 def long_life(seed: int) -> tuple[Any, list[Happening]]:

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from emgas import Turn
-from emgas.times import DAY_MS, MINUTE_MS
+from emgas.times import DAY_MS as DAY
+from emgas.times import MINUTE_MS as MINUTE
 from state.events.events import AnyEvent, ConsolidationWindowClosed, DecayWindowClosed
 
 WEEKS = 24
-FIRST_WEEK = 2784 * 7 * DAY_MS  # ms: the tumbling windows of a week end at its multiples
+FIRST_WEEK = 2784 * 7 * DAY  # ms: the tumbling windows of a week end at its multiples
 OF_A_WEEK = 12
 THINGS = (
     "anchor",
@@ -42,13 +43,13 @@ def talk(graphs: Iterable[str], weeks: int = WEEKS) -> list[Turn]:
 
 def _turn(graph: str, week: int, number: int) -> Turn:
     thing = THINGS[week % len(THINGS)]
-    start = FIRST_WEEK + week * 7 * DAY_MS + (3 * DAY_MS if week % 2 else 0)
+    start = FIRST_WEEK + week * 7 * DAY + (3 * DAY if week % 2 else 0)
     return Turn(
         id=f"t{week}-{number}",
         graph=graph,
         speaker="Ada",
         text=f"The kettle number {number} stands beside the {thing}.",
-        at=start + (number - OF_A_WEEK + 2) * 10 * MINUTE_MS,
+        at=start + (number - OF_A_WEEK + 2) * 10 * MINUTE,
     )
 
 
@@ -59,5 +60,5 @@ def kinds(events: Iterable[AnyEvent]) -> dict[str, list[str]]:
         if isinstance(event, DecayWindowClosed):
             closed.setdefault(event.graph, []).append("decay")
         elif isinstance(event, ConsolidationWindowClosed):
-            closed.setdefault(event.graph, []).append("session" if event.at % (7 * DAY_MS) else "tumbling")
+            closed.setdefault(event.graph, []).append("session" if event.at % (7 * DAY) else "tumbling")
     return closed
