@@ -14,6 +14,7 @@ from emgas.messages.memory_settings import Settings
 from emgas.messages.queries import Failure
 from emgas.messages.topics import ANSWER, INBOUND
 from emgas.messages.turns import Configure, Forget, Undo
+from emgas.times import DAY_MS
 from emgas.wire import partition_of
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome
 
@@ -78,6 +79,12 @@ async def test_wishes_without_an_id_get_ids_of_their_own() -> None:
         ("configure", {"preset": "goldfish"}, "preset: there is no such preset: choose one of default"),
         ("configure", {"halflife": 5}, "halflife: is not a known field"),
         ("configure", {"half_life": 0}, "half_life: must be greater than or equal to 1"),
+        ("configure", {"half_life": 40_000 * DAY_MS}, "half_life: must be less than or equal to 3162240000000"),
+        ("configure", {"half_life": 10**30}, "half_life: must be less than or equal to 3162240000000"),
+        ("configure", {"half_life": 1e30}, "half_life: must be a valid integer"),
+        ("configure", {"grace": 10**15}, "grace: must be less than or equal to 31622400000"),
+        ("configure", {"long_windows": 2**64}, "long_windows: must be less than or equal to 9007199254740992"),
+        ("configure", {"long_recalls": 2**64}, "long_recalls: must be less than or equal to 9007199254740992"),
         ("configure", {"half_life": 1.5}, "half_life: must be a valid integer"),
         ("forget", {"concepts": "tea"}, "concepts: must be a valid list"),
         ("forget", {"turns": [""]}, "turns.0: must have at least 1 character"),

@@ -68,7 +68,7 @@ def test_what_is_configured_is_in_force_and_what_is_not_given_stays(data: Path) 
         ("--grace", "99999999999w", "'--grace': 99999999999w is out of bounds: take 0 to 366d"),
         ("--long-windows", "1" + "0" * 30, "long_windows: must be less than or equal to 9007199254740992"),
         ("--long-recalls", "1" + "0" * 30, "long_recalls: must be less than or equal to 9007199254740992"),
-        ("--preset", "goldfish", "there is no preset goldfish: take one of default, forgetful, elephant"),
+        ("--preset", "goldfish", "there is no preset goldfish: choose one of default, forgetful, elephant"),
     ],
 )
 def test_a_value_out_of_bounds_is_refused_with_the_setting_and_the_memory_goes_on(
@@ -154,7 +154,7 @@ def test_what_a_new_graph_is_told_comes_before_its_first_turn(published: Path) -
 
 def test_an_unknown_preset_is_a_wrong_call_and_nothing_is_published(published: Path) -> None:
     said = emgas(published, "publish", "-", "--preset", "goldfish", stdin=turns("goldie"), code=2)
-    assert "there is no preset goldfish: take one of default, forgetful," in said.err
+    assert "there is no preset goldfish: choose one of default, forgetful," in said.err
     assert emgas_here(published, "configure", "goldie", code=3).code == 3
 
 

@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import pytest
-from annotated_types import Ge, Gt, Le
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -27,11 +26,9 @@ FIELDS = sorted(AllSettings.model_fields)
 
 def bounds(name: str) -> tuple[float, float]:
     """Give the smallest and the largest value that a setting may have."""
-    found = AllSettings.model_fields[name].metadata
-    (low,) = (each.ge if isinstance(each, Ge) else math.nextafter(each.gt, math.inf) for each in found
-              if isinstance(each, Ge | Gt))  # fmt: skip
-    (high,) = (each.le for each in found if isinstance(each, Le))
-    return low, high
+    told = AllSettings.model_json_schema()["properties"][name]
+    low = told["minimum"] if "minimum" in told else math.nextafter(told["exclusiveMinimum"], math.inf)
+    return low, told["maximum"]
 
 
 def beyond(name: str) -> list[float]:

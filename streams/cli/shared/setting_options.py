@@ -9,18 +9,20 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from emgas.errors import InvalidMessageError
-from emgas.messages.memory_settings import PRESETS, AllSettings, is_duration
+from emgas.messages.memory_settings import PRESETS, AllSettings, Settings, is_duration
+from emgas.validation import build
 from streams.cli.shared import durations, output
 
 Command = TypeVar("Command", bound=Callable[..., None])
 NAMES = tuple(AllSettings.model_fields)
 PRESET_NAMES = ", ".join(PRESETS)
+_SCHEMA: dict[str, dict[str, Any]] = AllSettings.model_json_schema()["properties"]
 
 
 def known_preset(name: str | None) -> str | None:
     """Let the name of a preset through, or exit with those that there are."""
     if name is not None and name not in PRESETS:
-        output.fail(f"there is no preset {name}: take one of {PRESET_NAMES}", output.USAGE)
+        output.fail(f"there is no preset {name}: choose one of {PRESET_NAMES}", output.USAGE)
     return name
 
 
@@ -52,16 +54,14 @@ def _annotation(name: str) -> Any:
 
 
 def _duration_of(name: str) -> Callable[[str], int]:
-    """Make the parser of a duration within the bounds of a setting; in ms it would be told in words nobody has used."""
-    bounds = {type(bound).__name__: bound for bound in AllSettings.model_fields[name].metadata}
-    least, most = bounds["Ge"].ge, bounds["Le"].le
+    """Make the parser of a duration within the bounds of a setting: told here, they are not told in ms."""
 
     def parsed(text: str) -> int:
         duration = durations.milliseconds(text)
-        if not least <= duration <= most:
-            raise typer.BadParameter(
-                f"{text} is out of bounds: take {durations.spoken(least)} to {durations.spoken(most)}"
-            )
+        try:
+            build(Settings, {name: duration})
+        except InvalidMessageError:
+            raise typer.BadParameter(f"{text} is out of bounds: take {bounds(name)}") from None
         return duration
 
     return parsed
@@ -85,4 +85,13 @@ def assignment(text: str) -> tuple[str, float]:
 
 def spoken(name: str, value: float) -> str:
     """Write a setting's value for people: "60d", "0.03"."""
-    return durations.spoken(int(value)) if is_duration(name) else f"{value:g}"
+    if is_duration(name):
+        return durations.spoken(int(value))
+    return str(value) if isinstance(value, int) else f"{value:g}"
+
+
+def bounds(name: str) -> str:
+    """Write the bounds of a setting for people: "1ms to 36600d", "over 0 to 2"."""
+    told = _SCHEMA[name]
+    least = spoken(name, told["minimum"]) if "minimum" in told else f"over {spoken(name, told['exclusiveMinimum'])}"
+    return f"{least} to {spoken(name, told['maximum'])}"
