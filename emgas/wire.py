@@ -1,4 +1,7 @@
-"""How a message becomes a record: topic names, keys, headers, and the rule that places a key in a partition.
+"""How a message becomes a record: records, topic names, keys, headers, and the rule that places a key in a partition.
+
+    ProducerRecord   what one sends           Receipt   what comes back for it: partition, offset, time
+    Record           what one reads
 
 A record of `turns` or `queries`:
 
@@ -19,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 CORRELATION_ID: Final = "correlation-id"
 REPLY_TO: Final = "reply-to"
@@ -27,6 +30,35 @@ REPLY_PARTITION: Final = "reply-partition"
 DEADLINE: Final = "deadline"
 
 Headers = tuple[tuple[str, bytes], ...]
+
+
+class Record(NamedTuple):
+    """One record as it lies in its partition; `timestamp` is the log's, ms since the epoch.  A null value reads b""."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes
+    headers: Headers = ()
+
+
+class ProducerRecord(NamedTuple):
+    """One record to append: its key places it unless `partition` says; without `timestamp` (ms) it is of the present."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+    partition: int | None = None
+    timestamp: int | None = None
+
+
+class Receipt(NamedTuple):
+    """An acknowledgement: where a record came to lie, and the timestamp (ms) that the log gave it."""
+
+    partition: int
+    offset: int
+    timestamp: int
 
 
 @dataclass(frozen=True, slots=True)

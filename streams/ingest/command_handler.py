@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -24,7 +24,7 @@ from emgas import limits
 from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Configure, Forget, Turn, Undo
 from emgas.validation import describe
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.forgetting import wished
 from processors.recall.dense import Embedder, model_name, vector_of
@@ -53,16 +53,6 @@ Message = Turn | Configure | Forget | Undo
 LIVE_MS = 3_600_000  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
-class Arrival(NamedTuple):
-    """A record of `turns` as it came; `timestamp` is the log's, in ms."""
-
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes
-    headers: dict[str, bytes]
-
-
 class RejectedError(Exception):
     """The record cannot be accepted; the text says why and what to do."""
 
@@ -71,7 +61,7 @@ class RejectedError(Exception):
 class Decision:
     """One record, the event it becomes, and what its sender is told."""
 
-    arrival: Arrival
+    arrival: Record
     drafts: list[Draft]
     status: Literal["accepted", "duplicate", "rejected"]
     turn: str | None
@@ -110,7 +100,7 @@ class CommandHandler:
         self._pending.clear()
         self._born.clear()
 
-    def read(self, arrival: Arrival) -> Message | Decision:
+    def read(self, arrival: Record) -> Message | Decision:
         """Return what `arrival` says, or that it is rejected."""
         try:
             check_size(arrival.value)
@@ -122,7 +112,7 @@ class CommandHandler:
             return _rejected(arrival, None, str(why))
         return message
 
-    def judge(self, arrival: Arrival, message: Message) -> Decision:
+    def judge(self, arrival: Record, message: Message) -> Decision:
         """Return the events that account for `arrival`.  For a command, everything before it must be folded."""
         if isinstance(message, Configure):
             return self._configured(arrival, message)
@@ -155,7 +145,7 @@ class CommandHandler:
         known = None if graph is None else graph.passages.knows(turn.id)
         return self._pending.get((turn.graph, turn.id)) if known is None else known
 
-    def _recorded(self, arrival: Arrival, turn: Turn) -> Decision:
+    def _recorded(self, arrival: Record, turn: Turn) -> Decision:
         said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now()
         at = min(said_at, now + self._skew_ms)
         found = self._extractor.of_turn(turn.text, speaker=turn.speaker, at=at)
@@ -197,7 +187,7 @@ class CommandHandler:
         self._born.add(graph)
         return [partial(GraphConfigured, graph=graph, preset=self._preset, settings=PRESETS[self._preset])]
 
-    def _configured(self, arrival: Arrival, message: Configure) -> Decision:
+    def _configured(self, arrival: Record, message: Configure) -> Decision:
         settings = PRESETS[message.preset].model_copy(update=message.settings.model_dump(exclude_none=True))
         self._born.add(message.graph)
         draft = partial(
@@ -205,7 +195,7 @@ class CommandHandler:
         )
         return Decision(arrival, [draft], "accepted", message.id, graph=message.graph)
 
-    def _forgotten(self, arrival: Arrival, message: Forget) -> Decision:
+    def _forgotten(self, arrival: Record, message: Forget) -> Decision:
         graph = self._state.graph(message.graph)
         if graph is None:
             return _rejected(arrival, message, f"nobody has written to graph {message.graph!r}: nothing to forget")
@@ -216,7 +206,7 @@ class CommandHandler:
         draft = partial(Forgotten, src=arrival.offset, graph=message.graph, concepts=gone.concepts, turns=gone.turns)
         return Decision(arrival, [draft], "accepted", message.id, graph=message.graph)
 
-    def _taken_back(self, arrival: Arrival, message: Undo) -> Decision:
+    def _taken_back(self, arrival: Record, message: Undo) -> Decision:
         graph = self._state.graph(message.graph)
         if graph is None:
             return _rejected(arrival, message, f"nobody has written to graph {message.graph!r}: nothing to undo")
@@ -248,7 +238,7 @@ class CommandHandler:
         return [concept.id for concept in self._extractor.of_query(text).concepts]
 
 
-def _rejected(arrival: Arrival, message: Message | None, reason: str) -> Decision:
+def _rejected(arrival: Record, message: Message | None, reason: str) -> Decision:
     draft = partial(TurnRejected, src=arrival.offset, reason=reason)
     return Decision(arrival, [draft], "rejected", message.id if message else None, reason)
 

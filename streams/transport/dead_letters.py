@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from emgas.wire import as_mapping
-from replay.log import LogReader, Record
+from emgas.wire import Record, as_mapping
+from replay.log import LogReader
 
 
 class DeadLetter(NamedTuple):

@@ -26,8 +26,8 @@ from tests.support.command_handlers import (
     reason_of,
     recorded,
 )
+from tests.support.fakes import arrival
 from tests.support.logs import LogWriter
-from tests.support.sender import arrival
 
 # how a graph lives
 

@@ -19,9 +19,9 @@ from streams.ingest.command_handler import CommandHandler
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.turn_processor import Delivery, TurnProcessor, TurnsSkippedError
 from tests.support.command_handlers import OneConcept
-from tests.support.memory_log import MemoryLog
+from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords, arrival
+from tests.support.logs import MemoryLog
 from tests.support.pipeline import eventually
-from tests.support.sender import DEAD_LETTERS, REPLIES, SentRecords, arrival
 from tests.support.window_timers import keeper_of
 
 PARTITIONS = 4

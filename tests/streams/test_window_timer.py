@@ -34,9 +34,8 @@ from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.turn_processor import Delivery, TurnProcessor
 from streams.ingest.window_timer import WindowStuckError
 from tests.support.events import NOON
-from tests.support.logs import fold
-from tests.support.memory_log import MemoryLog
-from tests.support.sender import SentRecords, arrival
+from tests.support.fakes import SentRecords, arrival
+from tests.support.logs import MemoryLog, fold
 from tests.support.window_timers import CHANGES, keeper_of
 
 PARTITIONS = 1

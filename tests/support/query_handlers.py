@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 from emgas.errors import TransportError
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
-from replay.log import Record
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.command_handler import Draft
@@ -22,8 +21,8 @@ from streams.recovery.event_table import Partitions
 from streams.recovery.snapshots import SnapshotTaker
 from streams.settings import Settings
 from tests.support.events import turn_recorded
-from tests.support.memory_log import MemoryLog
-from tests.support.sender import REPLIES, SentRecords, arrival
+from tests.support.fakes import REPLIES, SentRecords, arrival
+from tests.support.logs import MemoryLog
 from tests.support.window_timers import keeper_of
 
 PARTITIONS = 4

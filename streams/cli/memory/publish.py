@@ -23,6 +23,7 @@ from emgas.client.connection import Connection
 from emgas.errors import EmgasError
 from emgas.importers.registry import FORMATS, BadLine, Item, Options, read, read_folder
 from emgas.messages.turns import Outcome
+from emgas.wire import ProducerRecord
 from processors.recall.context import utc
 from state.events.memory_settings import PRESETS
 from streams.cli.shared import output
@@ -169,7 +170,8 @@ async def _bury(connection: Connection, line: BadLine) -> None:
     headers = error_headers(connection.topics.turns, -1, -1, reason)
     if len(line.raw) > limits.TRANSPORT_BYTES:
         headers += (("emgas.errors.original-bytes", str(len(line.raw)).encode()),)
-    await connection.send(connection.topics.dead_letters, None, line.raw[: limits.TRANSPORT_BYTES], headers)
+    value = line.raw[: limits.TRANSPORT_BYTES]
+    await connection.send(ProducerRecord(connection.topics.dead_letters, None, value, headers))
 
 
 def _tell_rejection(outcome: Outcome) -> None:

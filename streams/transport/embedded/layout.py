@@ -16,10 +16,10 @@ import sqlite3
 import struct
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from emgas.errors import TransportError
-from emgas.wire import Headers
+from emgas.wire import Headers, Record
 
 FILE: Final = "log.sqlite3"
 LAYOUT: Final = 1  # PRAGMA user_version
@@ -36,16 +36,6 @@ create table if not exists position(
     grp text not null, topic text not null, partition int not null, offset int not null,
     primary key(grp, topic, partition)) without rowid;
 """
-
-
-class StoredRecord(NamedTuple):
-    """One record as it lies in the log; `timestamp` in ms."""
-
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
-    headers: Headers
 
 
 class Partition:
@@ -79,7 +69,7 @@ def partitions_of(db: sqlite3.Connection) -> dict[tuple[str, int], Partition]:
     return {(topic, partition): Partition(r, start, end) for topic, partition, r, start, end in rows}
 
 
-def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> list[StoredRecord]:
+def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> list[Record]:
     """Return the records with start <= offset < end, at most `limit` and about READ_BYTES of them, at least one."""
     rows = db.execute(
         f"select offset, timestamp, key, value, headers from records_{row:d}"  # noqa: S608  (an integer of our own)
@@ -88,7 +78,7 @@ def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> 
     )
     found, size = [], 0
     for offset, timestamp, key, value, headers in rows:
-        found.append(StoredRecord(offset, timestamp, key, value, unpack(headers) if headers else ()))
+        found.append(Record(offset, timestamp, key, value or b"", unpack(headers) if headers else ()))
         size += len(value or b"")
         if size >= READ_BYTES:
             break

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from emgas.errors import NoMemoryError, TransportError
-from replay.log import Record
+from emgas.wire import Record
 from streams.transport.embedded import layout
-from streams.transport.embedded.layout import StoredRecord
 
 
 class Readable(Protocol):
@@ -23,7 +22,7 @@ class Readable(Protocol):
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
         """Return (first offset kept, offset after the last)."""
 
-    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[StoredRecord]:
+    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
         """Return up to `limit` records from offset `start` on."""
 
 
@@ -52,7 +51,7 @@ class EmbeddedReader:
             if not records:
                 raise TransportError(f"{self._topic}[{partition}] lost offset {at} while it was read")
             at = records[-1].offset + 1
-            yield [Record(r.offset, r.timestamp, r.key, r.value or b"", r.headers) for r in records]
+            yield records
             await asyncio.sleep(0)  # a long replay beside a live worker must not starve it
 
 
@@ -102,7 +101,7 @@ class ReadOnlyLog:
         found = self._find(topic, partition)
         return found.start, found.end
 
-    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[StoredRecord]:
+    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
         """Return up to `limit` records from offset `start` on."""
         found = self._find(topic, partition)
         try:

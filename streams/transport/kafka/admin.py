@@ -7,8 +7,8 @@ speaks Metadata up to version 5, so a topic's UUID (version 10) is not to be had
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from typing import Any, Unpack
 
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
@@ -16,7 +16,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
 from aiokafka.errors import TopicAlreadyExistsError, for_code  # type: ignore[import-untyped]
 
-from emgas.client.kafka import FAILURES, Security
+from emgas.client.kafka import Security, kafka_errors
 from emgas.errors import TransportError
 from streams.transport.topic_plan import TopicDescription, TopicPlan, another_partition_count, settings_of
 
@@ -68,7 +68,7 @@ class KafkaTopics:
     @asynccontextmanager
     async def _admin(self) -> AsyncIterator[AIOKafkaAdminClient]:
         admin = AIOKafkaAdminClient(**self._connect)
-        with _told_as_ours(self._bootstrap):
+        with kafka_errors(self._bootstrap):
             async with asyncio.timeout(self._timeout):
                 try:
                     await admin.start()
@@ -125,11 +125,3 @@ def _described(
     return TopicDescription(
         name, len(partitions), replication, offsets, None, {key: config[key] for key in planned if key in config}
     )
-
-
-@contextmanager
-def _told_as_ours(bootstrap: str) -> Iterator[None]:
-    try:
-        yield
-    except FAILURES as error:
-        raise TransportError(f"Kafka at {bootstrap}: {type(error).__name__} {error}") from error
