@@ -54,7 +54,8 @@ async def found(settings: Settings) -> AsyncIterator[Transport]:
 
 
 def embedded(settings: Settings, log: EmbeddedLog) -> Transport:
-    """Make a transport of an open log that has its topics."""
+    """Make a transport of an open log; its topics are born if need be."""
+    _give_birth(settings, log)
     names = settings.topics
     destinations = {topic: log.partitions(topic) for topic in (names.replies, *settings.reply_topics)}
     driver = partial(EmbeddedTransport, log)
@@ -113,10 +114,14 @@ def opened(settings: Settings) -> Iterator[EmbeddedLog]:
     Raises TransportError, DataDirectoryInUseError.
     """
     with closing(EmbeddedLog(settings.home)) as log:
-        if settings.topics.turns not in log.topics():
-            for wanted in plan(settings.topics, settings.partitions):
-                log.create_topic(wanted)
+        _give_birth(settings, log)
         yield log
+
+
+def _give_birth(settings: Settings, log: EmbeddedLog) -> None:
+    if settings.topics.turns not in log.topics():
+        for wanted in plan(settings.topics, settings.partitions):
+            log.create_topic(wanted)
 
 
 async def create(settings: Settings) -> None:

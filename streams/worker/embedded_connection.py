@@ -32,7 +32,7 @@ def connect(url: str, topics: TopicNames) -> EmbeddedConnection:
 
 
 class EmbeddedConnection:
-    """See emgas/client/connection.py.  A `log` that is given is open, has its topics, and outlives the connection."""
+    """See emgas/client/connection.py.  A `log` that is given is open, and outlives the connection."""
 
     def __init__(self, settings: Settings, log: EmbeddedLog | None = None) -> None:
         self.topics = settings.topics

@@ -43,7 +43,7 @@ def worker_name() -> str:
 async def running(
     settings: Settings, on_halt: Callable[[BaseException], None], embedded_log: EmbeddedLog | None = None
 ) -> AsyncIterator[MemoryApp]:
-    """Run a worker for as long as the block lasts: on `embedded_log`, if one is given that is open and has its topics.
+    """Run a worker for as long as the block lasts: on `embedded_log`, if one is given.
 
     Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such extractor or
     model), and what halts the worker while it starts: Faust's start would never come to its end then.
