@@ -14,7 +14,7 @@ A record of `turns` or `queries`:
              ce_*             CloudEvents 1.0, binary mode: written, never required
 
 No header is required.  The partition is the Java client's default, murmur2(key) & 0x7fffffff % partitions; librdkafka
-clients (kcat, confluent-kafka) must be told: `partitioner=murmur2_random`.  The owner rejects a key that
+clients (kcat, confluent-kafka) must be told: `partitioner=murmur2_random`.  The worker rejects a key that
 landed elsewhere, because another worker would hold its graph.
 """
 
@@ -43,7 +43,7 @@ class Record(NamedTuple):
 
 
 class ProducerRecord(NamedTuple):
-    """One record to append: its key places it unless `partition` says; without `timestamp` (ms) it is of the present."""
+    """One record to append: its key places it unless `partition` does; without `timestamp` (ms), it is of this moment."""
 
     topic: str
     key: bytes | None
@@ -101,7 +101,7 @@ class ReplyAddress:
     correlation_id: bytes
 
     def headers(self, deadline_ms: int) -> Headers:
-        """Return the headers that ask for an answer at this address until `deadline_ms`."""
+        """Ask in headers for an answer at this address until `deadline_ms`."""
         return (
             (CORRELATION_ID, self.correlation_id),
             (REPLY_TO, self.topic.encode()),
@@ -111,7 +111,7 @@ class ReplyAddress:
 
 
 def cloud_event(kind: str, identity: str, subject: str) -> Headers:
-    """Return CloudEvents 1.0 binary-mode headers for a message of `kind` ("turn", "query", "reply", "dead-letter")."""
+    """Write CloudEvents 1.0 binary-mode headers for a message of `kind` ("turn", "query", "reply", "dead-letter")."""
     return (
         ("ce_specversion", b"1.0"),
         ("ce_id", identity.encode()),
@@ -123,12 +123,12 @@ def cloud_event(kind: str, identity: str, subject: str) -> Headers:
 
 
 def as_mapping(headers: Iterable[tuple[str, bytes]] | Mapping[str, bytes] | None) -> dict[str, bytes]:
-    """Return headers as a mapping; of a repeated header the last one counts."""
+    """Map headers by name; of a repeated header the last one counts."""
     return dict(headers or ())
 
 
 def murmur2(key: bytes) -> int:
-    """Return Kafka's murmur2 hash of `key`, unsigned 32 bit (the Java client's `Utils.murmur2`)."""
+    """Hash `key` by Kafka's murmur2, unsigned 32 bit (the Java client's `Utils.murmur2`)."""
     mask, m = 0xFFFFFFFF, 0x5BD1E995
     h = (0x9747B28C ^ len(key)) & mask
     whole = len(key) & ~3
@@ -141,7 +141,7 @@ def murmur2(key: bytes) -> int:
     return h ^ h >> 15
 
 
-def partition_of(graph: str | bytes, partitions: int) -> int:
-    """Return the partition that owns `graph` (or the key that names it) among `partitions`."""
-    key = graph.encode() if isinstance(graph, str) else graph
+def partition_of(graph_id: str | bytes, partitions: int) -> int:
+    """Find the partition that holds the graph `graph_id` (or the key that names it), one of `partitions`."""
+    key = graph_id.encode() if isinstance(graph_id, str) else graph_id
     return (murmur2(key) & 0x7FFFFFFF) % partitions

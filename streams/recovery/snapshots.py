@@ -26,8 +26,8 @@ log = structlog.get_logger()
 class Checkpointed(Protocol):
     """What can be asked for a checkpoint of a partition (streams/recovery/event_table.py)."""
 
-    def checkpoint(self, number: int, path: Path) -> None:
-        """Make the new directory `path` a store of what partition `number` has folded by now."""
+    def checkpoint(self, partition: int, path: Path) -> None:
+        """Make the new directory `path` a store of what `partition` has folded by now."""
 
 
 class SnapshotTaker:
@@ -43,10 +43,10 @@ class SnapshotTaker:
 
     @property
     def is_wanted(self) -> bool:
-        """Return whether there is a place for snapshots."""
+        """Tell whether there is a place for snapshots."""
         return self._settings.snapshots is not None
 
-    async def take(self, number: int) -> Manifest:
+    async def take(self, partition: int) -> Manifest:
         """Take a snapshot of a partition that is open, and remove those that are too many.
 
         Raises SnapshotsUnreachableError, SnapshotRefusedError (nothing is folded yet), StoreCorruptError.
@@ -55,11 +55,11 @@ class SnapshotTaker:
         snapshots = Snapshots(self._settings.snapshots, self._settings.prefix)
         async with self._one_at_a_time:
             with self._place() as checkpoint:
-                self._folds.checkpoint(number, checkpoint)
-                manifest = await described(self._reader, number, self._settings.prefix, checkpoint, self._now())
+                self._folds.checkpoint(partition, checkpoint)
+                manifest = await described(self._reader, partition, self._settings.prefix, checkpoint, self._now())
                 await asyncio.to_thread(snapshots.write, manifest, checkpoint)
-            await asyncio.to_thread(snapshots.retain, number, self._settings.snapshots_kept, self._now())
-        log.info("snapshot taken", partition=number, snapshot=manifest.name, bytes=manifest.bytes)
+            await asyncio.to_thread(snapshots.retain, partition, self._settings.snapshots_kept, self._now())
+        log.info("snapshot taken", partition=partition, snapshot=manifest.name, bytes=manifest.bytes)
         return manifest
 
     @contextmanager
@@ -77,22 +77,22 @@ class SnapshotTaker:
             yield Path(directory) / "store"
 
 
-async def restore_missing(settings: Settings, number: int, reader: LogReader) -> None:
+async def restore_missing(settings: Settings, partition: int, reader: LogReader) -> None:
     """Fetch the newest good snapshot of a partition whose store is not there; without one, it is folded anew.
 
     What cannot be used is logged, never fatal: the log has everything.
     """
-    if settings.snapshots is None or settings.store_of(number).exists():
+    if settings.snapshots is None or settings.store_of(partition).exists():
         return
     try:
         manifest = await restore(
-            Snapshots(settings.snapshots, settings.prefix), number, reader, settings.store_of(number), _refused
+            Snapshots(settings.snapshots, settings.prefix), partition, reader, settings.store_of(partition), _refused
         )
     except SnapshotsUnreachableError as error:
-        log.error("no snapshots: folding from the beginning", partition=number, error=str(error))
+        log.error("no snapshots: folding from the beginning", partition=partition, error=str(error))
         return
     if manifest is not None:
-        log.info("snapshot restored", partition=number, snapshot=manifest.name, watermark=manifest.watermark)
+        log.info("snapshot restored", partition=partition, snapshot=manifest.name, watermark=manifest.watermark)
 
 
 def _refused(why: str) -> None:

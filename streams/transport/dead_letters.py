@@ -25,7 +25,7 @@ class DeadLetter(NamedTuple):
 
 
 async def read_all(log: LogReader) -> list[DeadLetter]:
-    """Return what the topic `dead-letters` keeps, oldest first."""
+    """Read what the topic `dead-letters` keeps, oldest first."""
     letters = []
     for partition in range(await log.partitions()):
         start, end = await log.bounds(partition)

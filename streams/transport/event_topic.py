@@ -71,7 +71,7 @@ class _EmbeddedTopic(EmbeddedReader):
         self._turns = EmbeddedReader(log, topics.turns)
 
     async def sources(self, partition: int) -> int:
-        """Return the offset after the last record of `turns`."""
+        """Give the offset after the last record of `turns`."""
         return (await self._turns.bounds(partition))[1]
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
@@ -88,7 +88,7 @@ class _KafkaTopic(KafkaReader):
         self._turns = KafkaReader(bootstrap, topics.turns)
 
     async def sources(self, partition: int) -> int:
-        """Return the offset after the last record of `turns`."""
+        """Give the offset after the last record of `turns`."""
         return (await self._turns.bounds(partition))[1]
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:

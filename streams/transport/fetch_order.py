@@ -33,7 +33,10 @@ class FetchOrder:
         self._rest_failed = False  # beside questions: it fails again, and is then told, when it is read alone
 
     async def fetch(self, read: Read, active: set[TP], seconds: float, portion: int) -> RecordMap:
-        """Read of `active` by the order above; `portion` bounds what recovery takes at once.  Raises what `read` does."""
+        """Read of `active` by the order above; `portion` bounds what recovery takes at once.
+
+        Raises what `read` raises.
+        """
         first = {tp for tp in active if self._comes_first(tp)}
         rest = active - first
         if self._rest_failed and rest:

@@ -1,4 +1,7 @@
-"""The two transports behind one face: find the topics, create them, describe them.  Nobody else asks which it is."""
+"""The two transports behind one face: find the topics, create them, describe them.  Nobody else asks which it is.
+
+The embedded log has one owner: `opened` (and `found`, which uses it), for as long as its block lasts.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +138,7 @@ async def create(settings: Settings) -> None:
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:
-    """Return how the topics are.  Raises TransportError when one is missing, NoMemoryError as `check_there`."""
+    """Describe the topics.  Raises TransportError when one is missing, NoMemoryError as `check_there`."""
     check_there(settings)
     names = [wanted.name for wanted in plan(settings.topics, settings.partitions)]
     if settings.is_embedded:
@@ -149,7 +152,7 @@ async def describe(settings: Settings) -> list[TopicDescription]:
 
 
 async def risks(settings: Settings) -> list[str]:
-    """Return, for an operator, which settings of the topic `events` are not as planned, and may lose events."""
+    """Tell an operator which settings of the topic `events` are not as planned, and may lose events."""
     if settings.is_embedded:
         return []
     (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)

@@ -127,7 +127,7 @@ class Ownership:
             held.clear()
 
     async def _settle(self) -> None:
-        """Return once no batch of turns and no window is half done."""
+        """Wait until no batch of turns and no window is half done."""
         for partition, processor in self.processors.items():
             await processor.settle()
             async with self.timers[partition].lock:  # a window is closed as a whole

@@ -45,8 +45,8 @@ async def running(
 ) -> AsyncIterator[MemoryApp]:
     """Run a worker for as long as the block lasts: on `embedded_log`, if one is given.
 
-    Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such extractor or
-    model), and what halts the worker while it starts: Faust's start would never come to its end then.
+    Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such
+    extractor or model), and what halts the worker while it starts: Faust's start would never come to its end then.
     """
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder)

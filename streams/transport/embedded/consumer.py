@@ -43,13 +43,13 @@ class EmbeddedConsumer(PositionedConsumer):
 
     async def on_start(self) -> None:
         """Listen to the log."""
-        self._bell = AppendNotifier(self._log, self._news)
+        self._notifier = AppendNotifier(self._log, self._news)
         await super().on_start()
 
     async def on_stop(self) -> None:
         """Commit, as every consumer, and listen no more."""
         await super().on_stop()
-        self._bell.close()
+        self._notifier.close()
 
     # the group of one
 
@@ -73,7 +73,7 @@ class EmbeddedConsumer(PositionedConsumer):
         return {TP(topic, partition) for topic, partitions in member.assignment for partition in partitions}
 
     def assignment(self) -> set[TP]:
-        """Return all partitions of the subscribed topics."""
+        """Give all partitions of the subscribed topics."""
         return set(self._assigned)
 
     # fetching
@@ -128,7 +128,7 @@ class EmbeddedConsumer(PositionedConsumer):
         self._positions.update({tp: self._log.bounds(*tp)[0] for tp in partitions or self._assigned})
 
     async def position(self, tp: TP) -> int | None:
-        """Return the next offset to fetch."""
+        """Give the next offset to fetch."""
         return self._positions.get(tp)
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:
@@ -136,25 +136,25 @@ class EmbeddedConsumer(PositionedConsumer):
         return True
 
     def highwater(self, tp: TP) -> int:
-        """Return the offset after the last record."""
+        """Give the offset after the last record."""
         return self._log.bounds(*tp)[1]
 
     async def highwaters(self, *partitions: TP) -> Mapping[TP, int]:
-        """Return the offsets after the last records."""
+        """Give the offsets after the last records."""
         return {tp: self.highwater(tp) for tp in partitions}
 
     async def earliest_offsets(self, *partitions: TP) -> Mapping[TP, int]:
-        """Return the offsets of the first records kept."""
+        """Give the offsets of the first records kept."""
         return {tp: self._log.bounds(*tp)[0] for tp in partitions}
 
     # topics
 
     def topic_partitions(self, topic: str) -> int | None:
-        """Return the partition count of `topic`."""
+        """Count the partitions of `topic`."""
         return self._log.partitions(topic)
 
     def key_partition(self, topic: str, key: bytes | None, partition: int | None = None) -> int | None:
-        """Return where `key` lies."""
+        """Place `key`."""
         if partition is not None:
             return partition
         return self.app.producer.key_partition(topic, key).partition  # type: ignore[arg-type]  # a record may lack a key

@@ -56,7 +56,7 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 
 def check_layout(db: sqlite3.Connection, path: Path) -> bool:
-    """Return whether the file has its tables yet.  Raises TransportError when a newer version of EMGAS wrote it."""
+    """Tell whether the file has its tables yet.  Raises TransportError when a newer version of EMGAS wrote it."""
     found = db.execute("pragma user_version").fetchone()[0]
     if found > LAYOUT:
         raise TransportError(f"{path} has layout {found}, this version reads up to {LAYOUT}: run a newer EMGAS")
@@ -64,13 +64,13 @@ def check_layout(db: sqlite3.Connection, path: Path) -> bool:
 
 
 def partitions_of(db: sqlite3.Connection) -> dict[tuple[str, int], Partition]:
-    """Return every partition in the file."""
+    """Find every partition in the file."""
     rows = db.execute("select topic, partition, r, start, end from partition")
     return {(topic, partition): Partition(r, start, end) for topic, partition, r, start, end in rows}
 
 
 def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> list[Record]:
-    """Return the records with start <= offset < end, at most `limit` and about READ_BYTES of them, at least one."""
+    """Read the records with start <= offset < end, at most `limit` and about READ_BYTES of them, at least one."""
     rows = db.execute(
         f"select offset, timestamp, key, value, headers from records_{row:d}"  # noqa: S608  (an integer of our own)
         " where offset >= ? and offset < ? order by offset limit ?",
@@ -86,7 +86,7 @@ def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> 
 
 
 def pack(headers: Iterable[tuple[str, bytes]]) -> bytes | None:
-    """Return headers in the form drawn above; order and repetition are kept."""
+    """Pack headers in the form drawn above; order and repetition are kept."""
     parts = [
         part
         for name, value in headers
@@ -97,7 +97,7 @@ def pack(headers: Iterable[tuple[str, bytes]]) -> bytes | None:
 
 
 def unpack(packed: bytes | None) -> Headers:
-    """Return what `pack` was given."""
+    """Unpack what `pack` made."""
     texts, at = [], 0
     while packed and at < len(packed):
         (size,) = struct.unpack_from(">I", packed, at)

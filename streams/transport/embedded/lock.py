@@ -16,7 +16,7 @@ LOCK_FILE = "lock"
 
 
 class DirectoryLock:
-    """Held from construction to `release`.  Raises DataDirectoryInUseError when another holder lives, in any process."""
+    """Held from construction to `release`.  Raises DataDirectoryInUseError while another holds it, in any process."""
 
     def __init__(self, directory: Path) -> None:
         path = directory / LOCK_FILE

@@ -99,20 +99,20 @@ class EmbeddedLog:
         return Partition(row, 0, 0)
 
     def topics(self) -> tuple[str, ...]:
-        """Return the names of all topics."""
+        """List the names of all topics."""
         return tuple(self._plans)
 
     def partitions(self, topic: str) -> int:
-        """Return the partition count of `topic`."""
+        """Count the partitions of `topic`."""
         return self._plan(topic).partitions
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last)."""
+        """Give (first offset kept, offset after the last)."""
         found = self._partition(topic, partition)
         return found.start, found.end
 
     def describe(self, topic: str) -> TopicDescription:
-        """Return how `topic` was made and what it holds, in the words of Kafka's configuration."""
+        """Describe how `topic` was made and what it holds, in the words of Kafka's configuration."""
         made = self._plan(topic)
         with self._mutex, _failing("cannot read the log"):
             topic_id = str(self._db.execute("select id from topic where name=?", (topic,)).fetchone()[0])
@@ -145,7 +145,10 @@ class EmbeddedLog:
             raise TransportError(f"a record of {size} bytes is over the {limit} that topic {record.topic} takes")
 
     def append(self, records: Sequence[ProducerRecord]) -> list[int]:
-        """Append all of `records`, each with its partition and timestamp, or, when this raises, none; return their offsets."""
+        """Append all of `records` or, when this raises, none; return their offsets.
+
+        Each names its partition and its timestamp.
+        """
         with self._mutex:
             offsets = self._write(records)
             callbacks = list(self._callbacks)
@@ -170,7 +173,7 @@ class EmbeddedLog:
         return offsets
 
     def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
-        """Return up to `limit` records from offset `start` on."""
+        """Read up to `limit` records from offset `start` on."""
         at = self._partition(topic, partition)
         with self._mutex, _failing("cannot read the log"):
             return layout.read(self._db, at.row, start, at.end, limit)
@@ -195,7 +198,7 @@ class EmbeddedLog:
             db.executemany("insert or replace into position values(?,?,?,?)", rows)
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
-        """Return what `commit` stored for `group`."""
+        """Read what `commit` stored for `group`."""
         with self._mutex, _failing("cannot read the positions"):
             rows = self._db.execute("select topic, partition, offset from position where grp=?", (group,)).fetchall()
         return {(topic, partition): offset for topic, partition, offset in rows}

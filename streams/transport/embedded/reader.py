@@ -17,13 +17,13 @@ class Readable(Protocol):
     """What EmbeddedLog and ReadOnlyLog have in common."""
 
     def partitions(self, topic: str) -> int:
-        """Return the partition count of `topic`."""
+        """Count the partitions of `topic`."""
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last)."""
+        """Give (first offset kept, offset after the last)."""
 
     def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
-        """Return up to `limit` records from offset `start` on."""
+        """Read up to `limit` records from offset `start` on."""
 
 
 class EmbeddedReader:
@@ -35,11 +35,11 @@ class EmbeddedReader:
         self._batch = batch
 
     async def partitions(self) -> int:
-        """Return the partition count of the topic."""
+        """Count the partitions of the topic."""
         return self._log.partitions(self._topic)
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last one)."""
+        """Give (first offset kept, offset after the last one)."""
         return self._log.bounds(self._topic, partition)
 
     async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
@@ -90,19 +90,19 @@ class ReadOnlyLog:
         self._db.close()
 
     def partitions(self, topic: str) -> int:
-        """Return the partition count of `topic`."""
+        """Count the partitions of `topic`."""
         count = sum(name == topic for name, _ in self._partitions())
         if count == 0:
             raise NoMemoryError(f"topic {topic} does not exist: start a worker once, it creates the topics")
         return count
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last)."""
+        """Give (first offset kept, offset after the last)."""
         found = self._find(topic, partition)
         return found.start, found.end
 
     def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
-        """Return up to `limit` records from offset `start` on."""
+        """Read up to `limit` records from offset `start` on."""
         found = self._find(topic, partition)
         try:
             return layout.read(self._db, found.row, start, found.end, limit)

@@ -1,7 +1,7 @@
 """Creating and describing topics on Apache Kafka, by aiokafka's admin client.
 
-Only those of the plan (streams/transport/topic_plan.py) and only when told to: a worker never creates a topic.  aiokafka 0.14
-speaks Metadata up to version 5, so a topic's UUID (version 10) is not to be had, and `topic_id` stays None.
+Only those of the plan (streams/transport/topic_plan.py) and only when told to: a worker never creates a topic.
+aiokafka 0.14 speaks Metadata up to version 5, so a topic's UUID (version 10) is not to be had: `topic_id` stays None.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class KafkaTopics:
                 await asyncio.sleep(POLL_SECONDS)
 
     async def describe(self, names: Iterable[str]) -> list[TopicDescription]:
-        """Return those of `names` that exist, in their order."""
+        """Describe those of `names` that exist, in their order."""
         async with self._admin() as admin:
             present = {topic["topic"]: topic for topic in await _all_topics(admin)}
             there = [name for name in names if name in present]
@@ -83,7 +83,7 @@ async def _all_topics(admin: AIOKafkaAdminClient) -> list[dict[str, Any]]:
 
 
 async def _partition_counts(admin: AIOKafkaAdminClient) -> dict[str, int]:
-    """Return the topics that are ready to be used: every partition has a leader."""
+    """Count the partitions of the topics that are ready to be used: every partition has a leader."""
     topics = await _all_topics(admin)
     return {t["topic"]: len(t["partitions"]) for t in topics if all(p["leader"] >= 0 for p in t["partitions"])}
 
@@ -120,7 +120,7 @@ def _described(
 ) -> TopicDescription:
     name, partitions = topic["topic"], topic["partitions"]
     replication = min(len(partition["replicas"]) for partition in partitions)
-    offsets = tuple(bounds[TopicPartition(name, number)] for number in range(len(partitions)))
+    offsets = tuple(bounds[TopicPartition(name, partition)] for partition in range(len(partitions)))
     planned = settings_of(TopicPlan(name, len(partitions), 0, 0), replication)
     return TopicDescription(
         name, len(partitions), replication, offsets, None, {key: config[key] for key in planned if key in config}

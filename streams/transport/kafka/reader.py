@@ -35,7 +35,7 @@ class KafkaReader:
         self._security = security
 
     async def partitions(self) -> int:
-        """Return the partition count of the topic."""
+        """Count the partitions of the topic."""
         async with self._consumer() as consumer:
             # of all topics: asking for one by name would create it on a broker that creates topics by itself
             cluster = await consumer._client.fetch_all_metadata()
@@ -45,7 +45,7 @@ class KafkaReader:
         return len(found)
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last one)."""
+        """Give (first offset kept, offset after the last one)."""
         async with self._consumer() as consumer:
             return await _bounds(consumer, TopicPartition(self._topic, partition))
 
