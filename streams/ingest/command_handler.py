@@ -43,6 +43,7 @@ from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import fingerprint
 from state.partition import Partition
+from streams.errors import RejectedError
 
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 
@@ -51,10 +52,6 @@ Draft = Callable[..., DataEvent]  # takes epoch, claim, seq, chain: the owner li
 
 Message = Turn | Configure | Forget | Undo
 LIVE_MS = 3_600_000  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
-
-
-class RejectedError(Exception):
-    """The record cannot be accepted; the text says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

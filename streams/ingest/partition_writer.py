@@ -15,22 +15,14 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import uuid4
 
-from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord
 from replay.log import LogReader
 from state.events.events import Claim, GraphData, encode
 from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
+from streams.errors import AppendFailedError, FencedError
 from streams.ingest.command_handler import Draft
 from streams.transport.sender import Send
-
-
-class FencedError(HaltedError):
-    """Another worker claimed the partition.  Operator action: none; this worker stops and is restarted."""
-
-
-class AppendFailedError(HaltedError):
-    """The log did not acknowledge in time.  Operator action: look after the broker; the worker restarts by itself."""
 
 
 class EventLog(LogReader, Protocol):

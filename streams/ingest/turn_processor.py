@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import structlog
 
-from emgas.errors import HaltedError
 from emgas.messages.fields import Position
 from emgas.messages.turns import Outcome, Turn
 from emgas.wire import Record
@@ -21,6 +20,7 @@ from replay.log import LogReader
 from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.partition import Partition
+from streams.errors import TurnsSkippedError
 from streams.ingest.command_handler import CommandHandler, Decision, Draft
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
@@ -35,10 +35,6 @@ class Delivery(NamedTuple):
 
     arrival: Record
     done: Callable[[], object]
-
-
-class TurnsSkippedError(HaltedError):
-    """Turns between two deliveries were never delivered.  Operator action: none; the restarted worker reads them."""
 
 
 class _Rounds:

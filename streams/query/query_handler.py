@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from emgas.errors import TransportError
 from emgas.messages.fields import Position
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect
-from emgas.messages.queries import Describe, Failure, FailureCode, Query, Reply, Timing
+from emgas.messages.queries import Describe, Failure, Query, Reply, Timing
 from emgas.messages.topics import REQUEST
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.extraction.extractor import Extractor
@@ -34,13 +34,14 @@ from replay.backup.manifest import SnapshotRefusedError
 from replay.backup.snapshots import SnapshotsUnreachableError
 from state.errors import LogRewrittenError
 from state.events.events import ConceptsRecalled
-from streams.ingest.command_handler import RejectedError, check_size, explained
+from streams.errors import RefusedError, RejectedError
+from streams.ingest.command_handler import check_size, explained
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
 from streams.query.answer import Asking, Recalled, Seen
 from streams.query.as_of_cache import AsOfCache
 from streams.query.replies import description, inspection, position_of, reply_to
-from streams.recovery.snapshots import SnapshotTaker
+from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
 from streams.transport.sender import MessageSender, error_headers
 
@@ -48,14 +49,6 @@ log = structlog.get_logger()
 PATIENCE_MS = 10_000  # how long a question without a deadline may wait
 LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `queries_at_once`
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
-
-
-class RefusedError(Exception):
-    """The question gets a Failure."""
-
-    def __init__(self, code: FailureCode, message: str) -> None:
-        super().__init__(message)
-        self.failure = Failure(code=code, message=message)
 
 
 class QueryHandler:

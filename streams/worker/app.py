@@ -35,8 +35,8 @@ from streams.ingest.turn_processor import Delivery, TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryHandler
+from streams.query.snapshot_taker import SnapshotTaker
 from streams.recovery.event_table import EventTable, Partitions
-from streams.recovery.snapshots import SnapshotTaker
 from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
 from streams.transport.select import Transport

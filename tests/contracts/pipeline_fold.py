@@ -15,7 +15,7 @@ from state.events.events import (
     Claim,
     encode,
 )
-from streams.ingest.partition_writer import FencedError
+from streams.errors import FencedError
 from tests.support.pipeline import PATIENCE, Pipeline, a_turn, as_json, eventually, only
 from tests.support.pipeline_steps import PipelineSteps, failing
 

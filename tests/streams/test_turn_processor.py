@@ -15,9 +15,10 @@ from emgas.wire import partition_of
 from state.events.events import GraphConfigured, TurnRecorded, TurnRejected, decode
 from state.partition import Partition
 from state.store.store import MemoryStore
+from streams.errors import AppendFailedError, TurnsSkippedError
 from streams.ingest.command_handler import CommandHandler
-from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
-from streams.ingest.turn_processor import Delivery, TurnProcessor, TurnsSkippedError
+from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.turn_processor import Delivery, TurnProcessor
 from tests.support.command_handlers import OneConcept
 from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords, arrival
 from tests.support.logs import MemoryLog

@@ -28,11 +28,11 @@ from state.events.memory_settings import DAY, HOUR, MINUTE
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
+from streams.errors import WindowStuckError
 from streams.ingest import window_timer
 from streams.ingest.command_handler import CommandHandler
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.turn_processor import Delivery, TurnProcessor
-from streams.ingest.window_timer import WindowStuckError
 from tests.support.events import NOON
 from tests.support.fakes import SentRecords, arrival
 from tests.support.logs import MemoryLog, fold

@@ -17,8 +17,8 @@ from streams.ingest.command_handler import Draft
 from streams.ingest.partition_writer import PartitionWriter
 from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryHandler
+from streams.query.snapshot_taker import SnapshotTaker
 from streams.recovery.event_table import Partitions
-from streams.recovery.snapshots import SnapshotTaker
 from streams.settings import Settings
 from tests.support.events import turn_recorded
 from tests.support.fakes import REPLIES, SentRecords, arrival
