@@ -42,7 +42,7 @@ class Desk:
         judge = CommandHandler(self.state, HERE, PARTITIONS, OneConcept(), 0, "default", lambda: 2_000)
         self.keeper = keeper_of(self.owner, self.log, self.sent)
         self.loop = TurnProcessor(
-            self.owner, self.keeper, judge, self.sent.outbox(), self.turns, "emgas.turns", 8, queued
+            self.owner, self.keeper, judge, self.sent.sender(), self.turns, "emgas.turns", 8, queued
         )
 
     def arrives(self, value: bytes, offset: int | None = None, **more: Any) -> Delivery:

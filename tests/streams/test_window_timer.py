@@ -66,7 +66,7 @@ class House:
         self.keeper = keeper_of(self.owner, self.log, self.sent)
         judge = CommandHandler(self.state, HERE, PARTITIONS, Words(), 0, preset, lambda: self.now)
         self.loop = TurnProcessor(
-            self.owner, self.keeper, judge, self.sent.outbox(), self.turns, "turns", batch, 10_000
+            self.owner, self.keeper, judge, self.sent.sender(), self.turns, "turns", batch, 10_000
         )
 
     async def hears(self, *messages: dict[str, Any]) -> None:

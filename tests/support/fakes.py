@@ -43,7 +43,7 @@ class SentRecords:
     def to(self, topic: str) -> list[Sent]:
         return [each for each in self.all if each.topic == topic]
 
-    def outbox(self) -> MessageSender:
+    def sender(self) -> MessageSender:
         return MessageSender(DEAD_LETTERS, {REPLIES: 4}, self.send)
 
 

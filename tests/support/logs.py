@@ -202,7 +202,10 @@ def unmoved(head: LogPosition, offset: int, value: bytes) -> LogPosition:
 
 
 class ListReader:
-    """A LogReader over lists, one per partition.  Offsets are those of the records, so lists may begin late and have holes.  `batch` records at a time."""
+    """A LogReader over lists, one per partition, that reads `batch` records at a time.
+
+    Offsets are those of the records, so lists may begin late and have holes.
+    """
 
     def __init__(self, partitions: Sequence[Sequence[Record]], batch: int = 3) -> None:
         self._partitions = partitions

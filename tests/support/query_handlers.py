@@ -45,7 +45,7 @@ class Counter:
         self.past_log = PastLog(self.log)
         self.keeper = keeper_of(self.owner, self.log, self.sent)
         self.desk = QueryHandler(
-            self.owners, {HERE: self.keeper}, AsOfCache(self.past_log), self.snapshots(settings), self.sent.outbox(),
+            self.owners, {HERE: self.keeper}, AsOfCache(self.past_log), self.snapshots(settings), self.sent.sender(),
             EXTRACTOR, Settings(broker=None, **settings), PARTITIONS, lambda: self.now, self.halted.append,
         )  # fmt: skip
 

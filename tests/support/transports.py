@@ -1,9 +1,9 @@
 """One shape for the logs under test, so that a contract is written once: SQLite and a real Kafka, as thinly as can be.
 
-transport.driver                       what makes a Faust app's transport
-await transport.create(plan)             raises TransportError, as the thing itself
+transport.driver                              what makes a Faust app's transport
+await transport.create(plan)                  raises TransportError, as the thing itself
 await transport.append([ProducerRecord, …])   offsets
-transport.reader(topic)                  a LogReader
+transport.reader(topic)                       a LogReader
 await transport.commit(group, {(topic, partition): offset}), await transport.committed(group, topic, partition)
 await transport.truncate(topic, partition, before)
 """
@@ -49,7 +49,7 @@ class Transport(Protocol):
 class SqliteTransport:
     def __init__(self, log: EmbeddedLog) -> None:
         self.log = log
-        self.driver = partial(EmbeddedTransport, log)
+        self.driver: Callable[[AppT], TransportT] = partial(EmbeddedTransport, log)
 
     async def create(self, plan: TopicPlan) -> None:
         self.log.create_topic(plan)
@@ -75,7 +75,7 @@ class SqliteTransport:
 class KafkaTransport:
     def __init__(self, address: str, producer: AIOKafkaProducer) -> None:
         self.address = address
-        self.driver = partial(driver.KafkaTransport, address)
+        self.driver: Callable[[AppT], TransportT] = partial(driver.KafkaTransport, address)
         self._producer = producer
 
     async def create(self, plan: TopicPlan) -> None:
