@@ -38,6 +38,7 @@ from emgas.messages.queries import Query, Timing
 from emgas.messages.topics import REQUEST
 from emgas.messages.turns import Turn
 from emgas.times import DAY_MS as DAY
+from emgas.wire import ProducerRecord
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.closing import close
 from processors.lifecycle.windows import next_due
@@ -51,7 +52,7 @@ from streams.ingest.partition_writer import PartitionWriter
 from streams.query.answer import Asking, recall_from
 from streams.query.as_of_cache import AsOfCache
 from streams.query.replies import position_of, reply_to
-from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 
@@ -188,9 +189,9 @@ async def measured(writer: Writer, directory: Path) -> dict[str, Any]:
         if offset % 64 == 0:
             state.flush()
     state.flush()
-    log = open_log(directory)
+    log = EmbeddedLog(directory)
     log.create_topic(TopicPlan(TOPIC, 1, FOR_EVER, 1 << 20))
-    log.append([NewRecord(TOPIC, 0, None, value, (), 0) for value in writer.records])
+    log.append([ProducerRecord(TOPIC, None, value, (), 0, 0) for value in writer.records])
     extractor = YakeExtractor(language="en")
     owner: Any = PartitionWriter(0, 1, state, None, "bench", 60.0)  # type: ignore[arg-type]  # it appends nothing
     past = AsOfCache(EmbeddedReader(log, TOPIC), lambda _: closing(RocksStore(directory / "store", read_only=True)))

@@ -13,12 +13,12 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 
-from emgas.client.connection import Acknowledged
 from emgas.errors import NoAnswerError
 from emgas.messages.turns import Outcome, Turn
+from emgas.wire import Receipt
 
 Turns = Iterable[Turn] | AsyncIterable[Turn]
-Result = Outcome | Acknowledged
+Result = Outcome | Receipt
 Send = Callable[[Turn], Awaitable[Result]]
 
 

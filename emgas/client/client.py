@@ -19,9 +19,9 @@ from uuid import uuid4
 
 from emgas.client.bulk import Turns, publish_all
 from emgas.client.connect import connect
-from emgas.client.connection import Acknowledged, Connection
+from emgas.client.connection import Connection
 from emgas.client.query_arguments import asking
-from emgas.client.request_reply import Answer, Outgoing, RequestReply
+from emgas.client.request_reply import Answer, RequestReply
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
@@ -30,7 +30,7 @@ from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
 from emgas.validation import build, encode
-from emgas.wire import TopicNames, cloud_event, partition_of
+from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
@@ -73,7 +73,7 @@ class MemoryClient:
         request_reply, self._request_reply = self._open, None
         await request_reply.close()
 
-    async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Acknowledged:
+    async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Receipt:
         """Append a turn to the log; return once the log has it.  What becomes of it is not awaited."""
         return await self._open.append(self._turn_record(turn), self._seconds(timeout))
 
@@ -83,14 +83,14 @@ class MemoryClient:
 
     def publish_many(
         self, turns: Turns, *, window: int = 500, outcomes: bool = True, tries: int = 5, timeout: float | None = None
-    ) -> AsyncIterator[tuple[Turn, Outcome | Acknowledged]]:
+    ) -> AsyncIterator[tuple[Turn, Outcome | Receipt]]:
         """Publish many turns, at most `window` in flight, and yield each with its outcome, in the order given.
 
         With `outcomes=False` each comes with the log's acknowledgement, which is faster.  What gets no answer within
         the timeout is sent again, up to `tries` times in all, before NoAnswerError is raised (emgas/client/bulk.py).
         """
 
-        async def send(turn: Turn) -> Outcome | Acknowledged:
+        async def send(turn: Turn) -> Outcome | Receipt:
             return await (self.record(turn, timeout) if outcomes else self.publish(turn, timeout))
 
         return publish_all(turns, send, window, tries=tries)
@@ -100,7 +100,7 @@ class MemoryClient:
         graph: str,
         text: str,
         *,
-        after: Acknowledged | int | None = None,
+        after: Receipt | int | None = None,
         as_of: datetime | str | int | None = None,
         spreading: Spreading | Mapping[str, Any] | None = None,
         only: Filter | Mapping[str, Any] | None = None,
@@ -122,7 +122,7 @@ class MemoryClient:
         return _expect(Reply, await self._open.ask(record, self._seconds(timeout)))
 
     async def describe(
-        self, graph: str, after: Acknowledged | int | None = None, timeout: float | None = None
+        self, graph: str, after: Receipt | int | None = None, timeout: float | None = None
     ) -> Description:
         """Ask what a graph holds: its topics, its settings, how much.  Raises QueryFailedError, as `ask` does."""
         describe = build(Describe, {"graph": graph, "after": await self._offset(graph, after)})
@@ -206,10 +206,10 @@ class MemoryClient:
     def _seconds(self, timeout: float | None) -> float:
         return self._timeout if timeout is None else timeout
 
-    def _turn_record(self, turn: Turn | Mapping[str, Any]) -> Outgoing:
+    def _turn_record(self, turn: Turn | Mapping[str, Any]) -> ProducerRecord:
         turn = turn if isinstance(turn, Turn) else build(Turn, turn)
         headers = cloud_event("turn", turn.id, turn.graph)
-        return Outgoing(self._open.connection.topics.turns, turn.graph.encode(), encode(turn), headers)
+        return ProducerRecord(self._open.connection.topics.turns, turn.graph.encode(), encode(turn), headers)
 
     async def _command(
         self,
@@ -224,14 +224,14 @@ class MemoryClient:
         name = kind.__name__.lower()
         command = build(kind, {**fields, "kind": name, "id": id or uuid4().hex, "graph": graph})
         headers = cloud_event(name, command.id, graph)
-        record = Outgoing(self._open.connection.topics.turns, graph.encode(), encode(command), headers)
+        record = ProducerRecord(self._open.connection.topics.turns, graph.encode(), encode(command), headers)
         return _expect(Outcome, await self._open.ask(record, self._seconds(timeout)))
 
-    async def _offset(self, graph: str, after: Acknowledged | int | None) -> int | None:
+    async def _offset(self, graph: str, after: Receipt | int | None) -> int | None:
         # Offsets count per partition: another partition's could mean a wait for a turn that never comes.
-        if isinstance(after, Acknowledged) and after.partition != partition_of(graph, await self.partitions()):
+        if isinstance(after, Receipt) and after.partition != partition_of(graph, await self.partitions()):
             raise InvalidMessageError("after: lies in another graph's partition: give this graph's own")
-        return after.offset if isinstance(after, Acknowledged) else after
+        return after.offset if isinstance(after, Receipt) else after
 
     def _question(
         self,
@@ -240,9 +240,9 @@ class MemoryClient:
         subject: str,
         *,
         partition: int | None = None,
-    ) -> Outgoing:
+    ) -> ProducerRecord:
         headers = cloud_event("query", uuid4().hex, subject)
-        return Outgoing(self._open.connection.topics.queries, key, encode(question), headers, partition)
+        return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
 
 
 def _expect(kind: type[A], answer: Answer) -> A:

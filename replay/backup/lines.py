@@ -27,7 +27,7 @@ import orjson
 
 from emgas.errors import EmgasError, InvalidMessageError
 from emgas.times import datetime_of, milliseconds
-from replay.log import Record
+from emgas.wire import Record
 
 LINE_BYTES = 32 * 1024 * 1024  # the largest record, in base64, and room for the rest
 MOST_PARTITIONS = 10_000  # a memory with as many may be born of what a header says

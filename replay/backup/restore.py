@@ -24,9 +24,10 @@ from emgas.errors import EmgasError, HaltedError, InvalidMessageError
 from emgas.importers.lines import BadLine, Item
 from emgas.messages.turns import Turn
 from emgas.validation import build
+from emgas.wire import Record
 from replay.backup.backup import records
 from replay.backup.lines import LINE_BYTES, Header, header_of
-from replay.log import LogReader, Record
+from replay.log import LogReader
 from state.events.events import Claim, decode, encode
 from state.log_position import LogPosition
 

@@ -13,10 +13,10 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from replay.as_of.history import History, histories, history
 from replay.as_of.moment import AsOf
-from replay.log import LogReader, Record
+from replay.log import LogReader
 from replay.rebuild.plan import Plan
 from state.errors import LogRewrittenError, UnreadableEventError
 from state.events.events import Claim, GraphData, decode, encode

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from emgas.wire import Headers, as_mapping, cloud_event
-from replay.log import LogReader, Record
+from emgas.wire import Headers, ProducerRecord, Record, as_mapping, cloud_event
+from replay.log import LogReader
 from state.events.events import Claim, WindowEvent, decode
 from state.log_position import fingerprint
 from streams.transport.sender import Send
@@ -52,7 +52,8 @@ class ChangeFeed:
 
     async def _start(self, offset: int, value: bytes) -> Awaitable[object]:
         graph = getattr(decode(value), "graph", "")
-        return await self._send(self._topic, self._partition, graph.encode(), value, self._headers(offset, graph))
+        headers = self._headers(offset, graph)
+        return await self._send(ProducerRecord(self._topic, graph.encode(), value, headers, self._partition))
 
     def _headers(self, offset: int, graph: str) -> Headers:
         identity = f"{self._partition}-{offset}"

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -25,7 +25,7 @@ from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Configure, Forget, Turn, Undo
 from emgas.times import HOUR_MS
 from emgas.validation import describe
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.forgetting import wished
 from processors.recall.dense import Embedder, model_name, vector_of
@@ -44,6 +44,7 @@ from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import fingerprint
 from state.partition import Partition
+from streams.errors import RejectedError
 
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 
@@ -54,25 +55,11 @@ Message = Turn | Configure | Forget | Undo
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
-class Arrival(NamedTuple):
-    """A record of `turns` as it came; `timestamp` is the log's, in ms."""
-
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes
-    headers: dict[str, bytes]
-
-
-class RejectedError(Exception):
-    """The record cannot be accepted; the text says why and what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class Decision:
     """One record, the event it becomes, and what its sender is told."""
 
-    arrival: Arrival
+    arrival: Record
     drafts: list[Draft]
     status: Literal["accepted", "duplicate", "rejected"]
     turn: str | None
@@ -111,7 +98,7 @@ class CommandHandler:
         self._pending.clear()
         self._born.clear()
 
-    def read(self, arrival: Arrival) -> Message | Decision:
+    def read(self, arrival: Record) -> Message | Decision:
         """Return what `arrival` says, or that it is rejected."""
         try:
             check_size(arrival.value)
@@ -123,7 +110,7 @@ class CommandHandler:
             return _rejected(arrival, None, str(why))
         return message
 
-    def judge(self, arrival: Arrival, message: Message) -> Decision:
+    def judge(self, arrival: Record, message: Message) -> Decision:
         """Return the events that account for `arrival`.  For a command, everything before it must be folded."""
         if isinstance(message, Configure):
             return self._configured(arrival, message)
@@ -156,7 +143,7 @@ class CommandHandler:
         known = None if graph is None else graph.passages.knows(turn.id)
         return self._pending.get((turn.graph, turn.id)) if known is None else known
 
-    def _recorded(self, arrival: Arrival, turn: Turn) -> Decision:
+    def _recorded(self, arrival: Record, turn: Turn) -> Decision:
         said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now()
         at = min(said_at, now + self._skew_ms)
         found = self._extractor.of_turn(turn.text, speaker=turn.speaker, at=at)
@@ -198,7 +185,7 @@ class CommandHandler:
         self._born.add(graph)
         return [partial(GraphConfigured, graph=graph, preset=self._preset, settings=PRESETS[self._preset])]
 
-    def _configured(self, arrival: Arrival, message: Configure) -> Decision:
+    def _configured(self, arrival: Record, message: Configure) -> Decision:
         try:
             settings = PRESETS[message.preset].changed(message.settings)
         except ValidationError as error:  # each value is within its bounds, but they do not go together
@@ -209,7 +196,7 @@ class CommandHandler:
         )
         return Decision(arrival, [draft], "accepted", message.id, graph=message.graph)
 
-    def _forgotten(self, arrival: Arrival, message: Forget) -> Decision:
+    def _forgotten(self, arrival: Record, message: Forget) -> Decision:
         graph = self._state.graph(message.graph)
         if graph is None:
             return _rejected(arrival, message, f"nobody has written to graph {message.graph!r}: nothing to forget")
@@ -220,7 +207,7 @@ class CommandHandler:
         draft = partial(Forgotten, src=arrival.offset, graph=message.graph, concepts=gone.concepts, turns=gone.turns)
         return Decision(arrival, [draft], "accepted", message.id, graph=message.graph)
 
-    def _taken_back(self, arrival: Arrival, message: Undo) -> Decision:
+    def _taken_back(self, arrival: Record, message: Undo) -> Decision:
         graph = self._state.graph(message.graph)
         if graph is None:
             return _rejected(arrival, message, f"nobody has written to graph {message.graph!r}: nothing to undo")
@@ -252,7 +239,7 @@ class CommandHandler:
         return [concept.id for concept in self._extractor.of_query(text).concepts]
 
 
-def _rejected(arrival: Arrival, message: Message | None, reason: str) -> Decision:
+def _rejected(arrival: Record, message: Message | None, reason: str) -> Decision:
     draft = partial(TurnRejected, src=arrival.offset, reason=reason)
     return Decision(arrival, [draft], "rejected", message.id if message else None, reason)
 

@@ -11,24 +11,18 @@ of the log is unknown, so the process must stop (streams/worker/app.py) and its 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 from uuid import uuid4
 
-from emgas.errors import HaltedError
+from emgas.wire import ProducerRecord
 from replay.log import LogReader
 from state.events.events import Claim, GraphData, encode
 from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
+from streams.errors import AppendFailedError, FencedError
 from streams.ingest.command_handler import Draft
-
-
-class FencedError(HaltedError):
-    """Another worker claimed the partition.  Operator action: none; this worker stops and is restarted."""
-
-
-class AppendFailedError(HaltedError):
-    """The log did not acknowledge in time.  Operator action: look after the broker; the worker restarts by itself."""
+from streams.transport.sender import Send
 
 
 class EventLog(LogReader, Protocol):
@@ -41,10 +35,10 @@ class EventLog(LogReader, Protocol):
 class ProducedLog:
     """An EventLog that a reader reads and a producer appends to.
 
-    send  called with topic, partition, key, value and headers; returns, once awaited, what to await for the ack
+    send  takes a record; returns, once awaited, what to await for the ack
     """
 
-    def __init__(self, reader: LogReader, topic: str, send: Callable[..., Any]) -> None:
+    def __init__(self, reader: LogReader, topic: str, send: Send) -> None:
         self.partitions = reader.partitions
         self.bounds = reader.bounds
         self.read = reader.read
@@ -53,8 +47,8 @@ class ProducedLog:
 
     async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
         """Append in order, pipelined; return the offsets once all are acknowledged."""
-        sent = [await self._send(self._topic, partition, key, value, ()) for key, value in records]
-        return [metadata.offset for metadata in await asyncio.gather(*sent)]
+        sent = [await self._send(ProducerRecord(self._topic, key, value, (), partition)) for key, value in records]
+        return [there.offset for there in await asyncio.gather(*sent)]
 
 
 class PartitionWriter:

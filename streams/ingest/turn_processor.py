@@ -12,15 +12,16 @@ from typing import NamedTuple
 
 import structlog
 
-from emgas.errors import HaltedError
 from emgas.messages.fields import Position
 from emgas.messages.turns import Outcome, Turn
+from emgas.wire import Record
 from processors.lifecycle.windows import WindowForecast, next_due
 from replay.log import LogReader
 from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.partition import Partition
-from streams.ingest.command_handler import Arrival, CommandHandler, Decision, Draft
+from streams.errors import TurnsSkippedError
+from streams.ingest.command_handler import CommandHandler, Decision, Draft
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
 from streams.transport.sender import MessageSender, error_headers
@@ -32,12 +33,8 @@ TURNS_BETWEEN_YIELDS = 4  # extraction holds the event loop for about a millisec
 class Delivery(NamedTuple):
     """A record that was handed over, and what to call once it is accounted for in the log and the state."""
 
-    arrival: Arrival
+    arrival: Record
     done: Callable[[], object]
-
-
-class TurnsSkippedError(HaltedError):
-    """Turns between two deliveries were never delivered.  Operator action: none; the restarted worker reads them."""
 
 
 class _Rounds:
@@ -51,7 +48,7 @@ class _Rounds:
         self._drafts: list[Draft] = []
         self._ahead: dict[str, WindowForecast] = {}
 
-    async def judge(self, arrival: Arrival) -> Decision:
+    async def judge(self, arrival: Record) -> Decision:
         """Return what becomes of `arrival`; a command is judged on a state that has folded all before it."""
         message = self._intake.read(arrival)
         if isinstance(message, Decision):
@@ -188,16 +185,16 @@ class TurnProcessor:
                 )
         log.warning("hole in turns", partition=self._owner.number, start=start, end=end)
 
-    async def _judge(self, arrival: Arrival, rounds: _Rounds) -> None:
+    async def _judge(self, arrival: Record, rounds: _Rounds) -> None:
         judged = await rounds.judge(arrival)
         if judged.reason is not None:
             errors = error_headers(self._turns_topic, self._owner.number, arrival.offset, judged.reason)
-            await self._outbox.dead_letter(arrival.key, arrival.value, arrival.headers, errors)
+            await self._outbox.dead_letter(arrival, errors)
             log.warning("turn rejected", partition=self._owner.number, offset=arrival.offset, reason=judged.reason)
         await rounds.add(judged)
 
     async def _tell(self, judged: Decision) -> None:
-        address = self._outbox.address(judged.arrival.headers)
+        address = self._outbox.address(judged.arrival)
         if address is not None:
             head = self._owner.state.head
             position = Position(partition=self._owner.number, watermark=head.watermark, source=judged.arrival.offset)

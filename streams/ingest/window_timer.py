@@ -11,19 +11,15 @@ import asyncio
 from collections.abc import Sequence
 from itertools import islice
 
-from emgas.errors import HaltedError
 from processors.lifecycle.closing import close
 from processors.lifecycle.windows import Due, next_alarm, next_due
 from state.graph.decay import NEVER
+from streams.errors import WindowStuckError
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import Draft
 from streams.ingest.partition_writer import PartitionWriter
 
 LOOKED_AT = 50  # graphs that one tick looks at for the first time: a large partition is not loaded at once
-
-
-class WindowStuckError(HaltedError):
-    """Closing a window did not close it.  Operator action: report it; nothing more is written to the log."""
 
 
 class WindowTimer:

@@ -198,7 +198,7 @@ class Questions(PipelineSteps):
     async def test_what_a_partition_tells_of_itself_is_what_it_holds(self, pipeline: Pipeline, graph: str) -> None:
         there = await pipeline.record(graph)
         told = await pipeline.memory.inspect(there.position.partition, digest=False)
-        state = pipeline.app.owners[there.position.partition].state
+        state = pipeline.app.ownership.writers[there.position.partition].state
         assert (told.digest, told.turns, told.graphs) == (None, state.head.turns, len(state.names()))
         assert told.position == there.position
 

@@ -153,7 +153,9 @@ FRAGMENTS = st.lists(
 @given(raw=FRAGMENTS, cut=st.integers(0, 3000), format=st.sampled_from([None, *FORMATS]))
 def test_whatever_the_bytes_are_nothing_but_invalid_message_is_raised(raw: bytes, cut: int, format: str | None) -> None:
     try:
-        for item in read(io.BytesIO(raw[cut // 2 :]), "x.jsonl", "ada", format=format, options=Options(date_order="dmy")):
+        for item in read(
+            io.BytesIO(raw[cut // 2 :]), "x.jsonl", "ada", format=format, options=Options(date_order="dmy")
+        ):
             assert isinstance(item, Turn | BadLine)
     except InvalidMessageError:
         return

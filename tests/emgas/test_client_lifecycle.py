@@ -8,14 +8,13 @@ import orjson
 import pytest
 
 from emgas import Description, MemoryClient, Theme, Turn
-from emgas.client.connection import Acknowledged
 from emgas.errors import InvalidMessageError, QueryFailedError
 from emgas.messages.memory_settings import Settings
 from emgas.messages.queries import Failure
 from emgas.messages.topics import ANSWER, INBOUND
 from emgas.messages.turns import Configure, Forget, Undo
 from emgas.times import DAY_MS
-from emgas.wire import partition_of
+from emgas.wire import Receipt, partition_of
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome
 
 THEME = Theme(id="topic-0", label="tea", concepts=["tea", "milk"], born=5)
@@ -114,7 +113,7 @@ async def test_describing_after_what_publish_returned_waits_for_it() -> None:
         there = await memory.publish(Turn(id="1", graph="ada", speaker="Ada", text="Tea?"))
         await memory.describe("ada", after=there)
         with pytest.raises(InvalidMessageError, match="after: lies in another graph's partition"):
-            await memory.describe("ada", after=Acknowledged((there.partition + 1) % 4, 0, 0))
+            await memory.describe("ada", after=Receipt((there.partition + 1) % 4, 0, 0))
     assert orjson.loads(carrier.log[-1].value)["after"] == there.offset
 
 

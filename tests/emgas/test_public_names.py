@@ -54,6 +54,8 @@ def test_the_package_says_that_it_is_typed() -> None:
 
 
 def test_importing_the_client_needs_no_kafka_client() -> None:
-    script = "import sys, emgas; print([name for name in sys.modules if name.partition('.')[0] in ('aiokafka', 'faust')])"
+    script = (
+        "import sys, emgas; print([name for name in sys.modules if name.partition('.')[0] in ('aiokafka', 'faust')])"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

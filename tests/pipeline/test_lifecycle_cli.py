@@ -16,7 +16,7 @@ from state.events.memory_settings import PRESETS, MemorySettings
 from streams.cli.shared.durations import milliseconds, spoken
 from streams.cli.shared.line_chart import Series, line_chart
 from streams.settings import Settings
-from streams.transport.embedded.log import open_log
+from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
 from tests.support.events import DAY, NOON
 
@@ -144,7 +144,7 @@ def test_publishing_with_a_preset_configures_graphs_that_are_new_and_leaves_othe
 
 
 def test_what_a_new_graph_is_told_comes_before_its_first_turn(published: Path) -> None:
-    log = open_log(Settings(data=published).home)
+    log = EmbeddedLog(Settings(data=published).home)
     records = [record for number in range(2) for record in log.read("emgas.turns", number, 0)]
     log.close()
     kinds = [json.loads(record.value or b"").get("kind", "turn") for record in records if record.key == b"new"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emgas.wire import Record
 from replay.as_of.history import History, accepted, histories
 from replay.as_of.moment import graph_as_of
-from replay.log import Record
 from replay.rebuild.rebuild import graph_from
 from state.events.events import GraphEvent, Retracted
 from state.graph.graph import Graph
@@ -15,8 +15,7 @@ from state.store.store import MemoryStore
 from streams.query.as_of_cache import AsOfCache
 from tests.support.events import DAY, NOON
 from tests.support.graphs import refolded
-from tests.support.list_log import ListReader
-from tests.support.logs import LogWriter, fold
+from tests.support.logs import ListReader, LogWriter, fold
 from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
+from emgas.wire import Record
 from replay.as_of.history import History
 from replay.as_of.moment import END, AsOf, Moment, counted, graph_at
-from replay.log import Record
 from state.errors import LogRewrittenError
 from state.events.events import (
     ConceptsRecalled,
@@ -29,10 +29,9 @@ from state.events.events import (
 from state.graph.graph import Graph
 from tests.support.events import DAY, NOON, concepts_recalled, graph_configured, ticked, turn_embedded, turn_recorded
 from tests.support.graphs import events_of, folded, refolded
-from tests.support.list_log import ListReader
 from tests.support.lives import configurations, happenings, long_life, ticks
 from tests.support.living import Happening, Life, live
-from tests.support.logs import LogWriter
+from tests.support.logs import ListReader, LogWriter
 
 WINDOWS = DecayWindowClosed | ConsolidationWindowClosed
 

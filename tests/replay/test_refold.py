@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replay.log import Record
+from emgas.wire import Record
 from replay.rebuild.rebuild import refold
 from state.partition import Partition
 from state.store import store as layout
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
-from tests.support.list_log import ListReader
-from tests.support.logs import LogWriter, long_log
+from tests.support.logs import ListReader, LogWriter, long_log
 from tests.support.strategies import Step, steps, written
 
 few = st.sampled_from([1, 2, 5, 1 << 16])

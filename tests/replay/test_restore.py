@@ -11,10 +11,10 @@ import pytest
 
 from emgas.importers.registry import BadLine
 from emgas.messages.turns import Turn
+from emgas.wire import Record
 from replay.backup.backup import write
 from replay.backup.lines import BackupDamagedError, Header
 from replay.backup.restore import NotRestorableError, Restored, restore, turns
-from replay.log import Record
 from replay.verify.verify import Audit, verify_partition
 from state.errors import LogRewrittenError
 from state.events.events import Claim, TurnRecorded, decode, encode
@@ -22,8 +22,7 @@ from state.log_position import Acceptance
 from state.partition import Partition
 from state.store.store import MemoryStore
 from tests.support.events import turn_recorded
-from tests.support.list_log import ListReader
-from tests.support.logs import LogWriter
+from tests.support.logs import ListReader, LogWriter
 
 NOW = 1_800_000_000_000
 

@@ -12,15 +12,14 @@ import fsspec
 import pytest
 
 from emgas.times import DAY_MS
+from emgas.wire import Record
 from replay.backup.manifest import Manifest, SnapshotRefusedError, described
 from replay.backup.snapshots import Snapshots, SnapshotsUnreachableError, graph_of, restore
-from replay.log import Record
 from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
-from tests.support.list_log import ListReader
-from tests.support.logs import LogWriter, fold, long_log
+from tests.support.logs import ListReader, LogWriter, fold, long_log
 
 NOW = 1_700_000_000_000
 DAY = DAY_MS

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
+from emgas.wire import Record
 from replay.as_of.timeline import Line, Timeline, timeline
-from replay.log import Record
 from state.errors import LogRewrittenError
 from state.events.events import DecayWindowClosed, Forgotten, GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
 from tests.support.events import DAY, NOON, concept
-from tests.support.list_log import ListReader
-from tests.support.logs import LogWriter
+from tests.support.logs import ListReader, LogWriter
 
 WEEKLY = MemorySettings(half_life=7 * DAY)
 

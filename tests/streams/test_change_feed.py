@@ -11,9 +11,8 @@ from emgas.wire import as_mapping
 from state.events.events import ConsolidationWindowClosed, DecayWindowClosed, decode, encode
 from streams.ingest.change_feed import EVENT_OFFSET
 from tests.support.events import consolidation_closed
-from tests.support.logs import LogWriter
-from tests.support.memory_log import MemoryLog
-from tests.support.sender import Sent, SentRecords
+from tests.support.fakes import Sent, SentRecords
+from tests.support.logs import LogWriter, MemoryLog
 from tests.support.window_timers import CHANGES, changes_of, telling
 
 HERE = 2

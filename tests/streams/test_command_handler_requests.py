@@ -28,8 +28,8 @@ from tests.support.command_handlers import (
     reason_of,
     recorded,
 )
+from tests.support.fakes import arrival
 from tests.support.logs import LogWriter
-from tests.support.sender import arrival
 
 # how a graph lives
 
@@ -67,7 +67,9 @@ def test_a_graph_is_born_once_with_the_preset_of_the_worker() -> None:
     assert len(judge(judging, arrival(a_turn(id="t3"), offset=1)).drafts) == 1, "and once it is folded"
 
 
-@pytest.mark.parametrize(("at", "live"), [(NOW, True), (NOW - HOUR_MS, True), (NOW - HOUR_MS - 1, False), (NOW + 1, True)])
+@pytest.mark.parametrize(
+    ("at", "live"), [(NOW, True), (NOW - HOUR_MS, True), (NOW - HOUR_MS - 1, False), (NOW + 1, True)]
+)
 def test_a_turn_is_live_that_is_recorded_within_an_hour_of_being_said(at: int, live: bool) -> None:
     assert recorded(judge(intake(), arrival(a_turn(at=at)))).live is live
 

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.log import Record
+from emgas.wire import Record
 from state.errors import UnreadableEventError, WrongLayoutError
 from state.events.events import Claim, decode, encode
 from state.partition import Partition
 from state.store.store import MemoryStore
+from streams.errors import AppendFailedError, FencedError
 from streams.ingest.command_handler import Draft
-from streams.ingest.partition_writer import AppendFailedError, FencedError, PartitionWriter
+from streams.ingest.partition_writer import PartitionWriter
 from tests.support.events import concepts_recalled, turn_duplicated, turn_recorded, turn_rejected
-from tests.support.logs import LogWriter, fold
-from tests.support.memory_log import MemoryLog
+from tests.support.logs import LogWriter, MemoryLog, fold
 
 PARTITIONS = 4
 

@@ -15,13 +15,14 @@ from emgas.wire import partition_of
 from state.events.events import GraphConfigured, TurnRecorded, TurnRejected, decode
 from state.partition import Partition
 from state.store.store import MemoryStore
+from streams.errors import AppendFailedError, TurnsSkippedError
 from streams.ingest.command_handler import CommandHandler
-from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
-from streams.ingest.turn_processor import Delivery, TurnProcessor, TurnsSkippedError
+from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.turn_processor import Delivery, TurnProcessor
 from tests.support.command_handlers import OneConcept
-from tests.support.memory_log import MemoryLog
+from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords, arrival
+from tests.support.logs import MemoryLog
 from tests.support.pipeline import eventually
-from tests.support.sender import DEAD_LETTERS, REPLIES, SentRecords, arrival
 from tests.support.window_timers import keeper_of
 
 PARTITIONS = 4
@@ -41,7 +42,7 @@ class Desk:
         judge = CommandHandler(self.state, HERE, PARTITIONS, OneConcept(), 0, "default", lambda: 2_000)
         self.keeper = keeper_of(self.owner, self.log, self.sent)
         self.loop = TurnProcessor(
-            self.owner, self.keeper, judge, self.sent.outbox(), self.turns, "emgas.turns", 8, queued
+            self.owner, self.keeper, judge, self.sent.sender(), self.turns, "emgas.turns", 8, queued
         )
 
     def arrives(self, value: bytes, offset: int | None = None, **more: Any) -> Delivery:

@@ -30,15 +30,14 @@ from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
+from streams.errors import WindowStuckError
 from streams.ingest import window_timer
 from streams.ingest.command_handler import CommandHandler
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.turn_processor import Delivery, TurnProcessor
-from streams.ingest.window_timer import WindowStuckError
 from tests.support.events import NOON
-from tests.support.logs import fold
-from tests.support.memory_log import MemoryLog
-from tests.support.sender import SentRecords, arrival
+from tests.support.fakes import SentRecords, arrival
+from tests.support.logs import MemoryLog, fold
 from tests.support.window_timers import CHANGES, keeper_of
 
 PARTITIONS = 1
@@ -69,7 +68,7 @@ class House:
         self.keeper = keeper_of(self.owner, self.log, self.sent)
         judge = CommandHandler(self.state, HERE, PARTITIONS, Words(), 0, preset, lambda: self.now)
         self.loop = TurnProcessor(
-            self.owner, self.keeper, judge, self.sent.outbox(), self.turns, "turns", batch, 10_000
+            self.owner, self.keeper, judge, self.sent.sender(), self.turns, "turns", batch, 10_000
         )
 
     async def hears(self, *messages: dict[str, Any]) -> None:

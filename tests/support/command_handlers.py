@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extraction
 from state.events.events import (
     DataEvent,
@@ -18,7 +18,7 @@ from state.events.events import (
 from state.events.extraction_types import Concept
 from state.log_position import Acceptance
 from state.partition import Partition
-from streams.ingest.command_handler import Arrival, CommandHandler, Decision
+from streams.ingest.command_handler import CommandHandler, Decision
 from tests.support.logs import LogWriter
 
 PARTITIONS = 4
@@ -50,7 +50,7 @@ def a_turn(**changes: Any) -> bytes:
     return json.dumps({name: value for name, value in turn.items() if value is not ...}).encode()
 
 
-def judge(judging: CommandHandler, came: Arrival) -> Decision:
+def judge(judging: CommandHandler, came: Record) -> Decision:
     """Read and judge, as a turn loop does."""
     message = judging.read(came)
     return message if isinstance(message, Decision) else judging.judge(came, message)

@@ -24,6 +24,7 @@ from emgas.errors import EmgasError
 from emgas.importers.registry import NAMES, BadLine, Item, Options, read, read_folder
 from emgas.messages.turns import Outcome
 from emgas.times import format_utc
+from emgas.wire import ProducerRecord
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
 from streams.cli.shared.setting_options import PresetOfNew
@@ -171,7 +172,8 @@ async def _bury(connection: Connection, line: BadLine) -> None:
     headers = error_headers(connection.topics.turns, -1, -1, reason)
     if len(line.raw) > limits.TRANSPORT_BYTES:
         headers += (("emgas.errors.original-bytes", str(len(line.raw)).encode()),)
-    await connection.send(connection.topics.dead_letters, None, line.raw[: limits.TRANSPORT_BYTES], headers)
+    value = line.raw[: limits.TRANSPORT_BYTES]
+    await connection.send(ProducerRecord(connection.topics.dead_letters, None, value, headers))
 
 
 def _tell_rejection(outcome: Outcome) -> None:
