@@ -56,7 +56,7 @@ def generated(seed: int = 7) -> list[Turn]:
             for number, speaker in enumerate(("Ada", "Bo") * 7)
         ]
     document = json.dumps([{"sample_id": "made", "conversation": conversation}]).encode()
-    return [turn for turn in read(io.BytesIO(document), "made.json", None, "locomo") if isinstance(turn, Turn)]
+    return [turn for turn in read(io.BytesIO(document), "made.json", format="locomo") if isinstance(turn, Turn)]
 
 
 def said(seeded: random.Random, told: Sequence[str]) -> str:
