@@ -17,6 +17,7 @@ from emgas.messages.memory_settings import PRESETS, Settings
 from emgas.messages.queries import Description, Failure, Query, Reply, Theme
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Outcome, Turn
+from emgas.wire import Receipt
 
 __version__ = "0.1.0"
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Outcome",
     "Query",
     "QueryFailedError",
+    "Receipt",
     "Reply",
     "Settings",
     "Spreading",

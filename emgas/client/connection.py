@@ -27,7 +27,7 @@ class Connection(Protocol):
         """The partition of `replies` that this client reads."""
 
     async def partitions(self) -> int:
-        """Return the partition count that all keyed topics share."""
+        """Count the partitions that all keyed topics have."""
 
     async def send(self, record: ProducerRecord) -> Receipt:
         """Append one record, where wire.py places its key unless its partition is named; return once the log has it.

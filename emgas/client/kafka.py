@@ -121,7 +121,7 @@ class KafkaConnection:
         return counts
 
     async def _topics_present(self, needed: set[str]) -> set[str]:
-        """Return the names of all topics, as soon as `needed` are among them, at the latest after a moment."""
+        """Name all topics, as soon as `needed` are among them, at the latest after a moment."""
         # A broker learns of a topic a little after the controller has said that it exists: `emgas topics create` and
         # then this must not fail.  All topics are listed, none is asked for by name: a broker with
         # auto.create.topics.enable would create it, with a partition count that is then fixed for ever.
@@ -179,7 +179,7 @@ class KafkaConnection:
         return self._reply_partition
 
     async def partitions(self) -> int:
-        """Return the partition count that all keyed topics share."""
+        """Count the partitions that all keyed topics have."""
         self._opened(self._producer)
         return self._counts[self.topics.turns]
 
@@ -239,7 +239,7 @@ def kafka_errors(brokers: str) -> Iterator[None]:
 
 
 def _advice(error: Exception, brokers: str) -> str:
-    """Return what happened and what to do, for an operator."""
+    """Say what happened and what to do, for an operator."""
     what = f"Kafka at {brokers}: {str(error) or type(error).__name__}"
     if isinstance(error, aiokafka_errors.MessageSizeTooLargeError):
         return f"{what}: raise the topic's max.message.bytes, or send a shorter record"

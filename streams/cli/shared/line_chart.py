@@ -59,7 +59,7 @@ def line_chart(title: str, times: Sequence[int], series: Sequence[Series]) -> st
     _draw_values(picture, scale, step)
     _draw_times(picture, scale)
     for number, each in enumerate(series):
-        _draw_line(picture, scale, times, each, number)
+        _draw_line(picture, scale, times, series=each, number=number)
         _draw_legend(picture, each.label, number)
     indent(picture)
     return tostring(picture, encoding="unicode") + "\n"
@@ -96,7 +96,7 @@ def _dated(time: int, span: int) -> str:
     return format_utc(time)[:10] if span > 10 * DAY_MS else format_utc(time)[5:]
 
 
-def _draw_line(picture: Element, scale: _Scale, times: Sequence[int], series: Series, number: int) -> None:
+def _draw_line(picture: Element, scale: _Scale, times: Sequence[int], *, series: Series, number: int) -> None:
     for run in _runs(zip(times, series.values, strict=True)):
         points = [(scale.x(time), scale.y(value)) for time, value in run]
         style = {"fill": "none", "stroke-width": "2", "stroke-linejoin": "round", **_look(number)}

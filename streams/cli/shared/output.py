@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import orjson
@@ -109,8 +109,12 @@ def settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        problems = (f"EMGAS_{'.'.join(map(str, each['loc'])).upper()}: {each['msg']}" for each in error.errors())
-        fail("; ".join(problems), USAGE)
+        fail("; ".join(map(_problem, error.errors())), USAGE)
+
+
+def _problem(found: Mapping[str, Any]) -> str:
+    name = ".".join(map(str, found["loc"])).upper()
+    return f"EMGAS_{name}: {found['msg'].removeprefix('Value error, ')}"
 
 
 def configure_logging(level: str, quiet: bool = True) -> None:
