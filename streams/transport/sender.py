@@ -56,6 +56,11 @@ class MessageSender:
         self._send = send
         self._unacknowledged: set[asyncio.Future[object]] = set()
 
+    @property
+    def unacknowledged(self) -> int:
+        """Count the answers that are on their way to the log."""
+        return len(self._unacknowledged)
+
     def address(self, record: Record) -> ReplyAddress | None:
         """Read where the sender of `record` wants its answer; None if it wants none, or where none may go."""
         headers = as_mapping(record.headers)

@@ -49,14 +49,14 @@ class EmbeddedConnection:
         self._halted = asyncio.get_running_loop().create_future()
         async with AsyncExitStack() as resources:
             worker = running(self._settings, self._on_halt, self._given)
-            self._app = await resources.enter_async_context(worker)
-            self._log = cast(EmbeddedTransport, self._app.transport).log
+            self.app = await resources.enter_async_context(worker)
+            self._log = cast(EmbeddedTransport, self.app.transport).log
             await self._until_ready()
             self._next_answer = self._log.bounds(self.topics.replies, REPLY_PARTITION)[1]
             self._resources = resources.pop_all()
 
     async def _until_ready(self) -> None:
-        ready = asyncio.create_task(self._app.ready.wait())
+        ready = asyncio.create_task(self.app.ready.wait())
         self._halted.add_done_callback(lambda _: ready.cancel())
         try:
             await ready
@@ -79,7 +79,7 @@ class EmbeddedConnection:
         if self._halted.done():
             raise TransportError(f"the embedded worker halted: {self._halted.result()}")
         created = None if record.timestamp is None else record.timestamp / 1000
-        sent = await self._app.producer.send(
+        sent = await self.app.producer.send(
             record.topic, record.key, record.value, record.partition, created, list(record.headers)
         )
         there = await sent

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import ReadOnlyLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.contracts.log_contract import LogContract
-from tests.support.transports import SqliteTransport, sqlite_transport
+from tests.support.transports import SqliteTransport, leave_room, sqlite_transport
 
 NOW = 1_700_000_000_000
 PARTITIONS = 3
@@ -146,9 +147,9 @@ def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_a_log_of_a_newer_version_is_left_alone_and_the_directory_is_free_again(tmp_path: Path) -> None:
-    log = EmbeddedLog(tmp_path)
-    log._db.execute(f"pragma user_version={layout.LAYOUT + 1}")
-    log.close()
+    EmbeddedLog(tmp_path).close()
+    with closing(layout.connect(tmp_path / layout.FILE, read_only=False)) as file:
+        file.execute(f"pragma user_version={layout.LAYOUT + 1}")
     for _ in range(2):
         with pytest.raises(TransportError, match="run a newer EMGAS"):
             EmbeddedLog(tmp_path)
@@ -207,12 +208,11 @@ def test_everything_is_there_after_reopening(log: EmbeddedLog) -> None:
 
 def test_a_full_disk_fails_the_batch_as_a_whole_and_costs_no_offset(log: EmbeddedLog) -> None:
     log.append([record(value=b"kept")])
-    (pages,) = log._db.execute("pragma page_count").fetchone()
-    log._db.execute(f"pragma max_page_count={pages}")
+    leave_room(log, pages=0)
     with pytest.raises(TransportError, match=r"nothing of it was written.*make room"):
         log.append([record(), record(value=b"x" * 500_000), record(partition=1)])
     assert [log.bounds("events", p) for p in range(PARTITIONS)] == [(0, 1), (0, 0), (0, 0)]
-    log._db.execute("pragma max_page_count=1000000")
+    leave_room(log, pages=10_000)
     assert log.append([record(), record(partition=1)]) == [1, 0]
     log = reopened(log)
     assert [r.value for r in log.read("events", 0, 0)] == [b"kept", b"v"]

@@ -10,10 +10,10 @@ import pytest
 
 from emgas.errors import TransportError
 from emgas.wire import TopicNames
-from streams.transport.topic_plan import RECORD_BYTES
-from tests.contracts.transport_contract import TransportContract, starting
+from streams.transport.topic_plan import RECORD_BYTES, plan
+from tests.contracts.transport_contract import PARTITIONS, TransportContract, starting
 from tests.support.tiny_app import TinyApp
-from tests.support.transports import SqliteTransport, sqlite_transport
+from tests.support.transports import SqliteTransport, leave_room, sqlite_transport
 
 
 class TestEmbeddedTransport(TransportContract):
@@ -48,11 +48,11 @@ class TestEmbeddedTransport(TransportContract):
     ) -> None:
         app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
-            fill(transport)
+            leave_room(transport.log, pages=0)
             sent = [await app.producer.send(topics.turns, None, b"x" * 100_000, 0, None, None) for _ in range(3)]
             outcomes = await asyncio.gather(*sent, return_exceptions=True)
             assert [type(outcome) for outcome in outcomes] == [TransportError] * 3
-            fill(transport, room=10_000)
+            leave_room(transport.log, pages=10_000)
             assert await app.send(topics.turns, b"again") == [0]
 
     async def test_a_missing_topic_stops_the_worker_and_says_what_to_do(
@@ -68,8 +68,8 @@ class TestEmbeddedTransport(TransportContract):
         self, transport: SqliteTransport, topics: TopicNames, tmp_path: Path
     ) -> None:
         async with sqlite_transport(tmp_path / "other") as other:
-            for name in transport.log.topics():
-                other.log.create_topic(transport.log._plans[name])
+            for each in plan(topics, PARTITIONS):
+                await other.create(each)
             one = TinyApp(transport.driver, topics.prefix, tmp_path / "1")
             two = TinyApp(other.driver, topics.prefix, tmp_path / "2")
             async with one.running(), two.running():
@@ -78,9 +78,3 @@ class TestEmbeddedTransport(TransportContract):
                 await one.seen(1)
                 await two.seen(1)
                 assert (one.received.qsize(), two.received.qsize()) == (0, 0)
-
-
-def fill(transport: SqliteTransport, room: int = 0) -> None:
-    """Let the file have no more than `room` pages beyond those it has."""
-    (pages,) = transport.log._db.execute("pragma page_count").fetchone()
-    transport.log._db.execute(f"pragma max_page_count={pages + room}")

@@ -84,7 +84,7 @@ async def test_an_answer_that_is_refused_or_lost_stops_nothing() -> None:
     await sender.answer(ADDRESS, "failure", FAILURE)
     await asyncio.sleep(0)
     assert len(sent.all) == 1
-    assert sender._unacknowledged == set()
+    assert sender.unacknowledged == 0
 
 
 async def test_a_dead_letter_holds_the_untouched_record_and_why() -> None:

@@ -25,10 +25,11 @@ class Folds:
 
     def __init__(self, path: Path, log: LogWriter) -> None:
         self.store = RocksStore(path)
+        self.reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
         self.places: list[Path] = []
         fold(log.records, Partition(self.store)).flush()
 
-    def checkpoint(self, number: int, path: Path) -> None:
+    def checkpoint(self, partition: int, path: Path) -> None:
         self.places.append(path)
         self.store.checkpoint(path)
 
@@ -37,15 +38,15 @@ class Folds:
 async def taking(tmp_path: Path) -> AsyncIterator[tuple[SnapshotTaker, Folds, Snapshots]]:
     log = LogWriter(partitions=1)
     log.turn(at=NOON)
-    settings = Settings(data=tmp_path, broker=None, snapshots=str(tmp_path / "snapshots"))
-    reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
     folds = Folds(tmp_path / "store", log)
-    yield (
-        SnapshotTaker(settings, folds, reader, lambda: NOON),
-        folds,
-        Snapshots(str(tmp_path / "snapshots"), settings.prefix),
-    )
+    yield a_taker(tmp_path, folds), folds, Snapshots(str(tmp_path / "snapshots"), "emgas")
     folds.store.close()
+
+
+def a_taker(home: Path, folds: Folds) -> SnapshotTaker:
+    """Make what a worker takes snapshots with, as one that has just started."""
+    settings = Settings(data=home, broker=None, snapshots=str(home / "snapshots"))
+    return SnapshotTaker(settings, folds, folds.reader, lambda: NOON)
 
 
 async def test_a_snapshot_that_is_given_up_half_way_leaves_the_next_one_alone(
@@ -77,13 +78,14 @@ async def test_a_snapshot_that_is_given_up_half_way_leaves_the_next_one_alone(
     assert not any(place.exists() for place in folds.places)
 
 
-async def test_what_a_killed_worker_left_is_removed(taking: tuple[SnapshotTaker, Folds, Snapshots]) -> None:
+async def test_what_a_killed_worker_left_is_removed(
+    taking: tuple[SnapshotTaker, Folds, Snapshots], tmp_path: Path
+) -> None:
     taker, folds, _ = taking
     await taker.take(0)
     left = folds.places[0].parent.parent / "left"
     left.mkdir()
     await taker.take(0)
     assert left.exists(), "only the first one looks"
-    again = SnapshotTaker(taker._settings, folds, taker._reader, taker._now)
-    await again.take(0)
+    await a_taker(tmp_path, folds).take(0)
     assert not left.exists()

@@ -59,7 +59,7 @@ class Pipeline:
                 assert isinstance(self.transport, SqliteTransport)
                 connection = EmbeddedConnection(self.settings, self.transport.log)
                 self.memory = await starting.enter_async_context(MemoryClient(connection, timeout=PATIENCE))
-                self.app = connection._app
+                self.app = connection.app
             else:
                 await self._start_on_kafka(starting)
             self._running = starting.pop_all()

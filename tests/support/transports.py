@@ -46,6 +46,12 @@ class Transport(Protocol):
     async def truncate(self, topic: str, partition: int, before: int) -> None: ...
 
 
+def leave_room(log: EmbeddedLog, pages: int) -> None:
+    """Let the log's file have no more than `pages` beyond those it has: a disk that is full, or nearly."""
+    (count,) = log._db.execute("pragma page_count").fetchone()
+    log._db.execute(f"pragma max_page_count={count + pages}")
+
+
 class SqliteTransport:
     def __init__(self, log: EmbeddedLog) -> None:
         self.log = log
