@@ -34,7 +34,7 @@ from msgspec.structs import replace
 from bench.pipeline import QUESTIONS
 from bench.recorded import recorded
 from emgas.importers.registry import read
-from emgas.messages.queries import Query, Timing
+from emgas.messages.queries import Query
 from emgas.messages.topics import REQUEST
 from emgas.messages.turns import Turn
 from emgas.times import DAY_MS as DAY
@@ -42,6 +42,7 @@ from emgas.wire import ProducerRecord
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.closing import close
 from processors.lifecycle.windows import next_due
+from processors.recall.answer import Answerer, Memory, in_one_go
 from state.events.events import AnyEvent, Claim, ConceptsRecalled, GraphConfigured, GraphEvent, encode
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
@@ -49,9 +50,8 @@ from state.log_position import LogPosition
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from streams.ingest.partition_writer import PartitionWriter
-from streams.query.answer import Asking, recall_from
 from streams.query.as_of_cache import AsOfCache
-from streams.query.replies import position_of, reply_to
+from streams.query.replies import position_of
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
@@ -141,15 +141,15 @@ def extraction(file: Path, extractor: YakeExtractor) -> dict[str, float]:
     return spread(took)
 
 
-def answers(owner: PartitionWriter, extractor: YakeExtractor, **fields: Any) -> dict[str, float]:
+def answers(owner: PartitionWriter, answerer: Answerer, **fields: Any) -> dict[str, float]:
     """Return what answering costs, from the bytes of the question to those of the reply, ms."""
     took = []
     for number in range(300):
         value = json.dumps({"kind": "query", "graph": GRAPH, "text": QUESTIONS[number % 6], **fields}).encode()
         started, query = time.process_time(), REQUEST.validate_json(value)
         assert isinstance(query, Query)
-        recalled = recall_from(owner.state.graph(GRAPH), owner.state.text_of, query, extractor)
-        reply_to(query, recalled, position_of(owner), Timing(waited_ms=0, recall_ms=0)).model_dump_json().encode()
+        memory = Memory(owner.state.graph(GRAPH), owner.state.text_of, position_of(owner))
+        in_one_go(answerer.answer(query, memory)).reply.model_dump_json().encode()
         took.append((time.process_time() - started) * 1000)
     return spread(took)
 
@@ -192,25 +192,24 @@ async def measured(writer: Writer, directory: Path) -> dict[str, Any]:
     log = EmbeddedLog(directory)
     log.create_topic(TopicPlan(TOPIC, 1, FOR_EVER, 1 << 20))
     log.append([ProducerRecord(TOPIC, None, value, (), 0, 0) for value in writer.records])
-    extractor = YakeExtractor(language="en")
+    answerer = Answerer(YakeExtractor(language="en"))
     owner: Any = PartitionWriter(0, 1, state, None, "bench", 60.0)  # type: ignore[arg-type]  # it appends nothing
     past = AsOfCache(EmbeddedReader(log, TOPIC), lambda _: closing(RocksStore(directory / "store", read_only=True)))
     events, end, first, last = len(writer.records) - 1, len(writer.records), writer.times[0], max(writer.times)
 
     async def as_of(at: int) -> None:
-        await past.graph(0, GRAPH, events, end, at)
+        await past.graph(GRAPH, at, partition=0, events=events, end=end)
 
     async def ask(kind: str, text: str) -> None:
-        asking = Asking(Query(graph=GRAPH, text=text, **KINDS[kind]), extractor)
-        await asking.read_ahead(state.graph(GRAPH), state.text_of)
-        _, lines = asking.find(state.graph(GRAPH), state.text_of)
-        await asking.packed(lines)
+        memory = Memory(state.graph(GRAPH), state.text_of, position_of(owner))
+        for _ in answerer.answer(Query(graph=GRAPH, text=text, **KINDS[kind]), memory):
+            await asyncio.sleep(0)
 
     gc.collect()
     gc.freeze()  # as a worker does
     seeded = random.Random(3)
-    found: dict[str, Any] = {"events": events, "answers, ms": answers(owner, extractor)}
-    found["with explanations, ms"] = answers(owner, extractor, explain=True)
+    found: dict[str, Any] = {"events": events, "answers, ms": answers(owner, answerer)}
+    found["with explanations, ms"] = answers(owner, answerer, explain=True)
     found["as of, first, near the end, ms"] = round(await timed(partial(as_of, last)), 1)
     found["as of, first, in the middle, ms"] = round(await timed(partial(as_of, (first + last) // 2)), 1)
     await as_of(last - 1)

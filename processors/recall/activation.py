@@ -30,8 +30,8 @@ CEILING = 1e100
 
 
 @dataclass(frozen=True)
-class Spreading:
-    """How activation spreads.
+class SpreadingParameters:
+    """How activation spreads; a query may change some of it (emgas/messages/spreading.py).
 
     firing_threshold   F, in [0, 1]: a node fires if its energy exceeds it
     propagation_decay  D, in [0, 1]: share of energy that survives a hop
@@ -41,7 +41,7 @@ class Spreading:
     convergence        p in (0, 1]: 1 adds up what a node is given; below 1, k equal gifts count k^(1/p) times one
     window             which co-occurrence counts: within a turn, or within a turn and the one before it
     weighting          which weight of an edge (processors/association.py)
-    recall_links       κ: how strongly concepts are linked that were recalled together (processors/recall/links.py); 0: not
+    recall_links       κ: how strongly concepts are linked that were recalled together (links.py); 0: not
     topic_links        τ: how much energy a concept's topic passes on to its members; 0: topics take no part
     marks              whether marks ("@speaker:…", "@day:…") pass energy on and receive it, or only words do
     """
@@ -66,7 +66,7 @@ class Spreading:
 # Convergence ½ because fan normalisation alone prefers a rare word that stood beside one seed to the name that several
 # seeds share (SEEDS E26); on LoCoMo it changes nothing that can be told from noise.  Marks do not spread: a speaker
 # stands beside every word, and a day is reached by what is asked of it alone.
-DEFAULT = Spreading(
+DEFAULT = SpreadingParameters(
     firing_threshold=0.01,
     propagation_decay=0.8,
     max_iterations=1,
@@ -83,7 +83,7 @@ DEFAULT = Spreading(
 # Seed 000 to the letter: concept nodes only, raw PPMI, window "one turn".  Its table 2 gives ranges, no defaults: F in
 # 0–1, D in 0–1, 3–10 iterations, delta "tiny", self-decay optional.  Ours: F 0.1 (above 0, or everything fires, T6),
 # D 0.5 (the middle), 3 iterations (the fewest), delta 0.001, self-decay off (its main text has none).
-LITERAL = Spreading(
+LITERAL = SpreadingParameters(
     firing_threshold=0.1,
     propagation_decay=0.5,
     max_iterations=3,
@@ -117,7 +117,7 @@ class Activation:
     clamped: bool
 
     def path(self, node: int) -> tuple[int, ...]:
-        """Return the way energy first came to `node`, seed first, `node` last; just (node,) for a seed.
+        """Trace the way energy first came to `node`, seed first, `node` last; just (node,) for a seed.
 
         A predecessor was awake a round earlier than the node that it woke, so the way has no cycle.
         """
@@ -127,8 +127,8 @@ class Activation:
         return tuple(reversed(way))
 
 
-def spread(seeds: Integers, nodes: int, edges: Callable[[Integers], Edges], how: Spreading) -> Activation:
-    """Let energy spread from `seeds` and return where it went.
+def spread(seeds: Integers, nodes: int, edges: Callable[[Integers], Edges], how: SpreadingParameters) -> Activation:
+    """Let energy spread from `seeds`.
 
     seeds  (k,) distinct node numbers below `nodes`
     edges  returns the edges out of ascending node numbers, ordered by (source, target)
@@ -157,8 +157,8 @@ def _at_rest(seeds: Integers, nodes: int) -> tuple[Floats, Integers, Integers]:
     return energy, predecessor, hops
 
 
-def _tired(energy: Floats, firing: Integers, how: Spreading) -> Floats:
-    """Return what every node keeps of its own energy."""
+def _tired(energy: Floats, firing: Integers, how: SpreadingParameters) -> Floats:
+    """Compute what every node keeps of its own energy."""
     kept = energy.copy()
     if how.self_decay:
         kept[firing] *= 1 - how.propagation_decay
@@ -166,7 +166,7 @@ def _tired(energy: Floats, firing: Integers, how: Spreading) -> Floats:
 
 
 def _received(target: Integers, arriving: Floats, nodes: int, convergence: float) -> Floats:
-    """Return (nodes,) what every node is given in this round."""
+    """Add up (nodes,) what every node is given in this round."""
     gathered = np.zeros(nodes)
     if convergence == 1.0:
         return gathered + np.bincount(target, arriving, nodes)

@@ -59,27 +59,36 @@ class Context(NamedTuple):
     passages: tuple[int, ...]
 
 
-def assemble(ranked: Iterable[Passage], budget: int) -> Context:
-    """Return the context that `ranked`, best first, gives within `budget` tokens.  Reads no more than it needs."""
-    chosen: list[Passage] = []
-    shown: dict[int, str] = {}
-    said = _Said()
-    spent = 0
-    for passage in ranked:
-        cost = tokens(whole := line(passage))
+class ContextPacker:
+    """Packs passages, handed over best first, into a context of `budget` tokens."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._spent = 0
+        self._chosen: list[Passage] = []
+        self._shown: dict[int, str] = {}  # passage number → its line
+        self._said = _Said()
+
+    def add(self, passage: Passage) -> bool:
+        """Take or pass over the next passage; tell whether to hand over more: not once one does not fit any more."""
+        cost = tokens(shown := line(passage))
         words = _words(passage.text)
-        if cost > budget or said.repeats(words):
-            continue
-        if spent + cost > budget:
-            break
-        chosen.append(passage)
-        shown[passage.number] = whole
-        said.add(words)
-        spent += cost
-    notes, cost = _notes(chosen, budget - spent)
-    chosen.sort(key=lambda passage: (passage.at, passage.number))
-    lines = [shown[passage.number] + notes[passage.number] for passage in chosen]
-    return Context("\n".join(lines), spent + cost, tuple(passage.number for passage in chosen))
+        if cost > self._budget or self._said.repeats(words):
+            return True
+        if self._spent + cost > self._budget:
+            return False
+        self._chosen.append(passage)
+        self._shown[passage.number] = shown
+        self._said.add(words)
+        self._spent += cost
+        return True
+
+    def context(self) -> Context:
+        """Put together what was taken, in the order in which it was said."""
+        notes, cost = _notes(self._chosen, self._budget - self._spent)
+        chosen = sorted(self._chosen, key=lambda passage: (passage.at, passage.number))
+        lines = [self._shown[passage.number] + notes[passage.number] for passage in chosen]
+        return Context("\n".join(lines), self._spent + cost, tuple(passage.number for passage in chosen))
 
 
 class _Said:
@@ -92,13 +101,13 @@ class _Said:
         self._sizes.setdefault(len(words), []).append(words)
 
     def repeats(self, words: frozenset[str]) -> bool:
-        """Return whether a passage of these words says what one of them says."""
+        """Tell whether a passage of these words says what one of them says."""
         sizes = range(floor(SAME * len(words)), ceil(len(words) / SAME) + 1)
         return any(_alike(words, others) for size in sizes for others in self._sizes.get(size, ()))
 
 
 def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
-    """Return passage number → what to add to its line, "" where `room` (tokens) has run out, and what they all cost."""
+    """Map passage numbers to what their lines get, "" where `room` (tokens) has run out; add up what all that costs."""
     notes, spent = dict[int, str](), 0
     for passage in ranked:
         note = note_of(passage)
@@ -110,24 +119,24 @@ def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
 
 
 def note_of(passage: Passage) -> str:
-    """Return what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
+    """Say what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
     meant = (told(span) for span in passage.times if str(days_of(span).first.year) not in span.text)
     together = "; ".join(meant)
     return f" [{together}]" if together else ""
 
 
 def most_lines(budget: int) -> int:
-    """Return how many passages a context of `budget` tokens can hold at most: no more need be ranked for it."""
+    """Bound how many passages a context of `budget` tokens can hold: no more need be ranked for it."""
     return budget // LEAST_LINE
 
 
 def line(passage: Passage) -> str:
-    """Return a passage as one line; its own line breaks become spaces, so that no text can pose as another's line."""
+    """Write a passage as one line; its own line breaks become spaces, so that no text can pose as another's line."""
     return f"[{format_utc(passage.at)}] {_flat(passage.speaker)}: {_flat(passage.text)}"
 
 
 def tokens(text: str) -> int:
-    """Return the estimated number of tokens of `text`, rounded up; 0 only for blank text."""
+    """Estimate the number of tokens of `text`, rounded up; 0 only for blank text."""
     spaced, dense = _apart(text)
     sizes = list(map(len, spaced.split()))
     words = len(sizes) + sum((size - 1) // LONGEST_WORD for size in sizes if size > LONGEST_WORD)
@@ -135,18 +144,18 @@ def tokens(text: str) -> int:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Return the words of a text, each sign of a script without spaces counting as one."""
+    """Find the words of a text, each sign of a script without spaces counting as one."""
     spaced, dense = _apart(text.casefold())
     return frozenset(_WORD.findall(spaced) + dense)
 
 
 def _apart(text: str) -> tuple[str, list[str]]:
-    """Return a text without its signs of scripts that write no spaces, and these."""
+    """Part a text from its signs of scripts that write no spaces; return both."""
     return (text, []) if text.isascii() else (_DENSE.sub(" ", text), _DENSE.findall(text))
 
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:
-    """Return whether two texts share at least SAME of the words of both, but differ in no number."""
+    """Tell whether two texts share at least SAME of the words of both, but differ in no number."""
     shared = len(words & others)
     if shared < SAME * (len(words) + len(others) - shared) or not shared:
         return False

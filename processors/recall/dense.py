@@ -5,9 +5,9 @@
 The form and 0.6 are of an early study, not fitted since (docs/recall.md).  Standardising makes models comparable whose
 cosines lie in other ranges; what is less like the question than the average counts nothing.
 
-A model is never fetched: whoever wants this view hands in an Embedder (streams/plugins/embedders.py loads one from a path).
-A worker that has one records the vector of each turn in the log, with the model's name and version (state/events/events.py
-TurnEmbedded); a question is compared with vectors of exactly that model.
+A model is never fetched: whoever wants this view hands in an Embedder (streams/plugins/embedders.py loads one from a
+path).  A worker that has one records the vector of each turn in the log, with the model's name and version
+(TurnEmbedded in state/events/events.py); a question is compared with vectors of exactly that model.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ class Embedder(Protocol):
         """What tells this model's vectors from another's: equal versions give equal vectors."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) one vector for each text, of length 1; zeros for a text of which the model knows nothing."""
+        """Embed texts: (n, d), one vector for each, of length 1; zeros for a text of which the model knows nothing."""
 
 
 def model_name(embedder: Embedder) -> str:
-    """Return what the log calls the model: its name and version."""
+    """Name a model as the log does: its name and version."""
     return f"{embedder.name} {embedder.version}"
 
 
 def vector_of(embedder: Embedder, text: str) -> Vectors | None:
-    """Return (d,) the vector of `text`; None where there is none: the model knows nothing of it, or gave no numbers."""
+    """Find (d,) the vector of `text`; None where there is none: the model knows nothing of it, or gave no numbers."""
     (vector,) = embedder.embed([text])
     return vector if np.isfinite(vector).all() and vector.any() else None
 
 
 def likeness(view: GraphView, embedder: Embedder, question: str) -> Floats | None:
-    """Return (p,) the cosine of each passage with `question`, by the vectors that the log holds of this model.
+    """Compare each passage with `question`: (p,) cosines, by the vectors that the log holds of this model.
 
     A passage without one gets the mean of the others: nothing speaks for it or against it.  None if no passage has one,
     or the question has none.
@@ -70,30 +70,30 @@ def likeness(view: GraphView, embedder: Embedder, question: str) -> Floats | Non
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Return (n, d) the vectors at length 1; zeros stay zeros."""
+    """Scale vectors (n, d) to length 1; zeros stay zeros."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Vectors = (vectors / np.where(length > 0, length, 1)).astype(np.float32)
     return scaled
 
 
 def cosines(passages: Vectors, question: Vectors) -> Floats:
-    """Return (p,) the cosine of each of `passages` (p, d) with `question` (1, d); all of length 1."""
+    """Compute (p,) the cosine of each of `passages` (p, d) with `question` (1, d); all of length 1."""
     likeness: Floats = (passages @ question[0]).astype(np.float64)
     return likeness
 
 
 def fused(scores: Floats, cosine: Floats) -> Floats:
-    """Return (p,) the `scores` (p,), >= 0, with what the `cosine` (p,) of each passage says."""
+    """Add to the `scores` (p,), >= 0, what the `cosine` (p,) of each passage says."""
     return _share(scores) + WEIGHT * _share(above_mean(cosine))
 
 
 def above_mean(cosine: Floats) -> Floats:
-    """Return (p,) by how many deviations each cosine lies above the mean, 0 below it."""
+    """Compute (p,) by how many deviations each cosine lies above the mean, 0 below it."""
     deviation = cosine.std() if len(cosine) else 0.0
     return np.maximum(0.0, (cosine - cosine.mean()) / deviation) if deviation > 0 else np.zeros(len(cosine))
 
 
 def _share(values: Floats) -> Floats:
-    """Return `values` over the largest of them."""
+    """Divide `values` by the largest of them."""
     largest = values.max(initial=0.0)
     return values / largest if largest > 0 else np.zeros(len(values))

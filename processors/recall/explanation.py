@@ -5,16 +5,15 @@ Computed again from the view and the question: whoever folds the same log to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
+from emgas.messages.explanations import Hop, Kind, Mention, Why
 from processors.association import edges_out
 from processors.extraction.extractor import Extraction
-from processors.recall.activation import Activation, Spreading
+from processors.recall.activation import Activation, SpreadingParameters
 from processors.recall.edge_scores import REACH, idf
 from processors.recall.features import features
 from processors.recall.query_terms import QueryTerms, asked
@@ -22,122 +21,58 @@ from processors.recall.recall import RecallOptions, activate, seeds_of
 from processors.recall.weights import FEATURES
 from state.graph.view import Floats, GraphView, Integers
 
-
-class Mention(NamedTuple):
-    """A seed said in a turn: in the passage itself (distance 0), so many turns before it (< 0) or after it (> 0).
-
-    `weight` is what it counts as a seed, `times` how often the turn says it.  A word that means nearly the same as one
-    of the question (processors/lexicon/query_expansion.py) stands here with its share as weight.
-    """
-
-    concept: str
-    turn: str
-    distance: int
-    times: int
-    weight: float
-
-
-class Hop(NamedTuple):
-    """An association that energy took: how often both were seen together, and the weight of the edge."""
-
-    source: str
-    target: str
-    times: int
-    weight: float
-
-
-class Kind(NamedTuple):
-    """A word of the question that asks for a kind of thing, and the member of the kind that the passage holds."""
-
-    asked: str
-    member: str
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why one passage has its score.
-
-    terms         feature → weight · value, without those that are 0; their sum is the score
-    mentions      the question's concepts in the passage and in the turns it inherits from
-    associations  the hops to the strongest concept of the passage that the seeds woke, seed first; empty if none
-    kinds         members of the kinds that the question asks for
-    """
-
-    turn: str
-    session: str
-    speaker: str
-    at: int
-    score: float
-    terms: dict[str, float]
-    mentions: tuple[Mention, ...]
-    associations: tuple[Hop, ...]
-    kinds: tuple[Kind, ...]
-
-
-def explain(
-    view: GraphView,
-    question: Extraction,
-    text: str,
-    passage: int,
-    options: RecallOptions | None = None,
-    cosine: Floats | None = None,
-) -> Explanation:
-    """Return why the default recall gives `passage` (its number) the score that it has for this question."""
-    return explanations(view, question, text, [passage], options, cosine)[0]
+DEFAULTS = RecallOptions()
 
 
 def explanations(
     view: GraphView,
     question: Extraction,
     text: str,
+    *,
     passages: Iterable[int],
-    options: RecallOptions | None = None,
+    options: RecallOptions = DEFAULTS,
     cosine: Floats | None = None,
-) -> list[Explanation]:
-    """Return `explain` of each passage; what concerns the question is computed once."""
-    options = options or RecallOptions()
+) -> Iterator[Why]:
+    """Explain, one after the other, why the default recall gives each of `passages` (numbers) its score.
+
+    What concerns the question alone is computed once, before the first.  The graph of `view` must not change meanwhile:
+    how often two concepts were said together is read from it.
+    """
     meant = asked(view, question, text)
     activation = activate(view, seeds_of(view, question, meant, "default"), options.spreading)
     values = features(view, meant, activation.energy, cosine)
     flow = options.flow.vector()
-
-    def terms(passage: int) -> Floats:
-        return values[:, view.session_order.place[passage]] * flow
-
-    how = options.spreading
-    return [_explanation(view, meant, activation, how, passage, terms(passage)) for passage in passages]
-
-
-def _explanation(
-    view: GraphView, meant: QueryTerms, activation: Activation, how: Spreading, passage: int, terms: Floats
-) -> Explanation:
-    return Explanation(
-        turn=view.passage_id[passage],
-        session=view.sessions[view.passage_session[passage]],
-        speaker=view.speakers[view.passage_speaker[passage]],
-        at=int(view.passage_at[passage]),
-        score=float(terms.sum()),
-        terms={name: float(term) for name, term in zip(FEATURES, terms, strict=True) if term},
-        mentions=_mentions(view, meant, passage),
-        associations=_hops(view, meant, activation, how, passage),
-        kinds=_kinds(view, meant, passage),
-    )
+    for passage in passages:
+        terms = values[:, view.session_order.place[passage]] * flow
+        yield Why(
+            terms={name: float(term) for name, term in zip(FEATURES, terms, strict=True) if term},
+            mentions=_mentions(view, meant, passage),
+            associations=_hops(view, meant, activation, options.spreading, passage),
+            kinds=_kinds(view, meant, passage),
+        )
 
 
-def _mentions(view: GraphView, meant: QueryTerms, passage: int) -> tuple[Mention, ...]:
+def _mentions(view: GraphView, meant: QueryTerms, passage: int) -> list[Mention]:
+    """List the seeds, and what means nearly the same as one of them, in a passage and in those it inherits from."""
     order = view.session_order
     place = order.place[passage]
     places = np.arange(max(order.start[place], place - REACH), min(order.end[place], place + REACH + 1))
     near = dict(zip(meant.relatives.concept.tolist(), meant.relatives.share.tolist(), strict=True))
     weights = near | dict(zip(meant.seeds.tolist(), meant.weights.tolist(), strict=True))
     inherited = near.keys() | set(meant.words.tolist())
-    return tuple(
-        Mention(view.ids[concept], view.passage_id[turn], int(here - place), count, weights[concept])
+    return [
+        Mention(
+            concept=view.ids[concept],
+            weight=weights[concept],
+            turn=view.passage_id[turn],
+            distance=int(here - place),
+            times=count,
+        )
         for here in sorted(places.tolist(), key=lambda here: abs(here - place))
         for turn in [int(order.order[here])]
         for concept, count in _postings(view, turn)
         if concept in (weights if here == place else inherited)
-    )
+    ]
 
 
 def _postings(view: GraphView, passage: int) -> list[tuple[int, int]]:
@@ -145,38 +80,45 @@ def _postings(view: GraphView, passage: int) -> list[tuple[int, int]]:
     return list(zip(view.posting_concept[first:last].tolist(), view.posting_count[first:last].tolist(), strict=True))
 
 
-def _hops(view: GraphView, meant: QueryTerms, activation: Activation, how: Spreading, passage: int) -> tuple[Hop, ...]:
+def _hops(
+    view: GraphView, meant: QueryTerms, activation: Activation, how: SpreadingParameters, passage: int
+) -> list[Hop]:
+    """Trace the hops to the strongest concept of a passage that the seeds woke, seed first; none if there is none."""
     seeds = set(meant.seeds.tolist())
     held = [number for number, _ in _postings(view, passage) if number not in seeds and not view.is_mark[number]]
     concepts = np.array(held, np.int64)
     given = activation.energy[concepts] * idf(len(view.passage_at), view.passages_with[concepts])
     if not (given > 0).any():
-        return ()
+        return []
     path = activation.path(held[int(np.argmax(given))])
-    return tuple(_hop(view, source, target, how) for source, target in pairwise(path))
+    return [_hop(view, source, target, how) for source, target in pairwise(path)]
 
 
-def _hop(view: GraphView, source: int, target: int, how: Spreading) -> Hop:
+def _hop(view: GraphView, source: int, target: int, how: SpreadingParameters) -> Hop:
     counts = view.windows[how.window]
     one = np.array([source])
     _, neighbours, together = counts.pairs.neighbours(one)
     edges = edges_out(counts, one, how.weighting)
     return Hop(
-        view.ids[source],
-        view.ids[target],
-        int(_at(neighbours, together, target)),
-        float(_at(edges.target, edges.weight, target)),
+        source=view.ids[source],
+        target=view.ids[target],
+        times=int(_at(neighbours, together, target)),
+        weight=_at(edges.target, edges.weight, target),
     )
 
 
 def _at(targets: Integers, values: Integers | Floats, target: int) -> float:
-    """Return the value at `target`, 0 where two concepts were recalled together but never said together."""
+    """Look up the value at `target`, 0 where two concepts were recalled together but never said together."""
     found = values[targets == target]
     return float(found[0]) if len(found) else 0.0
 
 
-def _kinds(view: GraphView, meant: QueryTerms, passage: int) -> tuple[Kind, ...]:
+def _kinds(view: GraphView, meant: QueryTerms, passage: int) -> list[Kind]:
+    """List the members of the kinds asked for that a passage holds."""
     held = {number for number, _ in _postings(view, passage)}
-    return tuple(
-        Kind(cue, view.ids[member]) for cue, members in meant.kinds.items() for member in members if member in held
-    )
+    return [
+        Kind(asked=cue, member=view.ids[member])
+        for cue, members in meant.kinds.items()
+        for member in members
+        if member in held
+    ]

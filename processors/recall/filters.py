@@ -1,52 +1,43 @@
-"""Which passages may be recalled: by session, speaker, time, concept, and by name left out."""
+"""Which passages may be recalled: by session, speaker, time, concept, and by name left out.
+
+What is filtered out still carries flow to others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
 
 import numpy as np
 
+from emgas.messages.filters import Filter
 from processors.recall.edge_scores import Mask, holding
 from state.graph.view import GraphView, Integers
 
+NO_FILTER = Filter()
 
-@dataclass(frozen=True)
-class Filter:
-    """What a passage must be to be recalled; None does not ask.  What is filtered out still carries flow to others.
 
-    sessions, speakers  one of these, as they were written
-    since, until        event time in ms: since <= at < until
-    concepts            holds one of these concept ids
-    exclude             turn ids that must not come back, such as those that are in the prompt already
+def allowed(view: GraphView, only: Filter) -> Mask | None:
+    """Find (p,) which passages a filter lets through, None for all of them.
+
+    only  its concepts are ids; its metadata counts as none: that is in the texts of turns, not in a view
     """
-
-    sessions: frozenset[str] | None = None
-    speakers: frozenset[str] | None = None
-    since: int | None = None
-    until: int | None = None
-    concepts: frozenset[str] | None = None
-    exclude: frozenset[str] = frozenset()
-
-    def allowed(self, view: GraphView) -> Mask | None:
-        """Return (p,) which passages may be recalled, None for all of them."""
-        if all(getattr(self, field.name) == field.default for field in fields(self)):
-            return None
-        allowed = np.ones(len(view.passage_at), np.bool_)
-        if self.sessions is not None:
-            allowed &= np.isin(view.passage_session, _positions(view.sessions, self.sessions))
-        if self.speakers is not None:
-            allowed &= np.isin(view.passage_speaker, _positions(view.speakers, self.speakers))
-        if self.since is not None:
-            allowed &= view.passage_at >= self.since
-        if self.until is not None:
-            allowed &= view.passage_at < self.until
-        if self.concepts is not None:
-            numbers = [number for name in self.concepts if (number := view.number(name)) is not None]
-            allowed &= holding(view, np.array(numbers, np.int64))
-        if self.exclude:
-            allowed[[number for number in range(len(allowed)) if view.passage_id[number] in self.exclude]] = False
-        return allowed
+    if only == NO_FILTER:
+        return None
+    passes = np.ones(len(view.passage_at), np.bool_)
+    if only.sessions:
+        passes &= np.isin(view.passage_session, _positions(view.sessions, only.sessions))
+    if only.speakers:
+        passes &= np.isin(view.passage_speaker, _positions(view.speakers, only.speakers))
+    if only.since is not None:
+        passes &= view.passage_at >= only.since
+    if only.until is not None:
+        passes &= view.passage_at < only.until
+    if only.concepts:
+        numbers = [number for name in only.concepts if (number := view.number(name)) is not None]
+        passes &= holding(view, np.array(numbers, np.int64))
+    if only.exclude:
+        passes[_positions(view.passage_id[: len(passes)], only.exclude)] = False
+    return passes
 
 
 def _positions(names: Sequence[str], wanted: Iterable[str]) -> Integers:

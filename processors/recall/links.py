@@ -5,8 +5,8 @@
              what is recalled together often and lately is linked strongly, however rarely it was said together
     topic    τ / (size − 1) to every other member of the concept's topic: so a topic passes on τ in all   (SEEDS E5)
 
-Both are options of spreading (processors/recall/activation.py).  Counts of recalls are of their own kind and never mixed with
-those of what was said, so PPMI stays what it is.
+Both are options of spreading (activation.py).  Counts of recalls are of their own kind and never mixed with those of
+what was said, so PPMI stays what it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T_MIN = DAY_MS  # recalls within a day count as at one time
 
 
 def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
-    """Return the edges out of ascending `concepts` (k,) that recalls made; `strength` is κ."""
+    """Find the edges out of ascending `concepts` (k,) that recalls made; `strength` is κ."""
     position, target, together = view.windows["recall"].pairs.neighbours(concepts)
     source = concepts[position]
     span = np.maximum(view.accessed[source] - view.first_recall[source], T_MIN)
@@ -30,7 +30,7 @@ def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
 
 
 def topic_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
-    """Return the edges out of ascending `concepts` (k,) to the other members of their topics; `strength` is τ."""
+    """Find the edges out of ascending `concepts` (k,) to the other members of their topics; `strength` is τ."""
     topic_of = {member: topic for topic in view.topics for member in topic.members}
     edges = [
         (concept, other, strength / (len(topic_of[concept].members) - 1))

@@ -2,11 +2,13 @@
 
     words     its concepts that the graph knows, at weight 1; of a Chinese word the graph may know only a part, or only
               a longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
-    relatives what means nearly the same as one of its words, known to the graph or not (processors/lexicon/query_expansion.py)
+    relatives what means nearly the same as one of its words, known to the graph or not
+              (processors/lexicon/query_expansion.py)
     dates     the days and months it states, or that "last week" means
     speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little
     wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
-    kinds     its words that ask for a kind of thing, each with the members that the graph knows (processors/lexicon/hyponyms.py)
+    kinds     its words that ask for a kind of thing, each with the members that the graph knows
+              (processors/lexicon/hyponyms.py)
 
 A name of a speaker is that speaker, not a word: "Caroline" in a turn is mostly somebody talking to her.
 """
@@ -59,17 +61,17 @@ class QueryTerms:
 
     @property
     def seeds(self) -> Integers:
-        """Return every seed that is a row of the match: words, dates, speakers."""
+        """Every seed that is a row of the match: words, dates, speakers."""
         return np.concatenate((self.words, self.dates, self.speakers))
 
     @property
     def weights(self) -> Floats:
-        """Return the weight of each of `seeds`."""
+        """The weight of each of `seeds`."""
         return np.concatenate((self.weight, np.ones(len(self.dates)), np.full(len(self.speakers), SPEAKER)))
 
 
 def asked(view: GraphView, question: Extraction, text: str) -> QueryTerms:
-    """Return what `question`, extracted from `text`, means to `view`."""
+    """Find what `question`, extracted from `text`, means to `view`."""
     named = named_speakers(text, view.speakers)
     names = {view.speakers[number].casefold() for number in named}
     ids = [concept.id for concept in question.concepts]
@@ -107,7 +109,7 @@ def _members(view: GraphView, cue: str, seeds: dict[int, float]) -> tuple[int, .
 
 
 def _compounds(view: GraphView, words: Iterable[str]) -> dict[int, float]:
-    """Return the words of the graph that share a part with a Chinese word of the question, and their weights."""
+    """Find the words of the graph that share a part with a Chinese word of the question, and their weights."""
     found: dict[int, float] = {}
     for word in words:
         if _HAN.fullmatch(word):
@@ -132,7 +134,7 @@ def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
 
 
 def _holding(lines: str, part: str) -> set[str]:
-    """Return the lines that hold `part`."""
+    """Find the lines that hold `part`."""
     found: set[str] = set()
     at = lines.find(part)
     while at >= 0:

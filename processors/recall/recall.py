@@ -2,26 +2,30 @@
 
     question → seeds → spreading activation → energies → flow to turns → scores of passages → ranking
 
-Two modes share the graph and the one spreading function; a mode differs in its `Spreading` and in how passages score:
+Two modes share the graph and the one spreading function; a mode differs in how activation spreads and in how passages
+score:
 
-    default   what flows to a turn over typed edges, and what the turn is (processors/recall/edge_scores.py, features.py, weights.py)
+    default   what flows to a turn over typed edges, and what the turn is (edge_scores.py, features.py, weights.py)
     literal   seed 000 §4.3: the N most active concepts name the passages, ranked by the energy they hold; no marks
 
-A query never changes state (SEEDS trap T8): what a reinforcing query should record is returned by `reinforced`.
+A query never changes state (SEEDS trap T8): what a reinforcing query should record is `RecallResult.recalled`.  It
+depends on the question and the graph alone, not on how much of either the asker wants to see.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from emgas.messages.filters import Filter
+from emgas.messages.queries import ActivatedConcept, Mode
 from processors.association import Edges, edges_out
 from processors.extraction.extractor import Extraction
-from processors.recall.activation import DEFAULT, LITERAL, Activation, Spreading, spread
+from processors.recall.activation import DEFAULT, LITERAL, Activation, SpreadingParameters, spread
 from processors.recall.edge_scores import Mask
-from processors.recall.filters import Filter
+from processors.recall.filters import NO_FILTER, allowed
 from processors.recall.links import recall_links, topic_links
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.ranking import carried, scored
@@ -30,8 +34,9 @@ from processors.text.language import clean
 from processors.text.question_types import depth, greets
 from state.graph.view import Floats, GraphView, Integers
 
-Mode = Literal["default", "literal"]
-SPREADING: dict[Mode, Spreading] = {"default": DEFAULT, "literal": LITERAL}
+SPREADING: Final[dict[Mode, SpreadingParameters]] = {"default": DEFAULT, "literal": LITERAL}
+MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
+RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
 
 
 @dataclass(frozen=True)
@@ -40,30 +45,20 @@ class RecallOptions:
 
     spreading  SPREADING[mode], or a variation of it by `dataclasses.replace`
     concepts   how many of the most active concepts to list
-    passages   how many passages to rank at most; for a context, processors/recall/context.py `most_lines` says how many;
+    passages   how many passages to rank at most; for a context, `most_lines` (context.py) says how many;
                None: as many as the question needs (processors/text/question_types.py `depth`)
     sources    literal mode: how many of the most active concepts name passages (the seed's N; it gives no number)
-    flow       default mode: what each edge type and each property of a turn is worth (processors/recall/weights.py)
-    only       which passages may come back
+    flow       default mode: what each edge type and each property of a turn is worth (weights.py)
+    only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
     """
 
     mode: Mode = "default"
-    spreading: Spreading = DEFAULT
+    spreading: SpreadingParameters = DEFAULT
     concepts: int = 10
     passages: int | None = 100
     sources: int = 20
     flow: FlowWeights = DEFAULT_FLOW
-    only: Filter = field(default_factory=Filter)
-
-
-class ActivatedConcept(NamedTuple):
-    """A concept that holds energy; `path` is the way it first came, concept ids, seed first, itself last."""
-
-    number: int
-    id: str
-    label: str
-    energy: float
-    path: tuple[str, ...]
+    only: Filter = NO_FILTER
 
 
 class Ranked(NamedTuple):
@@ -81,8 +76,10 @@ class RecallResult:
     concepts  the most active concepts, seeds among them, marks not; by energy descending, then number
     passages  by score descending, then number
     woken     how many nodes hold energy, seeds included
-    depth     how many passages the question needs (processors/text/question_types.py)
     clamped   whether an energy was cut off at activation.CEILING
+    depth     how many passages the question needs (processors/text/question_types.py)
+    recalled  ids that a reinforcing query records: the seeds, then of the MOST_RECALLED most active concepts those with
+              more energy than RECALLED_ABOVE
     """
 
     seeds: tuple[ActivatedConcept, ...]
@@ -91,6 +88,7 @@ class RecallResult:
     woken: int
     clamped: bool
     depth: int = 0
+    recalled: tuple[str, ...] = ()
 
 
 NOTHING = RecallResult((), (), (), 0, False)
@@ -99,7 +97,7 @@ NOTHING = RecallResult((), (), (), 0, False)
 def recall(
     view: GraphView, question: Extraction, text: str, options: RecallOptions, cosine: Floats | None = None
 ) -> RecallResult:
-    """Return what the question `text`, of which `question` was extracted, brings back from `view`.
+    """Recall from `view` what answers the question `text`, of which `question` was extracted.
 
     cosine  (p,) of each passage with the question, if there are embeddings; the literal mode has no use for it
 
@@ -114,6 +112,7 @@ def recall(
         return NOTHING
     activation = activate(view, seeds, options.spreading)
     words = np.where(view.is_mark, 0.0, activation.energy)
+    strongest = highest(words, words > 0, max(options.concepts, MOST_RECALLED))
     needed = depth(text, len(meant.words), len(meant.named))
     limit = needed if options.passages is None else options.passages
     if options.mode == "literal":
@@ -123,22 +122,23 @@ def recall(
         scores, reached = scored(view, meant, activation.energy, options.flow, cosine)
     return RecallResult(
         seeds=_described(view, activation, seeds),
-        concepts=_described(view, activation, highest(words, words > 0, options.concepts)),
-        passages=_ranked(scores, reached, options.only.allowed(view), limit),
+        concepts=_described(view, activation, strongest[: options.concepts]),
+        passages=_ranked(scores, reached, allowed(view, options.only), limit),
         woken=int(np.count_nonzero(activation.energy)),
         clamped=activation.clamped,
         depth=needed,
+        recalled=_recalled(view, seeds, strongest[:MOST_RECALLED], words),
     )
 
 
-def reinforced(recollection: RecallResult, threshold: float) -> list[str]:
-    """Return the ids that a reinforcing query should record: seeds, then listed concepts with more energy than this."""
-    strong = (woken.id for woken in recollection.concepts if woken.energy > threshold)
-    return list(dict.fromkeys([*(seed.id for seed in recollection.seeds), *strong]))
+def _recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:
+    """Name what a reinforcing query records: seeds first, each concept once."""
+    numbers = [*seeds.tolist(), *strongest[energy[strongest] > RECALLED_ABOVE].tolist()]
+    return tuple(view.ids[number] for number in dict.fromkeys(numbers))
 
 
 def seeds_of(view: GraphView, question: Extraction, meant: QueryTerms, mode: Mode) -> Integers:
-    """Return (k,) where energy is put in: in literal mode the words alone, as the question has them."""
+    """Find (k,) where energy is put in: in literal mode the words alone, as the question has them."""
     if mode == "literal":
         known = [number for concept in question.concepts if (number := view.number(concept.id)) is not None]
         return np.array([number for number in known if not view.is_mark[number]], np.int64)
@@ -146,8 +146,8 @@ def seeds_of(view: GraphView, question: Extraction, meant: QueryTerms, mode: Mod
     return np.concatenate((meant.words, meant.dates, np.array(wants, np.int64), meant.speakers))
 
 
-def activate(view: GraphView, seeds: Integers, how: Spreading) -> Activation:
-    """Return where energy goes from `seeds` over associations, links of recall and links by topic."""
+def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Activation:
+    """Let energy spread from `seeds` over associations, links of recall and links by topic."""
     counts = view.windows[how.window]
 
     def edges(firing: Integers) -> Edges:
@@ -163,7 +163,7 @@ def activate(view: GraphView, seeds: Integers, how: Spreading) -> Activation:
 
 
 def highest(values: Floats, among: Mask, limit: int) -> Integers:
-    """Return the positions of the `limit` highest values `among` these, highest first, ties by position."""
+    """Find the positions of the `limit` highest values `among` these, highest first, ties by position."""
     candidates = np.flatnonzero(among)
     if 0 < limit < len(candidates):
         # Everything that could still tie with the last place stays in, so that ties fall by position alone.
@@ -172,15 +172,17 @@ def highest(values: Floats, among: Mask, limit: int) -> Integers:
     return candidates[np.argsort(-values[candidates], kind="stable")][:limit]
 
 
-def _ranked(scores: Floats, reached: Mask, allowed: Mask | None, limit: int) -> tuple[Ranked, ...]:
-    best = highest(scores, reached if allowed is None else reached & allowed, limit)
+def _ranked(scores: Floats, reached: Mask, passes: Mask | None, limit: int) -> tuple[Ranked, ...]:
+    best = highest(scores, reached if passes is None else reached & passes, limit)
     return tuple(map(Ranked, best.tolist(), scores[best].tolist()))
 
 
 def _described(view: GraphView, activation: Activation, numbers: Integers) -> tuple[ActivatedConcept, ...]:
-    return tuple(_woken(view, activation, number) for number in numbers.tolist())
+    return tuple(_concept(view, activation, number) for number in numbers.tolist())
 
 
-def _woken(view: GraphView, activation: Activation, number: int) -> ActivatedConcept:
-    path = tuple(view.ids[node] for node in activation.path(number))
-    return ActivatedConcept(number, view.ids[number], view.labels[number], float(activation.energy[number]), path)
+def _concept(view: GraphView, activation: Activation, number: int) -> ActivatedConcept:
+    path = [view.ids[node] for node in activation.path(number)]
+    return ActivatedConcept(
+        id=view.ids[number], label=view.labels[number], energy=float(activation.energy[number]), path=path
+    )

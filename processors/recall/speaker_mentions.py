@@ -15,13 +15,13 @@ _SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaf
 
 
 def named_speakers(text: str, speakers: Sequence[str]) -> Integers:
-    """Return (k,) the positions in `speakers` of those that `text` names, ascending; case and width do not matter."""
+    """Find (k,) the positions in `speakers` of those that `text` names, ascending; case and width do not matter."""
     folded = _folded(text)
     return np.array([number for number, name in enumerate(speakers) if _stands_in(_folded(name), folded)], np.int64)
 
 
 def speaker_mark(speaker: str) -> str:
-    """Return the id of the node that stands for a speaker, as the extractor marks every turn of theirs."""
+    """Name the node that stands for a speaker: its id, as the extractor marks every turn of theirs."""
     return f"@speaker:{' '.join(clean(speaker).split()).casefold()}"
 
 

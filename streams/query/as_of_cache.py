@@ -1,6 +1,7 @@
 """The past for live questions: graphs as they were, rebuilt beside a worker, and kept for a while.
 
-    graph ── recent        what the partition's store knows of it (replay/as_of/store_history.py): asked for first, read in no time
+    graph ── recent        what the partition's store knows of it (replay/as_of/store_history.py): asked for first, read
+          │                in no time
           └─ whole         its events, all of them, from the log of the partition: where `recent` does not reach
                ├─ history      (replay/as_of/history.py), read on whenever the graph has got new events
                ├─ checkpoints  folds of its first places, packed, about evenly spaced; fewer for long histories
@@ -58,22 +59,23 @@ class AsOfCache:
         self._known: OrderedDict[str, _Known] = OrderedDict()  # least recently used first
         self._places = asyncio.Semaphore(GRAPHS_AT_ONCE)
 
-    async def graph(self, number: int, name: str, events: int, end: int, at: int) -> AsOf | None:
-        """Return a graph that lives in partition `number` as of `at` (ms), None if nothing had been said by then.
+    async def graph(self, graph_id: str, at: int, *, partition: int, events: int, end: int) -> AsOf | None:
+        """Rebuild a graph as of `at` (ms), None if nothing had been said by then.
 
-        events   how many events the live graph has folded: where so many are known, nothing is read
-        end      of the log as far as they were folded: the offset after the last one
+        partition  where it lives
+        events     how many events the live graph has folded: where so many are known, nothing is read
+        end        of the log as far as they were folded: the offset after the last one
 
         May be cancelled.  Raises TransportError, LogRewrittenError.
         """
-        known = self._known.setdefault(name, _Known(name))
-        self._known.move_to_end(name)
-        sources = _Sources(self._log, self._stores, number, end)
+        known = self._known.setdefault(graph_id, _Known(graph_id))
+        self._known.move_to_end(graph_id)
+        sources = _Sources(self._log, self._stores, partition, end)
         try:
             with known.used():
                 found = await self._found(known, sources, events, at)
         finally:
-            self._make_room(keep=name)
+            self._make_room(keep=graph_id)
         return found if found.said else None
 
     async def _found(self, known: _Known, sources: _Sources, events: int, at: int) -> AsOf:
@@ -84,9 +86,19 @@ class AsOfCache:
             async with self._places:
                 return await known.as_of(sources, events, at)
 
-    def read(self, name: str) -> int:
-        """Return how far the log is read for a graph: the offset of the last record, -1 for none."""
-        return self._known[name].watermark if name in self._known else -1
+    def read(self, graph_id: str) -> int:
+        """Tell how far the log is read for a graph: the offset of the last record, -1 for none."""
+        return self._known[graph_id].watermark if graph_id in self._known else -1
+
+    @property
+    def kept(self) -> list[str]:
+        """The graphs of which something is kept, the least recently asked about first."""
+        return list(self._known)
+
+    def checkpoints(self, graph_id: str) -> list[int]:
+        """List of how many first places of a graph's whole history each checkpoint is the fold, ascending."""
+        known = self._known.get(graph_id)
+        return known.checkpoints if known else []
 
     def forget(self) -> None:
         """Let go of everything."""
@@ -94,39 +106,40 @@ class AsOfCache:
 
     def _make_room(self, keep: str) -> None:
         """Let go of those that nobody asked about for longest, and that nobody is using."""
-        sizes = {name: known.size for name, known in self._known.items()}
-        for name in [name for name, known in self._known.items() if name != keep and not known.users]:
+        sizes = {graph_id: known.size for graph_id, known in self._known.items()}
+        unused = [graph_id for graph_id, known in self._known.items() if graph_id != keep and not known.users]
+        for graph_id in unused:
             if len(sizes) <= KEPT_NAMES and sum(sizes.values()) <= self._kept_bytes:
                 return
-            del self._known[name], sizes[name]
+            del self._known[graph_id], sizes[graph_id]
 
 
 class _Sources(NamedTuple):
-    """From what the past of the graphs in partition `number` is read; the log to before offset `end`."""
+    """From what the past of the graphs in `partition` is read; the log to before offset `end`."""
 
     log: LogReader
     stores: Stores | None
-    number: int
+    partition: int
     end: int
 
-    def kept(self, name: str) -> Kept | None:
-        """Return what the store knows of a graph, None if that is not enough.  Blocks."""
+    def kept(self, graph_id: str) -> Kept | None:
+        """Read what the store knows of a graph, None if that is not enough.  Blocks."""
         assert self.stores is not None  # noqa: S101 - asked before
         try:
-            with self.stores(self.number) as store:
-                return kept(store, name)
+            with self.stores(self.partition) as store:
+                return kept(store, graph_id)
         except Exception as error:  # a file may be removed by its writer while it is opened: the log knows everything
-            log.warning("past is read from the log", partition=self.number, graph=name, error=str(error))
+            log.warning("past is read from the log", partition=self.partition, graph=graph_id, error=str(error))
             return None
 
 
 class _Known:
     """What is known of one graph.  `lock`: one reads and folds at a time, others find what it leaves."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, graph_id: str) -> None:
         self.lock = asyncio.Lock()
         self.users = 0
-        self._name = name
+        self._graph_id = graph_id
         self._recent: _Folds | None = None
         self._whole: _Folds | None = None
 
@@ -141,30 +154,35 @@ class _Known:
 
     @property
     def size(self) -> int:
-        """Return how many bytes are kept, roughly."""
+        """How many bytes are kept, roughly."""
         return sum(folds.size for folds in (self._recent, self._whole) if folds)
 
     @property
     def watermark(self) -> int:
-        """Return how far the log is read."""
+        """How far the log is read: the offset of the last record, -1 for none."""
         folds = self._whole or self._recent
         return folds.history.watermark if folds else -1
 
+    @property
+    def checkpoints(self) -> list[int]:
+        """How many first places of the whole history each checkpoint is the fold of."""
+        return self._whole.checkpoints if self._whole else []
+
     def at_hand(self, events: int, at: int) -> AsOf | None:
-        """Return the graph as of `at` (ms) if nothing has to be read or folded for it."""
+        """Find the graph as of `at` (ms) if nothing has to be read or folded for it."""
         ready = [folds for folds in (self._recent, self._whole) if folds and folds.history.read >= events]
         return next((found for folds in ready if (found := folds.at_hand(at))), None)
 
     async def as_of(self, sources: _Sources, events: int, at: int) -> AsOf:
-        """Return the graph as of `at` (ms)."""
+        """Rebuild the graph as of `at` (ms), unless it is at hand."""
         if self._recent is None and self._whole is None and sources.stores is not None:
-            found = await asyncio.to_thread(sources.kept, self._name)
+            found = await asyncio.to_thread(sources.kept, self._graph_id)
             self._recent = found and _Folds(found.history, found.folds)
         if self._recent is not None:
             await self._recent.read_on(sources, events)
             if reaches(self._recent.history, at):
                 return await self._recent.as_of(at)
-        self._whole = self._whole or _Folds(History(self._name))
+        self._whole = self._whole or _Folds(History(self._graph_id))
         await self._whole.read_on(sources, events)
         self._recent = None  # from here on, it knows nothing more
         return await self._whole.as_of(at)
@@ -190,19 +208,24 @@ class _Folds:
 
     @property
     def size(self) -> int:
-        """Return how many bytes are kept, roughly."""
+        """How many bytes are kept, roughly."""
         values = self.history.size + self._base_bytes
         rebuilt = len(self._rebuilt) * (50_000 + 5 * values)  # measured: tables of thousands of turns
         checkpoints = sum(len(checkpoint.packed) for checkpoint in self._checkpoints)
         return values + EVENT_BYTES * len(self.history.every) + rebuilt + checkpoints
 
+    @property
+    def checkpoints(self) -> list[int]:
+        """How many places each checkpoint is the fold of, ascending."""
+        return [checkpoint.folded for checkpoint in self._checkpoints]
+
     async def read_on(self, sources: _Sources, events: int) -> None:
         """Let the history know so many events of the graph."""
         if self.history.read < events:
-            await self.history.read_on(sources.log, sources.number, sources.end)
+            await self.history.read_on(sources.log, sources.partition, sources.end)
 
     def at_hand(self, at: int) -> AsOf | None:
-        """Return the graph as of `at` (ms) if it was rebuilt and the same events count."""
+        """Find the graph as of `at` (ms) if it was rebuilt and the same events count."""
         if self._takebacks != self.history.takebacks:  # its events have other places now
             self._takebacks = self.history.takebacks
             self._checkpoints.clear()
@@ -214,7 +237,7 @@ class _Folds:
         return found
 
     async def as_of(self, at: int) -> AsOf:
-        """Return the graph as of `at` (ms)."""
+        """Rebuild the graph as of `at` (ms), unless it is at hand."""
         found = self.at_hand(at)
         if found is None:
             found = await self._rebuild(at, counted(self.history, at))
@@ -243,7 +266,7 @@ class _Folds:
         return await asyncio.to_thread(do, *arguments)
 
     def _is_wanted(self, folded: int) -> bool:
-        """Return whether a checkpoint here would lie far enough from the ones before and after it."""
+        """Tell whether a checkpoint here would lie far enough from the ones before and after it."""
         spacing = max(CHECKPOINT_EVERY, len(self.history) // CHECKPOINTS)
         after = bisect_right(self._checkpoints, folded, key=_folded)
         before = self._checkpoints[after - 1].folded if after else 0

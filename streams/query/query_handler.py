@@ -1,46 +1,49 @@
-"""Questions to this worker's partitions: parse, wait until the state has seen enough, recall, answer.
+"""Questions to this worker's partitions: parse, wait until the state has seen enough, answer.
 
     not readable, or a key of another partition  Failure `invalid` / `wrong-partition`; unreadable ones are dead letters
     deadline passed before it was looked at      no answer: nobody waits for it any more
     too many at once, long ones before it        Failure `overloaded`
     `after` not folded shortly before it         Failure `not-yet`
-    `as_of` not rebuilt shortly before it        Failure `not-yet`; what was read of the log is kept (streams/query/as_of_cache.py)
+    `as_of` not rebuilt shortly before it        Failure `not-yet`; what was read of the log is kept (as_of_cache.py)
+    answering fails unexpectedly                 Failure `internal`: that answer is lost, the worker goes on
+    the state is broken (HaltedError)            Failure `internal`, and the worker halts
     else                                         Reply; a graph that nobody wrote to gives an empty one
 
-A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered.
+A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered.  What is
+answered, and from what, is said in processors/recall/answer.py: here is only when, and where to.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import structlog
 from pydantic import ValidationError
 
-from emgas.errors import TransportError
+from emgas.errors import HaltedError, TransportError
 from emgas.messages.fields import Position
-from emgas.messages.operator import Checkpoint, Checkpointed, Inspect
-from emgas.messages.queries import Describe, Failure, Query, Reply, Timing
+from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
+from emgas.messages.queries import Describe, Description, Failure, Query, Reply, Timing
 from emgas.messages.topics import REQUEST
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
-from processors.extraction.extractor import Extractor
-from processors.recall.dense import Embedder
+from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory, Steps, in_one_go, is_long
 from replay.as_of.moment import AsOf
 from replay.backup.manifest import SnapshotRefusedError
 from replay.backup.snapshots import SnapshotsUnreachableError
-from state.errors import LogRewrittenError
-from state.events.events import ConceptsRecalled
+from state.errors import LogRewrittenError, StoreCorruptError
+from state.events.events import ConceptsRecalled, TurnRecorded
 from streams.errors import RefusedError, RejectedError
 from streams.ingest.command_handler import check_size, explained
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
-from streams.query.answer import Asking, Recalled, Seen
 from streams.query.as_of_cache import AsOfCache
-from streams.query.replies import description, inspection, position_of, reply_to
+from streams.query.replies import description, inspection, position_of
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
 from streams.transport.sender import MessageSender, error_headers
@@ -50,46 +53,64 @@ PATIENCE_MS = 10_000  # how long a question without a deadline may wait
 LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `queries_at_once`
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
 
+Message = Reply | Description | Inspection | Checkpointed | Failure
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryContext:
+    """What a worker lends to its query handler.
+
+    writers, timers  of the partitions that it owns, by partition: the worker keeps both up to date
+    partitions       how many there are in all
+    now              ms since the epoch
+    halt             stops the worker
+    """
+
+    writers: Mapping[int, PartitionWriter]
+    timers: Mapping[int, WindowTimer]
+    as_of_cache: AsOfCache
+    snapshots: SnapshotTaker
+    sender: MessageSender
+    answerer: Answerer
+    settings: Settings
+    partitions: int
+    now: Callable[[], int]
+    halt: Callable[[BaseException], None]
+
+
+class _Asked(NamedTuple):
+    """A record of `queries`, the partition that it came from, and until when (ms) it wants an answer."""
+
+    partition: int
+    record: Record
+    deadline: int
+
 
 class QueryHandler:
-    """Answers for the partitions in `owners`, which the app keeps up to date."""
+    """Answers for the partitions in `context.writers`."""
 
-    def __init__(
-        self,
-        owners: Mapping[int, PartitionWriter],
-        keepers: Mapping[int, WindowTimer],
-        past: AsOfCache,
-        snapshots: SnapshotTaker,
-        outbox: MessageSender,
-        extractor: Extractor,
-        settings: Settings,
-        partitions: int,
-        now: Callable[[], int],
-        halt: Callable[[BaseException], None],
-        embedder: Embedder | None = None,
-    ) -> None:
-        self._owners = owners
-        self._keepers = keepers
-        self._past = past
-        self._snapshots = snapshots
-        self._outbox = outbox
-        self._extractor, self._embedder = extractor, embedder
-        self._settings = settings
-        self._partitions = partitions
-        self._now = now
-        self._halt = halt
+    def __init__(self, context: QueryContext) -> None:
+        self._context = context
         self._tasks: set[asyncio.Task[None]] = set()
         self._appending: set[asyncio.Task[None]] = set()
-        self._long = asyncio.Lock()  # for one long question at a time: several threads would starve the loop
+        self._long = asyncio.Lock()  # for one long question at a time: several would hold up the short ones
 
-    async def take(self, number: int, arrival: Record) -> None:
-        """Start answering a record of `queries` from partition `number`."""
-        to = self._outbox.address(arrival)
-        if len(self._tasks) >= self._settings.queries_at_once:
-            failure = Failure(code="overloaded", message="too many questions at once: ask again later")
-            await self._outbox.answer(to, "failure", failure)
+    @property
+    def answering(self) -> int:
+        """How many questions wait for an answer, or for what they woke to be appended."""
+        return len(self._tasks)
+
+    async def take(self, partition: int, record: Record) -> None:
+        """Start answering a record of `queries`."""
+        to = self._context.sender.address(record)
+        if len(self._tasks) >= self._context.settings.queries_at_once:
+            await self._send(to, Failure(code="overloaded", message="too many questions at once: ask again later"))
             return
-        task = asyncio.create_task(self._answer(number, arrival, to))
+        deadline = _deadline(record)
+        if deadline <= self._context.now():
+            log.info("question expired", partition=partition, offset=record.offset)
+            return
+        task = asyncio.create_task(self._answer(_Asked(partition, record, deadline), to))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -102,54 +123,173 @@ class QueryHandler:
         for task in self._tasks if halted else self._tasks - self._appending:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._past.forget()
+        self._context.as_of_cache.forget()
 
-    async def _answer(self, number: int, arrival: Record, to: ReplyAddress | None) -> None:
-        deadline = _deadline(arrival)
-        if deadline <= self._now():
-            log.info("question expired", partition=number, offset=arrival.offset)
+    async def _answer(self, asked: _Asked, to: ReplyAddress | None) -> None:
+        """Answer one question.  What fails ends this answer alone, unless the state is broken."""
+        answer: Answer | Message | None
+        try:
+            answer = await self._found(asked)
+        except RefusedError as refusal:
+            answer = refusal.failure
+        except HaltedError as error:
+            await self._send(to, Failure(code="internal", message="the worker failed and restarts: ask again"))
+            self._context.halt(error)
+            return
+        except Exception:
+            log.exception("answer failed", partition=asked.partition, offset=asked.record.offset)
+            answer = Failure(code="internal", message="this answer failed, and no other: the worker's log says how")
+        if isinstance(answer, Answer):
+            await self._send(to, answer.reply)
+            await self._reinforce(asked, answer)
+        elif answer is not None:
+            await self._send(to, answer)
+
+    async def _send(self, to: ReplyAddress | None, message: Message) -> None:
+        await self._context.sender.answer(to, message.kind, message)
+
+    async def _request(self, asked: _Asked) -> Query | Inspect | Describe | Checkpoint:
+        """Parse a record.  Raises RefusedError for one that is no question, once it is a dead letter."""
+        record = asked.record
+        try:
+            check_size(record.value)
+            return REQUEST.validate_json(record.value)
+        except (RejectedError, ValidationError) as error:
+            reason = explained(error) if isinstance(error, ValidationError) else str(error)
+            topic = self._context.settings.topics.queries
+            errors = error_headers(topic, asked.partition, record.offset, reason)
+            await self._context.sender.dead_letter(record, errors)
+            raise RefusedError("invalid", reason) from None
+
+    async def _found(self, asked: _Asked) -> Answer | Message | None:
+        """Find the answer to a record of `queries`; None if the partition was taken away meanwhile."""
+        request = await self._request(asked)
+        writer = self._context.writers.get(asked.partition)
+        if writer is None:
+            return None
+        if isinstance(request, Inspect):
+            return inspection(writer, request)
+        if isinstance(request, Checkpoint):
+            return await self._checkpoint(asked.partition)
+        self._check_place(request.graph, asked)
+        started = time.perf_counter()
+        await self._wait_for(request.after, writer, asked)
+        if isinstance(request, Describe):
+            return description(writer.state, request.graph, position_of(writer))
+        return await self._recall(request, writer, asked, started=started)
+
+    async def _checkpoint(self, partition: int) -> Checkpointed:
+        if not self._context.snapshots.is_wanted:
+            raise RefusedError(
+                "invalid", "this worker keeps no snapshots: start it with EMGAS_SNAPSHOTS=directory or URL"
+            )
+        try:
+            taken = await self._context.snapshots.take(partition)
+        except (SnapshotRefusedError, SnapshotsUnreachableError) as error:
+            raise RefusedError("internal", str(error)) from None
+        position = Position(partition=partition, watermark=taken.watermark, source=taken.source)
+        return Checkpointed(snapshot=taken.name, position=position, bytes=taken.bytes)
+
+    def _check_place(self, graph_id: str, asked: _Asked) -> None:
+        place = partition_of(graph_id, self._context.partitions)
+        if place != asked.partition:
+            raise RefusedError(
+                "wrong-partition",
+                f"graph {graph_id!r} belongs to partition {place}, the question came to {asked.partition}: the key "
+                "must be the graph id, placed by murmur2 (librdkafka: partitioner=murmur2_random)",
+            )
+
+    async def _wait_for(self, after: int | None, writer: PartitionWriter, asked: _Asked) -> None:
+        """Wait until the turn at offset `after` is folded."""
+        if after is None or writer.state.head.source >= after:
             return
         try:
-            await self._reply(number, arrival, to, deadline)
-        except RefusedError as refusal:
-            await self._outbox.answer(to, "failure", refusal.failure)
+            async with self._in_time(asked):
+                await writer.until_source(after)
+        except TimeoutError:
+            source = writer.state.head.source
+            raise RefusedError("not-yet", f"turn {after} is not folded yet, the state is at {source}") from None
+
+    def _in_time(self, asked: _Asked) -> asyncio.Timeout:
+        """Give up so early before the deadline that a refusal arrives in time."""
+        return asyncio.timeout(PART_TO_WAIT * (asked.deadline - self._context.now()) / 1000)
+
+    async def _recall(self, query: Query, writer: PartitionWriter, asked: _Asked, *, started: float) -> Answer:
+        """Answer a query from the graph as it is, or as it was; it has been waiting since `started` (s)."""
+        memory = await self._memory(query, writer, asked)
+        waited_ms, started = _ms_since(started), time.perf_counter()
+        answer = await self._answered(query, memory, asked)
+        timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
+        return answer._replace(reply=answer.reply.model_copy(update={"timing": timing}))
+
+    async def _memory(self, query: Query, writer: PartitionWriter, asked: _Asked) -> Callable[[], Memory]:
+        """Find what is asked: called again, it gives the graph as it has become meanwhile, but the past stays."""
+        state = writer.state
+        if query.as_of is None:
+            return lambda: Memory(state.graph(query.graph), state.text_of, position_of(writer))
+        position = position_of(writer)
+        past = await self._past(query.graph, query.as_of, writer=writer, asked=asked)
+        memory = Memory(past.graph, past.text_of, position) if past else Memory(None, state.text_of, position)
+        return lambda: memory
+
+    async def _past(self, graph_id: str, at: int, *, writer: PartitionWriter, asked: _Asked) -> AsOf | None:
+        """Rebuild a graph as it was at `at` (ms), of all that is folded by now; None if nothing had been said."""
+        live, watermark = writer.state.graph(graph_id), writer.state.head.watermark
+        if live is None:
+            return None
+        cache, where = self._context.as_of_cache, {"partition": asked.partition, "end": watermark + 1}
+        try:
+            async with self._in_time(asked):
+                return await cache.graph(graph_id, at, events=live.events, **where)
+        except TimeoutError:
+            read = f"the log is read up to offset {cache.read(graph_id)} of {watermark}"
+            raise RefusedError("not-yet", f"the graph as of then is not rebuilt yet, {read}: ask again") from None
+        except (TransportError, LogRewrittenError) as error:  # the present, which needs no reading, can still be asked
+            raise RefusedError("internal", f"the past cannot be read: {error}") from None
+
+    async def _answered(self, query: Query, memory: Callable[[], Memory], asked: _Asked) -> Answer:
+        """Answer in one go; a long question lets others in, and begins again if what it needs is gone by then."""
+        answer = self._context.answerer.answer
+        if not is_long(query):
+            return in_one_go(answer(query, memory()))
+        read: dict[int, TurnRecorded] = {}
+        async with self._turn_of_long(asked):
+            try:
+                return await _letting_others_in(answer(query, memory(), read))
+            except (GraphChangedError, StoreCorruptError):  # a text was forgotten meanwhile, or else it fails again
+                return in_one_go(answer(query, memory(), read))
+
+    @asynccontextmanager
+    async def _turn_of_long(self, asked: _Asked) -> AsyncIterator[None]:
+        """Wait until no other long question is being answered."""
+        try:
+            async with self._in_time(asked):
+                await self._long.acquire()
+        except TimeoutError:
+            raise RefusedError("overloaded", "other long questions come first: ask again later, or for less") from None
+        try:
+            yield
+        finally:
+            self._long.release()
+
+    async def _reinforce(self, asked: _Asked, answer: Answer) -> None:
+        """Record what a question woke.  Asking is an event too: time goes on with it, and windows may end before it.
+
+        Whatever fails here halts the worker: the log may hold what the state lacks.
+        """
+        graph_id, timer = answer.reply.graph, self._context.timers.get(asked.partition)
+        if not answer.recalled or timer is None:  # it wakes nothing, or the partition was taken away meanwhile
+            return
+        at = min(asked.record.timestamp, self._context.now() + self._context.settings.skew_ms)
+        recalled = partial(ConceptsRecalled, graph=graph_id, at=at, concepts=list(answer.recalled))
+        try:
+            async with timer.lock:
+                with self._undisturbed():
+                    await timer.close_due(graph_id, at)
+                    await timer.append([recalled])
+                    timer.look_at(graph_id)
         except Exception as error:
-            failure = Failure(code="internal", message="the worker failed and restarts: ask again")
-            await self._outbox.answer(to, "failure", failure)
-            self._halt(error)
-
-    async def _reply(self, number: int, arrival: Record, to: ReplyAddress | None, deadline: int) -> None:
-        request = await self._parsed(number, arrival)
-        owner = self._owners.get(number)
-        if owner is None:
-            return  # taken away meanwhile
-        if isinstance(request, Inspect):
-            await self._outbox.answer(to, "inspection", inspection(owner, request))
-            return
-        if isinstance(request, Checkpoint):
-            await self._outbox.answer(to, "checkpointed", await self._checkpoint(number))
-            return
-        self._check_place(number, request)
-        waited_ms = await self._wait_for(owner, request, deadline)
-        if isinstance(request, Describe):
-            await self._outbox.answer(to, "description", description(owner.state, request.graph, position_of(owner)))
-            return
-        if request.as_of is not None:
-            await self._outbox.answer(to, "reply", await self._recall_past(owner, request, request.as_of, deadline))
-            return
-        reply, reinforced = await self._recall(owner, request, waited_ms, deadline)
-        await self._outbox.answer(to, "reply", reply)
-        if reinforced:
-            await self._reinforce(self._keepers[number], request.graph, arrival.timestamp, reinforced)
-
-    async def _reinforce(self, keeper: WindowTimer, graph: str, asked_at: int, concepts: list[str]) -> None:
-        """Record what a question woke.  Asking is an event too: time goes on with it, and windows may end before it."""
-        at = min(asked_at, self._now() + self._settings.skew_ms)
-        async with keeper.lock:
-            with self._undisturbed():
-                await keeper.close_due(graph, at)
-                await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
-                keeper.look_at(graph)
+            self._context.halt(error)
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:
@@ -162,122 +302,25 @@ class QueryHandler:
         finally:
             self._appending.discard(task)
 
-    async def _checkpoint(self, number: int) -> Checkpointed:
-        if not self._snapshots.is_wanted:
-            raise RefusedError(
-                "invalid", "this worker keeps no snapshots: start it with EMGAS_SNAPSHOTS=directory or URL"
-            )
-        try:
-            taken = await self._snapshots.take(number)
-        except (SnapshotRefusedError, SnapshotsUnreachableError) as error:
-            raise RefusedError("internal", str(error)) from None
-        position = Position(partition=number, watermark=taken.watermark, source=taken.source)
-        return Checkpointed(snapshot=taken.name, position=position, bytes=taken.bytes)
 
-    async def _parsed(self, number: int, arrival: Record) -> Query | Inspect | Describe | Checkpoint:
-        try:
-            check_size(arrival.value)
-            return REQUEST.validate_json(arrival.value)
-        except (RejectedError, ValidationError) as error:
-            reason = explained(error) if isinstance(error, ValidationError) else str(error)
-            errors = error_headers(self._settings.topics.queries, number, arrival.offset, reason)
-            await self._outbox.dead_letter(arrival, errors)
-            raise RefusedError("invalid", reason) from None
-
-    def _check_place(self, number: int, query: Query | Describe) -> None:
-        owner = partition_of(query.graph, self._partitions)
-        if owner != number:
-            raise RefusedError(
-                "wrong-partition",
-                f"graph {query.graph!r} belongs to partition {owner}, the question came to {number}: the key must be "
-                "the graph id, placed by murmur2 (librdkafka: partitioner=murmur2_random)",
-            )
-
-    async def _wait_for(self, owner: PartitionWriter, query: Query | Describe, deadline: int) -> float:
-        """Wait until the turn at `query.after` is folded; return how long that took, in ms."""
-        if query.after is None or owner.state.head.source >= query.after:
-            return 0.0
-        started = time.perf_counter()
-        try:
-            async with self._in_time(deadline):
-                await owner.until_source(query.after)
-        except TimeoutError:
-            source = owner.state.head.source
-            raise RefusedError("not-yet", f"turn {query.after} is not folded yet, the state is at {source}") from None
-        return _ms_since(started)
-
-    def _in_time(self, deadline: int) -> asyncio.Timeout:
-        return asyncio.timeout(PART_TO_WAIT * (deadline - self._now()) / 1000)
-
-    async def _recall(
-        self, owner: PartitionWriter, query: Query, waited_ms: float, deadline: int
-    ) -> tuple[Reply, list[str]]:
-        started = time.perf_counter()
-
-        def state() -> Seen:
-            return Seen(owner.state.graph(query.graph), owner.state.text_of, position_of(owner))
-
-        recalled, position = await self._answered(query, state, deadline)
-        timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
-        return reply_to(query, recalled, position, timing), recalled.reinforced
-
-    async def _answered(self, query: Query, state: Callable[[], Seen], deadline: int) -> tuple[Recalled, Position]:
-        """Answer from what `state` returns, asked again whenever others were let in: by a long question only."""
-        asking = Asking(query, self._extractor, self._embedder)
-        if not asking.is_long:
-            return _at_once(asking, state())
-        await self._wait_for_turn(deadline)
-        try:
-            seen = state()
-            await asking.read_ahead(seen.graph, seen.text_of)
-            seen = state()
-            recalled, lines = asking.find(seen.graph, seen.text_of)
-            context = await asking.packed(lines)
-        finally:
-            self._long.release()
-        return (recalled.with_context(context), seen.position) if context else _at_once(asking, state())
-
-    async def _wait_for_turn(self, deadline: int) -> None:
-        """Wait until no other long question is being answered."""
-        try:
-            async with self._in_time(deadline):
-                await self._long.acquire()
-        except TimeoutError:
-            raise RefusedError("overloaded", "other long questions come first: ask again later, or for less") from None
-
-    async def _recall_past(self, owner: PartitionWriter, query: Query, at: int, deadline: int) -> Reply:
-        """Answer from the graph as it was at `at` (ms), of all that is folded by now."""
-        started, position = time.perf_counter(), position_of(owner)
-        try:
-            async with self._in_time(deadline):
-                past = await self._rebuilt(owner, query.graph, position.watermark + 1, at)
-        except TimeoutError:
-            read = f"the log is read up to offset {self._past.read(query.graph)} of {position.watermark}"
-            raise RefusedError("not-yet", f"the graph as of then is not rebuilt yet, {read}: ask again") from None
-        except (TransportError, LogRewrittenError) as error:  # the present, which needs no reading, can still be asked
-            raise RefusedError("internal", f"the past cannot be read: {error}") from None
-        waited_ms, started = _ms_since(started), time.perf_counter()
-        if past is None:
-            return reply_to(query, Recalled(), position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
-        recalled, _ = await self._answered(query, lambda: Seen(past.graph, past.text_of, position), deadline)
-        return reply_to(query, recalled, position, Timing(waited_ms=waited_ms, recall_ms=_ms_since(started)))
-
-    async def _rebuilt(self, owner: PartitionWriter, name: str, end: int, at: int) -> AsOf | None:
-        live = owner.state.graph(name)
-        return None if live is None else await self._past.graph(owner.number, name, live.events, end, at)
-
-
-def _at_once(asking: Asking, seen: Seen) -> tuple[Recalled, Position]:
-    return asking.answer(seen.graph, seen.text_of), seen.position
+async def _letting_others_in(steps: Steps[Answer]) -> Answer:
+    """Take steps, and let others in between them."""
+    try:
+        while True:
+            next(steps)
+            await asyncio.sleep(0)
+    except StopIteration as end:
+        answer: Answer = end.value
+        return answer
 
 
 def _ms_since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def _deadline(arrival: Record) -> int:
-    """Return until when (ms) an answer is wanted; a header that is no number counts as none."""
-    given = as_mapping(arrival.headers).get(DEADLINE, b"")
+def _deadline(record: Record) -> int:
+    """Find until when (ms) an answer is wanted; a header that is no number counts as none."""
+    given = as_mapping(record.headers).get(DEADLINE, b"")
     if not given.isdigit() or len(given) > 15:
-        return arrival.timestamp + PATIENCE_MS
-    return min(int(given), arrival.timestamp + LONGEST_MS)
+        return record.timestamp + PATIENCE_MS
+    return min(int(given), record.timestamp + LONGEST_MS)

@@ -1,4 +1,4 @@
-"""What goes back to whoever asked: a reply, what a graph is, what a partition holds; each with the position of then."""
+"""What a partition holds and what a graph is, told to whoever asked; each with the position of then."""
 
 from __future__ import annotations
 
@@ -8,39 +8,23 @@ from collections.abc import Sequence
 from emgas import limits
 from emgas.messages.fields import Position
 from emgas.messages.operator import Inspect, Inspection
-from emgas.messages.queries import Description, Query, Reply, Theme, Timing
+from emgas.messages.queries import Description, Theme
 from state.graph.theme_table import Topic
 from state.partition import Partition
 from streams.ingest.partition_writer import PartitionWriter
-from streams.query.answer import Recalled
 
 NAMED_BY = 3  # concepts that a theme is named by
 
 
-def position_of(owner: PartitionWriter) -> Position:
-    """Return how far an owner's partition is."""
-    head = owner.state.head
-    return Position(partition=owner.number, watermark=head.watermark, source=head.source)
+def position_of(writer: PartitionWriter) -> Position:
+    """Tell how far the partition of a writer is."""
+    head = writer.state.head
+    return Position(partition=writer.number, watermark=head.watermark, source=head.source)
 
 
-def reply_to(query: Query, recalled: Recalled, position: Position, timing: Timing) -> Reply:
-    """Return the reply to a query."""
-    return Reply(
-        graph=query.graph,
-        found=recalled.found,
-        seeds=recalled.seeds,
-        concepts=recalled.concepts,
-        passages=recalled.passages,
-        context=recalled.context,
-        tokens=recalled.tokens,
-        position=position,
-        timing=timing,
-    )
-
-
-def inspection(owner: PartitionWriter, request: Inspect) -> Inspection:
-    """Return what is held; of a page of graphs, only what those hold is counted.  They are loaded one by one."""
-    after, state = request.graphs_after, owner.state
+def inspection(writer: PartitionWriter, request: Inspect) -> Inspection:
+    """Count what a partition holds; of a page of graphs, only what those hold.  They are loaded one by one."""
+    after, state = request.graphs_after, writer.state
     page = None if after is None else [name for name in state.names() if name > after][: limits.INSPECTED_GRAPHS]
     held: Counter[str] = Counter()
     digests: dict[str, str] = {}
@@ -53,7 +37,7 @@ def inspection(owner: PartitionWriter, request: Inspect) -> Inspection:
         if page is not None:
             digests[graph.name] = graph.digest()
     return Inspection(
-        position=position_of(owner),
+        position=position_of(writer),
         digest=state.digest() if request.digest else None,
         graphs=state.head.graphs,
         turns=state.head.turns,
@@ -65,14 +49,14 @@ def inspection(owner: PartitionWriter, request: Inspect) -> Inspection:
     )
 
 
-def description(state: Partition, name: str, position: Position) -> Description:
-    """Return what a graph holds, and how it lives."""
-    graph = state.graph(name)
+def description(state: Partition, graph_id: str, position: Position) -> Description:
+    """Tell what a graph holds, and how it lives."""
+    graph = state.graph(graph_id)
     if graph is None or graph.is_blank:  # what was taken back entirely never was
-        return Description(graph=name, found=False, position=position)
+        return Description(graph=graph_id, found=False, position=position)
     view, long_term = graph.view(), sum(graph.concepts.long_term)
     return Description(
-        graph=name,
+        graph=graph_id,
         found=True,
         preset=graph.preset,
         settings=graph.settings.model_dump(),

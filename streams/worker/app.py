@@ -25,6 +25,7 @@ from faust.types import EventT as Event
 from emgas.errors import EmgasError
 from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
+from processors.recall.answer import Answerer
 from processors.recall.dense import Embedder
 from state.store.rocksdb import RocksStore
 from state.store.store import Store
@@ -34,7 +35,7 @@ from streams.ingest.partition_writer import PartitionWriter, ProducedLog
 from streams.ingest.turn_processor import Delivery, TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 from streams.query.as_of_cache import AsOfCache
-from streams.query.query_handler import QueryHandler
+from streams.query.query_handler import QueryContext, QueryHandler
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.recovery.event_table import EventTable, Partitions
 from streams.recovery.table_manager import PromptTableManager
@@ -93,17 +94,18 @@ class MemoryApp(faust.App):
 
     def _new_query_handler(self, as_of_cache: AsOfCache, snapshots: SnapshotTaker) -> QueryHandler:
         return QueryHandler(
-            self.ownership.writers,
-            self.ownership.timers,
-            as_of_cache,
-            snapshots,
-            self._sender,
-            self._context.extractor,
-            self._emgas,
-            self._partition_count,
-            self._context.now,
-            self.halt,
-            self._context.embedder,
+            QueryContext(
+                writers=self.ownership.writers,
+                timers=self.ownership.timers,
+                as_of_cache=as_of_cache,
+                snapshots=snapshots,
+                sender=self._sender,
+                answerer=Answerer(self._context.extractor, self._context.embedder),
+                settings=self._emgas,
+                partitions=self._partition_count,
+                now=self._context.now,
+                halt=self.halt,
+            )
         )
 
     def _wire(self) -> None:

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from processors.association import Edges
-from processors.recall.activation import CEILING, DEFAULT, LITERAL, Activation, Spreading, spread
+from processors.recall.activation import CEILING, DEFAULT, LITERAL, Activation, SpreadingParameters, spread
 
 Weights = dict[int, dict[int, float]]  # node → neighbour → weight
 PLAIN = replace(LITERAL, firing_threshold=0.0, propagation_decay=0.5, max_iterations=1, delta=0.0)
@@ -23,7 +23,7 @@ def edges_of(weights: Weights, firing: np.ndarray) -> Edges:
     return Edges(np.array(source, np.int64), np.array(target, np.int64), np.array(weight, np.float64))
 
 
-def spread_over(weights: Weights, seeds: list[int], how: Spreading, nodes: int = 8) -> Activation:
+def spread_over(weights: Weights, seeds: list[int], how: SpreadingParameters, nodes: int = 8) -> Activation:
     return spread(np.array(seeds, np.int64), nodes, lambda firing: edges_of(weights, firing), how)
 
 
@@ -39,7 +39,7 @@ class Reference:
     """The seed's `retrieveContext` (000 §6.2), double-buffered as trap T3 asks, one node and one edge at a time."""
 
     weights: Weights
-    how: Spreading
+    how: SpreadingParameters
     rounds: int = 0
     knife_edge: bool = False  # some comparison was so close that the last bit decides
 
@@ -76,7 +76,7 @@ graphs = st.lists(st.tuples(node, node, st.floats(0, 5)).filter(lambda edge: edg
 )
 some_seeds = st.lists(node, unique=True, max_size=4)
 manners = st.builds(
-    Spreading,
+    SpreadingParameters,
     firing_threshold=shares,
     propagation_decay=shares,
     max_iterations=st.integers(0, 10),
@@ -93,7 +93,9 @@ manners = st.builds(
 
 @settings(max_examples=500)
 @given(weights=graphs, seeds=some_seeds, how=manners)
-def test_energies_are_those_of_the_seeds_pseudo_code(weights: Weights, seeds: list[int], how: Spreading) -> None:
+def test_energies_are_those_of_the_seeds_pseudo_code(
+    weights: Weights, seeds: list[int], how: SpreadingParameters
+) -> None:
     reference = Reference(weights, how)
     expected = reference.energies(seeds, 8)
     assume(not reference.knife_edge)
@@ -105,7 +107,7 @@ def test_energies_are_those_of_the_seeds_pseudo_code(weights: Weights, seeds: li
 
 @given(weights=graphs, seeds=some_seeds, how=manners, order=st.permutations(range(8)))
 def test_the_order_of_nodes_does_not_matter(
-    weights: Weights, seeds: list[int], how: Spreading, order: list[int]
+    weights: Weights, seeds: list[int], how: SpreadingParameters, order: list[int]
 ) -> None:
     reference = Reference(weights, how)
     reference.energies(seeds, 8)
@@ -154,7 +156,7 @@ def test_without_propagation_nothing_wakes() -> None:
 
 @given(weights=graphs, seeds=some_seeds, how=manners)
 def test_a_path_leads_from_a_seed_to_the_node_over_edges_without_a_cycle(
-    weights: Weights, seeds: list[int], how: Spreading
+    weights: Weights, seeds: list[int], how: SpreadingParameters
 ) -> None:
     activation = spread_over(weights, seeds, how)
     for woken in np.flatnonzero(activation.energy).tolist():

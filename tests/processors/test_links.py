@@ -67,4 +67,4 @@ def test_topics_take_part_in_spreading_only_when_they_are_asked_to() -> None:
     spread = recall(view, asked, "tea?", RecallOptions(spreading=replace(DEFAULT, topic_links=0.6)))
     assert [woken.id for woken in silent.concepts] == ["tea"]
     assert [woken.id for woken in spread.concepts] == ["tea", "milk", "sugar"]
-    assert spread.concepts[1].path == ("tea", "milk")
+    assert spread.concepts[1].path == ["tea", "milk"]

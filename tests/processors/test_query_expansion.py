@@ -10,7 +10,7 @@ from processors.lexicon.query_expansion import FAMILY, MEMBER, SYNONYM, SYNONYMS
 from processors.lexicon.word_families import akin, family
 from processors.recall.activation import LITERAL
 from processors.recall.edge_scores import mentions
-from processors.recall.explanation import explain
+from processors.recall.explanation import explanations
 from processors.recall.query_terms import asked
 from processors.recall.recall import RecallOptions, recall
 from state.events.extraction_types import Concept
@@ -129,8 +129,8 @@ def test_a_turn_that_says_the_word_and_a_relative_mentions_it_once() -> None:
 def test_a_word_that_nobody_ever_said_finds_its_relatives_and_says_so() -> None:
     view = talk("purchase", "sun", "sea")
     (passage,) = recall(view, question("buy"), "buy?", RecallOptions()).passages
-    told = explain(view, question("buy"), "buy?", passage.number)
-    assert told.turn == "t0"
+    told = next(explanations(view, question("buy"), "buy?", passages=[passage.number]))
+    assert view.passage_id[passage.number] == "t0"
     assert sum(told.terms.values()) == pytest.approx(passage.score)
     assert [(each.concept, each.distance, each.weight) for each in told.mentions] == [("purchase", 0, SYNONYM)]
     assert not recall(view, question("buy"), "buy?", RecallOptions("literal", LITERAL)).passages

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emgas.messages.filters import Filter
+from emgas.messages.queries import Mode
 from processors.extraction.extractor import Extraction, Extractor
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall.activation import DEFAULT, LITERAL, Spreading
-from processors.recall.filters import Filter
-from processors.recall.recall import SPREADING, Mode, RecallOptions, RecallResult, recall, reinforced
+from processors.recall.activation import DEFAULT, LITERAL, SpreadingParameters
+from processors.recall.recall import MOST_RECALLED, RECALLED_ABOVE, SPREADING, RecallOptions, RecallResult, recall
 from processors.recall.weights import FEATURES, NO_FLOW, FlowWeights
 from state.events.events import TurnRecorded
 from state.events.extraction_types import Concept
@@ -59,11 +60,11 @@ def recorded(number: int, speaker: str, session: str, text: str, found: Extracti
     return turn_recorded(**said, **facts, graph="g", role=None, extractor=version)
 
 
-def ranking(recollection: RecallResult) -> list[int]:
-    return [passage.number for passage in recollection.passages]
+def ranking(result: RecallResult) -> list[int]:
+    return [passage.number for passage in result.passages]
 
 
-def in_mode(mode: Mode, spreading: Spreading | None = None) -> RecallOptions:
+def in_mode(mode: Mode, spreading: SpreadingParameters | None = None) -> RecallOptions:
     return RecallOptions(mode, spreading or SPREADING[mode])
 
 
@@ -73,8 +74,8 @@ def in_mode(mode: Mode, spreading: Spreading | None = None) -> RecallOptions:
 @pytest.mark.parametrize("mode", ["default", "literal"])
 @pytest.mark.parametrize("turns", [[], [Said(["tea"])]], ids=["an empty graph", "a graph"])
 def test_a_question_of_unknown_things_recalls_nothing(mode: Mode, turns: list[Said]) -> None:
-    recollection = recall(folded(turns).view(), asked("volcano"), "volcano?", in_mode(mode))
-    assert recollection == RecallResult((), (), (), 0, False)
+    result = recall(folded(turns).view(), asked("volcano"), "volcano?", in_mode(mode))
+    assert result == RecallResult((), (), (), 0, False)
 
 
 def test_seeds_are_the_known_concepts_the_marks_and_the_speakers_that_are_named() -> None:
@@ -82,14 +83,14 @@ def test_seeds_are_the_known_concepts_the_marks_and_the_speakers_that_are_named(
     seeds = recall(view, asked("milk", "volcano", "@time"), "When did Ada and Ben …?", CONTROL).seeds
     assert [seed.id for seed in seeds] == ["milk", "@time", "@speaker:ada", "@speaker:ben"]
     assert {seed.energy for seed in seeds} == {1.0}
-    assert all(seed.path == (seed.id,) for seed in seeds)
+    assert all(seed.path == [seed.id] for seed in seeds)
 
 
 def test_in_literal_mode_no_mark_is_a_node() -> None:
     view = folded([Said(["tea", "@time", "cup"])] + [Said(["sun"])] * 3).view()
-    recollection = recall(view, asked("tea", "@time"), "When did Ada …?", in_mode("literal"))
-    assert [seed.id for seed in recollection.seeds] == ["tea"]
-    assert recollection.woken == len(recollection.concepts) == 2
+    result = recall(view, asked("tea", "@time"), "When did Ada …?", in_mode("literal"))
+    assert [seed.id for seed in result.seeds] == ["tea"]
+    assert result.woken == len(result.concepts) == 2
 
 
 TEA = [
@@ -103,9 +104,9 @@ TEA = [
 def test_listed_concepts_are_words_by_energy_and_show_how_they_were_reached() -> None:
     concepts = recall(folded(TEA).view(), asked("tea"), "tea", in_mode("default")).concepts
     assert [(concept.id, concept.path) for concept in concepts] == [
-        ("tea", ("tea",)),
-        ("pot", ("tea", "pot")),  # never seen without tea, so tied to it more strongly
-        ("cup", ("tea", "cup")),
+        ("tea", ["tea"]),
+        ("pot", ["tea", "pot"]),  # never seen without tea, so tied to it more strongly
+        ("cup", ["tea", "cup"]),
     ]
 
 
@@ -142,11 +143,22 @@ def test_recall_changes_nothing_and_does_not_depend_on_how_the_graph_came_to_be(
     assert graph.digest() == before
 
 
-def test_reinforcement_records_seeds_and_listed_concepts_above_the_threshold() -> None:
-    recollection = recall(folded(TEA).view(), asked("tea"), "Ada", in_mode("default"))
-    energy = {concept.id: concept.energy for concept in recollection.concepts}
-    assert reinforced(recollection, energy["cup"]) == ["tea", "@speaker:ada", "pot"]
-    assert reinforced(recollection, 0.0) == ["tea", "@speaker:ada", "pot", "cup"]
+def test_reinforcement_records_seeds_and_strong_concepts_however_many_are_listed() -> None:
+    loosely = Said(["bag", *(f"c{number}" for number in range(30))], session="w")
+    view = folded([*TEA, loosely]).view()
+    shown, hidden = (
+        recall(view, asked("tea", "bag"), "Ada", replace(in_mode("default"), concepts=listed)) for listed in (100, 0)
+    )
+    assert {concept.id for concept in shown.concepts if concept.energy > RECALLED_ABOVE} == {"tea", "bag", "pot", "cup"}
+    assert len(shown.concepts) > 30
+    assert hidden.concepts == ()
+    assert shown.recalled == hidden.recalled == ("tea", "bag", "@speaker:ada", "pot", "cup")
+
+
+@pytest.mark.parametrize("mode", ["default", "literal"])
+def test_reinforcement_records_no_more_than_the_strongest(mode: Mode) -> None:
+    many = folded([*(Said(["tea", f"c{n}"], session=f"{n}") for n in range(30)), *[Said(["sun"])] * 99]).view()
+    assert len(recall(many, asked("tea"), "tea", replace(in_mode(mode), concepts=100)).recalled) == MOST_RECALLED
 
 
 # --- how passages score ------------------------------------------------------------------------------------------
@@ -192,7 +204,8 @@ def test_without_flow_no_turn_counts_for_another(turns: list[Said], words: set[s
     alone = [Said(turn.concepts, turn.speaker, f"{number}", turn.asks) for number, turn in enumerate(turns)]
     options = RecallOptions(flow=NO_FLOW)
     here, apart = (recall(folded(said).view(), asked(*sorted(words)), "?", options) for said in (turns, alone))
-    assert here.passages == apart.passages
+    # Equal up to rounding: BLAS adds up a column by another order in another place (edge_scores.py `match`).
+    assert dict(here.passages) == pytest.approx(dict(apart.passages))
 
 
 @given(turns=conversations, words=st.sets(st.sampled_from("abcd"), min_size=1))
@@ -243,14 +256,14 @@ FILTERED = [
     ("only", "expected"),
     [
         (Filter(), {0, 1, 2, 3}),
-        (Filter(sessions=frozenset({"t", "unknown"})), {2, 3}),
-        (Filter(speakers=frozenset({"Ben"})), {1, 3}),
-        (Filter(sessions=frozenset({"t"}), speakers=frozenset({"Ben"})), {3}),
+        (Filter(sessions=["t", "unknown"]), {2, 3}),
+        (Filter(speakers=["Ben"]), {1, 3}),
+        (Filter(sessions=["t"], speakers=["Ben"]), {3}),
         (Filter(since=MAY_8 + 1, until=MAY_8 + 3), {1, 2}),
-        (Filter(concepts=frozenset({"cup", "unknown"})), {1}),
-        (Filter(concepts=frozenset({"unknown"})), set()),
-        (Filter(speakers=frozenset()), set()),
-        (Filter(exclude=frozenset({"t0", "t3", "unknown"})), {1, 2}),
+        (Filter(concepts=["cup", "unknown"]), {1}),
+        (Filter(concepts=["unknown"]), set()),
+        (Filter(speakers=["unknown"]), set()),
+        (Filter(exclude=["t0", "t3", "unknown"]), {1, 2}),
     ],
 )
 @pytest.mark.parametrize("mode", ["default", "literal"])
@@ -263,7 +276,7 @@ def test_a_filter_lets_through_what_it_says(mode: Mode, only: Filter, expected: 
 def test_a_filter_changes_no_score_of_what_it_lets_through() -> None:
     view = folded(FILTERED).view()
     every = dict(recall(view, asked("tea"), "tea?", RecallOptions()).passages)
-    some = recall(view, asked("tea"), "tea?", RecallOptions(only=Filter(exclude=frozenset({"t1"})))).passages
+    some = recall(view, asked("tea"), "tea?", RecallOptions(only=Filter(exclude=["t1"]))).passages
     assert dict(some) == {number: score for number, score in every.items() if number != 1}
 
 
@@ -280,10 +293,10 @@ def test_an_embedding_joins_as_one_more_term() -> None:
 def test_literal_mode_ranks_by_the_energy_that_a_passage_holds() -> None:
     turns = [Said(["tea"]), Said(["tea", "cup"]), Said(["cup"]), Said(["sun"]), Said(["rain"])]
     how = replace(LITERAL, max_iterations=1)
-    recollection = recall(folded(turns).view(), asked("tea"), "tea", in_mode("literal", how))
-    energy = {concept.id: concept.energy for concept in recollection.concepts}
+    result = recall(folded(turns).view(), asked("tea"), "tea", in_mode("literal", how))
+    energy = {concept.id: concept.energy for concept in result.concepts}
     assert energy == {"tea": 1.0, "cup": pytest.approx(0.5 * math.log(5 / 4))}
-    assert dict(recollection.passages) == pytest.approx({1: sum(energy.values()), 0: 1.0, 2: energy["cup"]})
+    assert dict(result.passages) == pytest.approx({1: sum(energy.values()), 0: 1.0, 2: energy["cup"]})
 
 
 def test_in_literal_mode_only_the_most_active_concepts_name_passages() -> None:
@@ -345,14 +358,14 @@ def test_no_passage_names_both_stanford_and_alzheimers() -> None:
 
 @pytest.mark.parametrize("mode", ["default", "literal"])
 def test_stanford_and_alzheimers_together_wake_suedhof(mode: Mode, talk: Graph, extractor: Extractor) -> None:
-    recollection = recall(talk.view(), extractor.of_query(QUESTION), QUESTION, in_mode(mode))
-    seeds = {seed.id for seed in recollection.seeds}
-    suedhof = next(concept for concept in recollection.concepts if concept.label == "Südhof")
+    result = recall(talk.view(), extractor.of_query(QUESTION), QUESTION, in_mode(mode))
+    seeds = {seed.id for seed in result.seeds}
+    suedhof = next(concept for concept in result.concepts if concept.label == "Südhof")
     assert "südhof" not in seeds
     assert suedhof.path[0] in seeds
     assert suedhof.path[-1] == "südhof"
-    assert recollection.passages[0].number in TELLING
-    assert set(ranking(recollection)[:5]) >= TELLING
+    assert result.passages[0].number in TELLING
+    assert set(ranking(result)[:5]) >= TELLING
 
 
 @pytest.mark.parametrize("mode", ["default", "literal"])

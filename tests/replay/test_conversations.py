@@ -18,15 +18,16 @@ from typing import Any
 import pytest
 
 from emgas.importers.registry import read
+from emgas.messages.fields import Position
 from emgas.messages.queries import Query
 from emgas.messages.turns import Turn
 from emgas.wire import Record
 from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.answer import Answerer, Memory, in_one_go
 from replay.as_of.history import History, history
 from replay.as_of.moment import AsOf
 from state.events.events import GraphEvent, TurnRecorded
 from state.graph.graph import Graph
-from streams.query.answer import recall_from
 from tests.support.events import DAY, graph_configured, ticked, turn_recorded
 from tests.support.living import Life
 from tests.support.logs import ListReader, LogWriter
@@ -34,6 +35,7 @@ from tests.support.logs import ListReader, LogWriter
 DEMO = Path(__file__).resolve().parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 MOMENTS = 50
 EXTRACTOR = YakeExtractor(language="en")
+ANSWERER = Answerer(EXTRACTOR)
 THINGS = ["kettle", "teapot", "garden", "piano", "bicycle", "harbour", "recipe", "museum", "marathon", "telescope"]
 WHO = ["Jonas", "Petra", "Amara", "Rashid", "Biscuit"]
 
@@ -119,7 +121,8 @@ async def check(
 
 
 def answer(graph: Graph, text_of: Callable[[Graph, int], TurnRecorded], text: str) -> Any:
-    return recall_from(graph, text_of, Query(graph="ada", text=text, top_passages=20, top_concepts=20), EXTRACTOR)
+    memory = Memory(graph, text_of, Position(partition=0, watermark=0, source=0))
+    return in_one_go(ANSWERER.answer(Query(graph="ada", text=text, top_passages=20, top_concepts=20), memory))
 
 
 class _Texts:

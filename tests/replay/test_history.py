@@ -67,12 +67,12 @@ async def test_what_was_taken_back_is_gone_from_the_past_too_and_before_the_undo
     log.turn(id="kept", concepts="coffee", at=NOON)
     log.turn(id="wrong", concepts="falcon", at=NOON + 1)
     past, before = AsOfCache(reader(log)), log.next_offset
-    there = await past.graph(0, "ada", 2, before, NOON + DAY)
+    there = await past.graph("ada", NOON + DAY, partition=0, events=2, end=before)
     assert there is not None
     assert there.graph.knows("wrong")
     log.undo(first=1, last=1)
     past._log = reader(log)
-    gone = await past.graph(0, "ada", 3, log.next_offset, NOON + DAY)
+    gone = await past.graph("ada", NOON + DAY, partition=0, events=3, end=log.next_offset)
     assert gone is not None
     assert not gone.graph.knows("wrong")
     assert there.text_of(there.graph, 1).id == "wrong", "who asked before still reads what was answered then"

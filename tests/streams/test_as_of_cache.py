@@ -18,7 +18,7 @@ from state.errors import StoreCorruptError
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
-from streams.query import as_of_cache as past_module
+from streams.query import as_of_cache
 from streams.query.as_of_cache import AsOfCache
 from tests.support.events import DAY, NOON, graph_configured
 from tests.support.lives import long_life
@@ -70,8 +70,8 @@ def lived(seed: int = 5, **settings: Any) -> tuple[LogWriter, list[int]]:
     return log, [seeded.randint(min(times), max(times)) for _ in range(12)]
 
 
-async def ask(past: AsOfCache, log: LogWriter, at: int) -> Graph | None:
-    found = await past.graph(0, "ada", log.seq, log.next_offset, at)
+async def ask(cache: AsOfCache, log: LogWriter, at: int) -> Graph | None:
+    found = await cache.graph("ada", at, partition=0, events=log.seq, end=log.next_offset)
     return None if found is None else found.graph
 
 
@@ -85,16 +85,16 @@ async def expected(log: LogWriter, at: int) -> str:
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let checkpoints be close together, and few."""
-    monkeypatch.setattr(past_module, "CHECKPOINT_EVERY", 20)
-    monkeypatch.setattr(past_module, "CHECKPOINTS", 5)
+    monkeypatch.setattr(as_of_cache, "CHECKPOINT_EVERY", 20)
+    monkeypatch.setattr(as_of_cache, "CHECKPOINTS", 5)
 
 
 @pytest.mark.usefixtures("often")
 async def test_whatever_is_kept_every_moment_is_what_a_replay_makes_of_it() -> None:
     log, times = lived()
-    past = AsOfCache(CountingReader(log))
+    cache = AsOfCache(CountingReader(log))
     for at in [*times, *times[:3]]:
-        graph = await ask(past, log, at)
+        graph = await ask(cache, log, at)
         assert graph is not None
         assert graph.digest() == await expected(log, at)
 
@@ -102,10 +102,10 @@ async def test_whatever_is_kept_every_moment_is_what_a_replay_makes_of_it() -> N
 async def test_the_same_question_reads_and_folds_nothing_again_and_another_reads_nothing() -> None:
     log, times = lived()
     reader = CountingReader(log)
-    past = AsOfCache(reader)
-    first = await ask(past, log, times[0])
-    assert await ask(past, log, times[0]) is first
-    await ask(past, log, times[1])
+    cache = AsOfCache(reader)
+    first = await ask(cache, log, times[0])
+    assert await ask(cache, log, times[0]) is first
+    await ask(cache, log, times[1])
     assert reader.spans == [(0, log.next_offset)]
 
 
@@ -113,12 +113,12 @@ async def test_new_events_are_read_from_where_reading_stopped_and_late_ones_chan
     log = LogWriter()
     log.turn(id="t0", at=NOON)
     reader = CountingReader(log)
-    past = AsOfCache(reader)
-    first = await ask(past, log, NOON + 1)
+    cache = AsOfCache(reader)
+    first = await ask(cache, log, NOON + 1)
     log.turn(id="t1", at=NOON + DAY)
-    assert await ask(past, log, NOON + 1) is first, "what was said later changes nothing"
+    assert await ask(cache, log, NOON + 1) is first, "what was said later changes nothing"
     log.turn(id="late", at=NOON - DAY)
-    changed = await ask(past, log, NOON + 1)
+    changed = await ask(cache, log, NOON + 1)
     assert changed is not None
     assert changed.passages.ids == ["t0", "late"]
     assert reader.spans == [(0, 2), (2, 3), (3, 4)]
@@ -129,7 +129,7 @@ async def test_no_more_of_the_log_counts_than_the_worker_has_folded() -> None:
     log.turn(id="t0", at=NOON)
     events, end = log.seq, log.next_offset
     log.turn(id="not yet", at=NOON)
-    found = await AsOfCache(CountingReader(log)).graph(0, "ada", events, end, NOON)
+    found = await AsOfCache(CountingReader(log)).graph("ada", NOON, partition=0, events=events, end=end)
     assert found is not None
     assert found.graph.passages.ids == ["t0"]
 
@@ -144,13 +144,13 @@ async def test_a_graph_of_which_nothing_was_said_by_then_is_none() -> None:
 async def test_who_gives_up_leaves_what_was_read_and_lets_go_of_the_log() -> None:
     log, times = lived()
     reader = CountingReader(log, held=100)
-    past = AsOfCache(reader)
+    cache = AsOfCache(reader)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
-            await ask(past, log, times[0])
-    assert (past.read("ada"), past.read("bob"), reader.closed) == (99, -1, 1)
+            await ask(cache, log, times[0])
+    assert (cache.read("ada"), cache.read("bob"), reader.closed) == (99, -1, 1)
     reader.held = None
-    graph = await ask(past, log, times[0])
+    graph = await ask(cache, log, times[0])
     assert graph is not None
     assert graph.digest() == await expected(log, times[0])
     assert reader.spans == [(0, log.next_offset), (100, log.next_offset)]
@@ -160,8 +160,8 @@ async def test_who_gives_up_leaves_what_was_read_and_lets_go_of_the_log() -> Non
 async def test_two_who_ask_the_same_at_once_share_the_work() -> None:
     log, times = lived()
     reader = CountingReader(log)
-    past = AsOfCache(reader)
-    one, other = await asyncio.gather(ask(past, log, times[0]), ask(past, log, times[0]))
+    cache = AsOfCache(reader)
+    one, other = await asyncio.gather(ask(cache, log, times[0]), ask(cache, log, times[0]))
     assert one is other
     assert len(reader.spans) == 1
 
@@ -177,51 +177,50 @@ async def test_others_get_their_turn_while_a_graph_is_rebuilt() -> None:
             await asyncio.sleep(0)
 
     task = asyncio.create_task(others())
-    found = await AsOfCache(CountingReader(log)).graph(0, "ada", log.seq, log.next_offset, max(times))
+    found = await AsOfCache(CountingReader(log)).graph(
+        "ada", max(times), partition=0, events=log.seq, end=log.next_offset
+    )
     task.cancel()
     assert found is not None
-    assert turns >= log.seq // AT_ONCE + found.counted.prefix // past_module.STEPS_AT_ONCE > 10
+    assert turns >= log.seq // AT_ONCE + found.counted.prefix // as_of_cache.STEPS_AT_ONCE > 10
 
 
 @pytest.mark.usefixtures("often")
 async def test_checkpoints_spare_folding_and_stay_few() -> None:
     log, times = lived()
-    past = AsOfCache(CountingReader(log))
-    await ask(past, log, max(times) + 900 * DAY)
-    folds = past._known["ada"]._whole
-    assert folds is not None
-    checkpoints = [one.folded for one in folds._checkpoints]
+    cache = AsOfCache(CountingReader(log))
+    await ask(cache, log, max(times) + 900 * DAY)
+    checkpoints = cache.checkpoints("ada")
     assert 2 <= len(checkpoints) <= 5
     assert all(0 < one < other for one, other in pairwise(checkpoints))
-    await ask(past, log, max(times) + 900 * DAY + 1)
-    assert checkpoints == [one.folded for one in folds._checkpoints]
+    await ask(cache, log, max(times) + 900 * DAY + 1)
+    assert checkpoints == cache.checkpoints("ada")
 
 
 @pytest.mark.usefixtures("often")
 async def test_checkpoints_come_to_lie_evenly_wherever_one_asks_first() -> None:
     log, times = lived()
-    past = AsOfCache(CountingReader(log))
+    cache = AsOfCache(CountingReader(log))
     for at in (sorted(times)[len(times) // 2], max(times) + 900 * DAY, min(times)):
-        await ask(past, log, at)
-    folds = past._known["ada"]._whole
-    assert folds is not None
-    places = [0, *(one.folded for one in folds._checkpoints), len(folds.history)]
-    assert max(other - one for one, other in pairwise(places)) <= 2 * len(folds.history) / 5 + past_module.STEPS_AT_ONCE
+        await ask(cache, log, at)
+    places = [0, *cache.checkpoints("ada"), log.seq]
+    assert len(places) > 2 + 2
+    assert max(other - one for one, other in pairwise(places)) <= 2 * log.seq / 5 + as_of_cache.STEPS_AT_ONCE
 
 
 async def test_what_was_not_asked_about_for_longest_is_let_go_of_first_and_the_last_one_never() -> None:
     log = LogWriter()
     for graph in ("ada", "bob", "cyd"):
         log.turn(graph=graph, at=NOON)
-    past = AsOfCache(CountingReader(log), kept_bytes=120_000)
+    cache = AsOfCache(CountingReader(log), kept_bytes=120_000)
     for graph in ("ada", "bob", "ada", "cyd"):
-        assert await past.graph(0, graph, 1, log.next_offset, NOON) is not None
-    assert list(past._known) == ["ada", "cyd"]
+        assert await cache.graph(graph, NOON, partition=0, events=1, end=log.next_offset) is not None
+    assert cache.kept == ["ada", "cyd"]
     for at in range(10):
-        await past.graph(0, "cyd", 1, log.next_offset, NOON + at)
-    assert list(past._known) == ["cyd"]
-    past.forget()
-    assert past.read("cyd") == -1
+        await cache.graph("cyd", NOON + at, partition=0, events=1, end=log.next_offset)
+    assert cache.kept == ["cyd"]
+    cache.forget()
+    assert cache.read("cyd") == -1
 
 
 async def test_a_graph_that_somebody_asks_about_is_never_let_go_of() -> None:
@@ -229,18 +228,18 @@ async def test_a_graph_that_somebody_asks_about_is_never_let_go_of() -> None:
     for graph in ("ada", "bob", "cyd"):
         log.turn(graph=graph, at=NOON)
     reader = CountingReader(log, held=2)
-    past = AsOfCache(reader, kept_bytes=0)
-    first = asyncio.create_task(past.graph(0, "ada", 1, log.next_offset, NOON))
-    second = asyncio.create_task(past.graph(0, "ada", 1, log.next_offset, NOON))
+    cache = AsOfCache(reader, kept_bytes=0)
+    first = asyncio.create_task(cache.graph("ada", NOON, partition=0, events=1, end=log.next_offset))
+    second = asyncio.create_task(cache.graph("ada", NOON, partition=0, events=1, end=log.next_offset))
     await reader.waits.acquire()
     reader.held = None
     for graph in ("bob", "cyd"):
-        assert await past.graph(0, graph, 1, log.next_offset, NOON) is not None
-    assert list(past._known) == ["ada", "cyd"]
+        assert await cache.graph(graph, NOON, partition=0, events=1, end=log.next_offset) is not None
+    assert cache.kept == ["ada", "cyd"]
     first.cancel()
     assert await second is not None
     assert len(reader.spans) == 3, "what the first one had read was kept"
-    assert list(past._known) == ["ada"]
+    assert cache.kept == ["ada"]
 
 
 async def test_only_a_few_graphs_are_read_and_folded_at_once_and_who_waits_gets_his_turn() -> None:
@@ -249,17 +248,21 @@ async def test_only_a_few_graphs_are_read_and_folded_at_once_and_who_waits_gets_
     for name in names:
         log.turn(graph=name, at=NOON)
     reader = CountingReader(log, held=3)
-    past = AsOfCache(reader)
-    asking = [asyncio.create_task(past.graph(0, name, 1, log.next_offset, NOON)) for name in names for _ in range(3)]
-    for _ in range(past_module.GRAPHS_AT_ONCE):
+    cache = AsOfCache(reader)
+    asking = [
+        asyncio.create_task(cache.graph(name, NOON, partition=0, events=1, end=log.next_offset))
+        for name in names
+        for _ in range(3)
+    ]
+    for _ in range(as_of_cache.GRAPHS_AT_ONCE):
         await reader.waits.acquire()
     reader.held = None
-    for task in asking[: 3 * past_module.GRAPHS_AT_ONCE : 3]:
+    for task in asking[: 3 * as_of_cache.GRAPHS_AT_ONCE : 3]:
         task.cancel()
     found = await asyncio.gather(*asking, return_exceptions=True)
-    assert sum(isinstance(each, asyncio.CancelledError) for each in found) == past_module.GRAPHS_AT_ONCE
+    assert sum(isinstance(each, asyncio.CancelledError) for each in found) == as_of_cache.GRAPHS_AT_ONCE
     assert all(isinstance(each, AsOf | asyncio.CancelledError) for each in found)
-    assert reader.most == past_module.GRAPHS_AT_ONCE
+    assert reader.most == as_of_cache.GRAPHS_AT_ONCE
 
 
 class Stores:
@@ -286,13 +289,13 @@ class Stores:
 async def test_moments_not_long_ago_are_told_by_the_store_and_older_ones_by_the_log() -> None:
     log, times = lived(undo_events=20)
     reader, stores = CountingReader(log), Stores(log)
-    past = AsOfCache(reader, stores)
-    latest = await ask(past, log, max(times))
+    cache = AsOfCache(reader, stores)
+    latest = await ask(cache, log, max(times))
     assert latest is not None
     assert latest.digest() == await expected(log, max(times))
     assert (reader.spans, stores.opened) == ([], 1)
     for at in [*times, max(times)]:
-        graph = await ask(past, log, at)
+        graph = await ask(cache, log, at)
         assert graph is not None
         assert graph.digest() == await expected(log, at)
     assert (reader.spans, stores.opened) == ([(0, log.next_offset)], 1)
@@ -301,9 +304,9 @@ async def test_moments_not_long_ago_are_told_by_the_store_and_older_ones_by_the_
 async def test_what_came_after_the_store_is_read_behind_it() -> None:
     log, times = lived(undo_events=20)
     reader, stores = CountingReader(log), Stores(log)
-    past, end = AsOfCache(reader, stores), log.next_offset
+    cache, end = AsOfCache(reader, stores), log.next_offset
     log.turn(id="later", at=max(times) + 1)
-    graph = await ask(past, log, max(times) + 1)
+    graph = await ask(cache, log, max(times) + 1)
     assert graph is not None
     assert graph.digest() == await expected(log, max(times) + 1)
     assert reader.spans == [(end, end + 1)]
@@ -320,11 +323,11 @@ async def test_where_the_store_cannot_be_read_the_log_is(damage: Exception) -> N
 
 
 async def test_however_small_they_are_no_more_graphs_are_kept_than_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past_module, "KEPT_NAMES", 2)
+    monkeypatch.setattr(as_of_cache, "KEPT_NAMES", 2)
     log = LogWriter()
     for number in range(5):
         log.turn(graph=f"g{number}", at=NOON)
-    past = AsOfCache(CountingReader(log))
+    cache = AsOfCache(CountingReader(log))
     for number in range(5):
-        assert await past.graph(0, f"g{number}", 1, log.next_offset, NOON) is not None
-    assert list(past._known) == ["g3", "g4"]
+        assert await cache.graph(f"g{number}", NOON, partition=0, events=1, end=log.next_offset) is not None
+    assert cache.kept == ["g3", "g4"]

@@ -1,4 +1,4 @@
-"""A desk of questions over a log in memory, and the questions that its tests ask."""
+"""A query handler over a log in memory, and the questions that its tests ask."""
 
 from __future__ import annotations
 
@@ -11,43 +11,61 @@ from typing import Any
 from emgas.errors import TransportError
 from emgas.wire import Record, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.answer import Answerer, Memory
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.command_handler import Draft
 from streams.ingest.partition_writer import PartitionWriter
 from streams.query.as_of_cache import AsOfCache
-from streams.query.query_handler import QueryHandler
+from streams.query.query_handler import QueryContext, QueryHandler
+from streams.query.replies import position_of
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.recovery.event_table import Partitions
 from streams.settings import Settings
 from tests.support.events import turn_recorded
 from tests.support.fakes import REPLIES, SentRecords, arrival
 from tests.support.logs import MemoryLog
+from tests.support.pipeline import eventually
 from tests.support.window_timers import keeper_of
 
 PARTITIONS = 4
 HERE = partition_of("ada", PARTITIONS)
 NOW = 1_700_000_000_000
-EXTRACTOR = YakeExtractor(language="en")
+ANSWERER = Answerer(YakeExtractor(language="en"))
 
 
-class Counter:
+class Answering:
     """A QueryHandler with one owned partition, and everything around it in memory."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, answerer: Answerer = ANSWERER, **settings: Any) -> None:
         self.log = MemoryLog(PARTITIONS)
         self.sent = SentRecords()
         self.halted: list[BaseException] = []
         self.now = NOW
-        self.state = Partition(MemoryStore())
-        self.owner = PartitionWriter(HERE, PARTITIONS, self.state, self.log, "me", 60.0)
-        self.owners = {HERE: self.owner}
+        self.store = MemoryStore()
+        self.state = Partition(self.store)
+        self.writer = PartitionWriter(HERE, PARTITIONS, self.state, self.log, "me", 60.0)
+        self.writers = {HERE: self.writer}
         self.past_log = PastLog(self.log)
-        self.keeper = keeper_of(self.owner, self.log, self.sent)
-        self.desk = QueryHandler(
-            self.owners, {HERE: self.keeper}, AsOfCache(self.past_log), self.snapshots(settings), self.sent.sender(),
-            EXTRACTOR, Settings(broker=None, **settings), PARTITIONS, lambda: self.now, self.halted.append,
-        )  # fmt: skip
+        self.timer = keeper_of(self.writer, self.log, self.sent)
+        self.handler = QueryHandler(
+            QueryContext(
+                writers=self.writers,
+                timers={HERE: self.timer},
+                as_of_cache=AsOfCache(self.past_log),
+                snapshots=self.snapshots(settings),
+                sender=self.sent.sender(),
+                answerer=answerer,
+                settings=Settings(broker=None, **settings),
+                partitions=PARTITIONS,
+                now=lambda: self.now,
+                halt=self.halted.append,
+            )
+        )
+
+    def memory(self) -> Memory:
+        """What a question about the graph "ada" is asked."""
+        return Memory(self.state.graph("ada"), self.state.text_of, position_of(self.writer))
 
     def snapshots(self, settings: dict[str, Any]) -> SnapshotTaker:
         folds = Partitions(Settings(broker=None, **settings), self.log)
@@ -56,19 +74,18 @@ class Counter:
 
     async def remember(self, *names: str) -> None:
         if self.state.head.epoch < 0:
-            await self.owner.claim()
-            await self.keeper.catch_up()
+            await self.writer.claim()
+            await self.timer.catch_up()
         source = self.state.head.source + 1
-        await self.owner.append([turn(source + n, name) for n, name in enumerate(names)])
+        await self.writer.append([turn(source + n, name) for n, name in enumerate(names)])
 
-    async def ask(self, value: bytes | None = None, number: int = HERE, **more: Any) -> None:
+    async def ask(self, value: bytes | None = None, partition: int = HERE, **more: Any) -> None:
         value = a_query() if value is None else value
-        await self.desk.take(number, arrival(value, **{"timestamp": NOW, "asks": True, **more}))
+        await self.handler.take(partition, arrival(value, **{"timestamp": NOW, "asks": True, **more}))
 
     async def answers(self) -> list[Any]:
-        """Return all answers once nobody waits any more."""
-        while self.desk._tasks:
-            await asyncio.gather(*self.desk._tasks)
+        """Wait until nobody waits any more; return all answers."""
+        await eventually(lambda: not self.handler.answering)
         return [sent.message for sent in self.sent.to(REPLIES)]
 
 

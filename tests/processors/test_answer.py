@@ -12,16 +12,19 @@ from hypothesis import strategies as st
 
 from emgas.client.query_arguments import asking
 from emgas.errors import InvalidMessageError
-from emgas.messages.queries import RecalledPassage
+from emgas.messages.fields import Position
+from emgas.messages.queries import RecalledPassage, Reply
 from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall import answer
+from processors.recall.answer import Answerer, Memory, in_one_go
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from streams.query import answer
-from streams.query.answer import Recalled, recall_from
 from tests.support.events import DAY, NOON, turn_recorded
 
 EXTRACTOR = YakeExtractor(language="en")
+ANSWERER = Answerer(EXTRACTOR)
+HERE = Position(partition=0, watermark=7, source=3)
 WHO, WHERE = ("Ada", "Bob", "Cleo"), ("one", "two")
 SAID = (
     "The kettle broke yesterday, and the tea went cold.",
@@ -49,10 +52,10 @@ def told() -> tuple[Graph, tuple[TurnRecorded, ...]]:
     return graph, tuple(turns)
 
 
-def ask(text: str = "the kettle", only: dict[str, Any] | None = None, **options: Any) -> Recalled:
+def ask(text: str = "the kettle", only: dict[str, Any] | None = None, **options: Any) -> Reply:
     graph, turns = told()
     query = asking(None, only, {"graph": "ada", "text": text, **options})
-    return recall_from(graph, lambda _, number: turns[number], query, EXTRACTOR)
+    return in_one_go(ANSWERER.answer(query, Memory(graph, lambda _, number: turns[number], HERE))).reply
 
 
 def passages(only: dict[str, Any] | None = None, **options: Any) -> list[RecalledPassage]:
@@ -134,7 +137,8 @@ def test_metadata_is_read_of_no_more_turns_than_are_needed() -> None:
     best = passages()[0]
     fields = {"graph": "ada", "text": "the kettle", "top_passages": 1, "budget": 0}
     query = asking(None, {"metadata": {"n": turn(best).metadata["n"]}}, fields)
-    assert [each.id for each in recall_from(graph, text_of, query, EXTRACTOR).passages] == [best.id]
+    reply = in_one_go(ANSWERER.answer(query, Memory(graph, text_of, HERE))).reply
+    assert [each.id for each in reply.passages] == [best.id]
     assert read == [int(best.id[1:])]
 
 

@@ -1,0 +1,262 @@
+"""Answers: from a query of the wire and a graph, as it is or was, to the reply.
+
+    query ─▶ recall ─▶ which passages are listed ─▶ why each of them came ─▶ a context for the prompt ─▶ Reply
+             (recall.py)      (metadata is read)        (explanation.py)           (context.py)
+
+Nothing is changed: what a reinforcing question should record stands beside the reply.  A long question reads, explains
+and packs many turns, so an answer is a generator: it yields every few milliseconds, and whoever drives it may let
+others in meanwhile.  They may change the graph.  The answer is that of the moment at which it began all the same, or
+GraphChangedError says that it has to begin again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeVar
+
+from emgas.messages.explanations import Why
+from emgas.messages.fields import MetadataValue, Position
+from emgas.messages.filters import Filter
+from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
+from processors.extraction.extractor import Extractor
+from processors.recall.context import Context, ContextPacker, Passage, most_lines
+from processors.recall.dense import Embedder, likeness
+from processors.recall.explanation import explanations
+from processors.recall.recall import SPREADING, Ranked, RecallOptions, recall
+from processors.text.question_types import MOST_DEPTH
+from state.events.events import TurnRecorded
+from state.graph.graph import Graph
+from state.graph.view import GraphView
+
+LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
+READ_AT_ONCE: Final = 100  # turns whose metadata is read without letting others in: a millisecond or two
+EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
+PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
+METADATA_READ: Final = 1000  # turns of which the metadata is read for one query, in the order of the ranking
+UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
+
+T = TypeVar("T")
+Steps = Generator[None, None, T]  # yields where others may be let in, and returns a result
+
+
+class GraphChangedError(Exception):
+    """What is left to do needs the graph as it was, and it has changed.  Caller: begin again from what is there."""
+
+
+class Memory(NamedTuple):
+    """What is asked: a graph, None if nobody wrote to it, how to read a turn of it, and how far its log is folded."""
+
+    graph: Graph | None
+    text_of: Callable[[Graph, int], TurnRecorded]  # passage number → the event that recorded it
+    position: Position
+
+
+class Answer(NamedTuple):
+    """A reply, and the ids of the concepts that a reinforcing question records: none if it does not reinforce."""
+
+    reply: Reply
+    recalled: tuple[str, ...] = ()
+
+
+class Answerer:
+    """Answers queries, with one extractor and one model of embeddings or none."""
+
+    def __init__(self, extractor: Extractor, embedder: Embedder | None = None) -> None:
+        self.extractor, self.embedder = extractor, embedder
+
+    def answer(self, query: Query, memory: Memory, read: dict[int, TurnRecorded] | None = None) -> Steps[Answer]:
+        """Answer a query from `memory`, step by step; it is asked as it is when the first step is taken.
+
+        read  turns by the ordinal of their event: what is read is added, what is there is not read again
+
+        Raises GraphChangedError, and what `memory.text_of` raises.
+        """
+        graph = memory.graph
+        if graph is None or graph.is_blank:  # what was taken back entirely never was
+            return Answer(_nothing(query, memory.position))
+        return (yield from _Answering(self, query, memory, graph=graph, read=read).steps())
+
+
+def is_long(query: Query) -> bool:
+    """Tell whether a query may read, explain or pack so much that others should be let in meanwhile."""
+    explains = query.explain and (query.top_passages or 0) > EXPLAINED_AT_ONCE
+    return bool(query.only.metadata) or query.budget > LONG_BUDGET or explains
+
+
+def in_one_go(steps: Steps[T]) -> T:
+    """Take all steps without letting anybody in; return the result."""
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+class _Answering:
+    """One question while it is answered from one graph: what it brought back, and the turns that were read for it."""
+
+    def __init__(
+        self, answerer: Answerer, query: Query, memory: Memory, *, graph: Graph, read: dict[int, TurnRecorded] | None
+    ) -> None:
+        self._query, self._memory, self._graph = query, memory, graph
+        self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
+        self._read = {} if read is None else read
+        extractor, embedder = answerer.extractor, answerer.embedder
+        self._question = extractor.of_query(query.text, graph.clock)  # "last week": seen from the end of what is known
+        self._options = _options(query, self._view, extractor)
+        self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode == "default" else None
+        self._found = recall(self._view, self._question, query.text, self._options, self._cosine)
+
+    def steps(self) -> Steps[Answer]:
+        """Find what is listed, explain it, pack the context."""
+        query, found = self._query, self._found
+        listed = yield from self._listed()
+        whys = yield from self._whys(listed)
+        context = yield from self._packed()
+        reply = Reply(
+            graph=query.graph,
+            found=True,
+            seeds=list(found.seeds),
+            concepts=list(found.concepts),
+            passages=[self._passage(ranked, why) for ranked, why in zip(listed, whys, strict=True)],
+            context=context.text,
+            tokens=context.tokens,
+            position=self._memory.position,
+            timing=UNTIMED,
+        )
+        return Answer(reply, found.recalled if query.reinforce else ())
+
+    def _listed(self) -> Steps[list[Ranked]]:
+        """Find the passages that the reply lists, best first."""
+        top = self._found.depth if self._query.top_passages is None else self._query.top_passages
+        listed: list[Ranked] = []
+        for count, ranked in enumerate(self._found.passages):
+            if len(listed) == top:
+                break
+            if count and count % READ_AT_ONCE == 0:
+                yield from self._let_others_in()
+            if self._passes(ranked):
+                listed.append(ranked)
+        return listed
+
+    def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
+        """Explain each of the listed passages, if the query wants that."""
+        if not self._query.explain:
+            return [None] * len(listed)
+        whys: list[Why | None] = []
+        explained = self._explanations(listed)
+        for count in range(len(listed)):
+            if count % EXPLAINED_AT_ONCE == 0:
+                yield from self._let_others_in()
+            whys.append(next(explained))
+        return whys
+
+    def _explanations(self, listed: list[Ranked]) -> Iterator[Why]:
+        numbers = [ranked.number for ranked in listed]
+        return explanations(
+            self._view,
+            self._question,
+            self._query.text,
+            passages=numbers,
+            options=self._options,
+            cosine=self._cosine,
+        )
+
+    def _let_others_in(self) -> Steps[None]:
+        """Yield; what is left to do needs the graph just as it was."""
+        yield
+        if self._graph.events != self._events:
+            raise GraphChangedError
+
+    def _packed(self) -> Steps[Context]:
+        """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
+        packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
+        for count, ranked in enumerate(self._found.passages):
+            if count and count % PACKED_AT_ONCE == 0:
+                yield
+                if self._graph.passages is not self._passages:  # compacted: passages have other numbers
+                    raise GraphChangedError
+            if not left:
+                break
+            if self._passes(ranked):
+                left -= 1
+                if not packer.add(self._line(ranked)):
+                    break
+        return packer.context()
+
+    def _passes(self, ranked: Ranked) -> bool:
+        """Tell whether a turn has the metadata that the query wants."""
+        wanted = self._query.only.metadata
+        return not wanted or _holds(self._turn(ranked).metadata, wanted)
+
+    def _turn(self, ranked: Ranked) -> TurnRecorded:
+        """Read a turn, once."""
+        ordinal = self._passages.event[ranked.number]
+        turn = self._read.get(ordinal)
+        if turn is None:
+            turn = self._read[ordinal] = self._memory.text_of(self._graph, ranked.number)
+        return turn
+
+    def _line(self, ranked: Ranked) -> Passage:
+        turn = self._turn(ranked)
+        return Passage(ranked.number, turn.at, turn.speaker, turn.text, tuple(turn.times))
+
+    def _passage(self, ranked: Ranked, why: Why | None) -> RecalledPassage:
+        turn = self._turn(ranked)
+        return RecalledPassage(
+            id=turn.id,
+            session=turn.session,
+            speaker=turn.speaker,
+            role=turn.role,
+            text=turn.text,
+            at=turn.at,
+            score=ranked.score,
+            why=why,
+        )
+
+
+def _options(query: Query, view: GraphView, extractor: Extractor) -> RecallOptions:
+    listed = MOST_DEPTH if query.top_passages is None else query.top_passages
+    return RecallOptions(
+        mode=query.mode,
+        spreading=replace(SPREADING[query.mode], **query.spreading.model_dump(exclude_none=True)),
+        concepts=query.top_concepts,
+        passages=METADATA_READ if query.only.metadata else max(listed, most_lines(query.budget)),
+        only=_by_id(query.only, view, extractor),
+    )
+
+
+def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:
+    """Name the concepts of a filter by id: a name means the concept of this id, or those that are found in it."""
+    if not only.concepts:
+        return only
+    ids: list[str] = []
+    for name in only.concepts:
+        found = [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
+        ids.extend(found or [name])  # in which nothing is found stays, and matches nothing
+    return only.model_copy(update={"concepts": ids})
+
+
+def _holds(metadata: Mapping[str, MetadataValue], wanted: Mapping[str, MetadataValue]) -> bool:
+    """Tell whether all of `wanted` is there; as in JSON, true is not 1, and 1 is 1.0."""
+    return all(
+        name in metadata and metadata[name] == value and isinstance(metadata[name], bool) == isinstance(value, bool)
+        for name, value in wanted.items()
+    )
+
+
+def _nothing(query: Query, position: Position) -> Reply:
+    """Make the reply of a graph that nobody wrote to."""
+    return Reply(
+        graph=query.graph,
+        found=False,
+        seeds=[],
+        concepts=[],
+        passages=[],
+        context="",
+        tokens=0,
+        position=position,
+        timing=UNTIMED,
+    )
