@@ -18,7 +18,7 @@ from emgas.messages.queries import Description, Failure, Query, Reply, Theme
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Outcome, Turn
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "PRESETS",
     "DataDirectoryInUseError",

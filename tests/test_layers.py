@@ -1,7 +1,7 @@
 """The house: imports point down, rooms stand in their order, each library is met in one place, what is pure stays pure.
 
-emgas ← state ← processors ← replay ← streams ← evaluation ← bench, and within a layer as ORDER has it: a room may import
-those to its left.  ARCHITECTURE.md draws both; `scripts/house` prints what is measured.
+emgas ← state ← processors ← replay ← streams ← evaluation ← bench and emgas_service, and within a layer as ORDER has it:
+a room may import those to its left.  ARCHITECTURE.md draws both; `scripts/house` prints what is measured.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from scripts.import_graph import LAYERS, folders, house, imported, imports
 ROOT = Path(__file__).resolve().parent.parent
 # Rooms of each folder from the ground up; what stands in one group imports nothing of that group.
 ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
-    "": (("emgas",), ("state",), ("processors",), ("replay",), ("streams",), ("evaluation",), ("bench",)),
+    "": (
+        ("emgas",), ("state",), ("processors",), ("replay",), ("streams",), ("evaluation",), ("bench", "emgas_service"),
+    ),
     "emgas": (
         ("limits", "wire", "errors"), ("times",), ("messages",), ("schema", "validation"), ("client", "importers"),
     ),
