@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from evaluation.datasets import Question
 from evaluation.memory import Memory, Ranker
 from evaluation.methods import Method
 from evaluation.metrics import BUDGETS, CUTS, inside, scored
-from evaluation.questions import Question
 from state.graph.view import Floats, Integers
 
 Clock = Callable[[], float]  # seconds, as time.perf_counter

@@ -1,10 +1,10 @@
 """What is measured of one ranking against one question's evidence.  The same is told in docs/recall.md.
 
-R@k         share of the evidence among the first k
-T531, T973  share of the evidence inside a budget of tokens, in order of rank, up to the first turn that does not
-            fit: what SimpleMem and Mem0 spend for a question
-nDCG@10     discounted gain of the first 10, every evidence turn gains 1, over the best possible
-MRR         1 / rank of the first evidence turn, 0 if none was ranked
+R@k                       share of the evidence among the first k
+recall_within_531_tokens  share of the evidence inside a budget of tokens, in order of rank, up to the first turn that
+recall_within_973_tokens  does not fit: what SimpleMem and Mem0 spend for a question
+nDCG@10                   discounted gain of the first 10, every evidence turn gains 1, over the best possible
+MRR                       1 / rank of the first evidence turn, 0 if none was ranked
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from state.graph.view import Floats
 CUTS = (5, 10, 20)
 BUDGETS = (531, 973)
 GAIN_AT = 10
-METRICS = (*(f"R@{cut}" for cut in CUTS), *(f"T{budget}" for budget in BUDGETS), f"nDCG@{GAIN_AT}", "MRR")
+WITHIN_BUDGETS = tuple(f"recall_within_{budget}_tokens" for budget in BUDGETS)
+METRICS = (*(f"R@{cut}" for cut in CUTS), *WITHIN_BUDGETS, f"nDCG@{GAIN_AT}", "MRR")
 
 
 def scored(ranking: Sequence[str], costs: Floats, evidence: Collection[str]) -> list[float]:

@@ -12,7 +12,7 @@ from emgas.importers.registry import read
 from emgas.messages.turns import Turn
 from evaluation.measure import Examined
 from evaluation.memory import Memory
-from evaluation.questions import Question
+from evaluation.datasets import Question
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from state.graph.graph import Graph
