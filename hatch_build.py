@@ -9,8 +9,8 @@ file is emgas_service/state/graph/graph.py, and whatever imports or names it say
     import state.graph                        the build fails: the name that it binds would change
     f"state.graph.{name}"                     the build fails: nobody can tell what it names
 
-Only these places change, found by their position in the syntax tree; every line keeps its number.  What is in HOME in the
-repository already (the entry points) goes the same way.  emgas/ is not touched: that name is ours.
+Only these places change, found by their position in the syntax tree; every line keeps its number.  What lies in HOME in
+the repository already (the entry points) goes the same way.  emgas/ is not touched: that name is ours.
 """
 
 from __future__ import annotations

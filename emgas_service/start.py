@@ -42,6 +42,6 @@ def mixed() -> str | None:
     if client == service:
         return None
     return (
-        f"emgas {service} and emgas-client {client} are installed over each other; the service brings its client along: "
+        f"emgas {service} and emgas-client {client} are installed over each other; the service has its client in it: "
         "`pip uninstall emgas-client`, then install emgas again (`pip install --force-reinstall --no-deps …`)"
     )

@@ -1,7 +1,7 @@
 """The house: imports point down, rooms stand in their order, each library is met in one place, what is pure stays pure.
 
-emgas ← state ← processors ← replay ← streams ← evaluation ← bench and emgas_service, and within a layer as ORDER has it:
-a room may import those to its left.  ARCHITECTURE.md draws both; `scripts/house` prints what is measured.
+emgas ← state ← processors ← replay ← streams ← evaluation ← bench, emgas_service, and within a layer as ORDER has it: a
+room may import those to its left.  ARCHITECTURE.md draws both; `scripts/house` prints what is measured.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("limits", "wire", "errors"), ("times",), ("messages",), ("schema", "validation"), ("client", "importers"),
     ),
     "state": (
-        ("errors",), ("events",), ("graph", "log_position"), ("store", "retraction", "batch_acceptance"), ("partition",),
+        ("errors",), ("events",), ("graph", "log_position"), ("store", "retraction", "batch_acceptance"),
+        ("partition",),
     ),
     "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall",)),
     "replay": (

@@ -1,4 +1,4 @@
-"""What is installed owns the names emgas and emgas_service and no other, and works beside a program that has the others."""
+"""What is installed owns the names emgas and emgas_service, and works beside a program that has all the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from emgas import MemoryClient, Turn
 
 async def main():
     async with MemoryClient("embedded:memory") as memory:
-        there = await memory.publish(Turn(id="t2", graph="ben", speaker="Ben", text="The kettle broke.", at=1683554160000))
+        there = await memory.publish(Turn(id="t2", graph="ben", speaker="Ben", text="The kettle broke."))
         print((await memory.query("ben", "what broke?", after=there)).context)
 
 asyncio.run(main())
@@ -39,7 +39,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environm
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Make a folder with a program's own modules, which have the names of our layers and say so when they are imported."""
+    """Make a folder with a program's own modules, named like our layers; each says so when it is imported."""
     for name in DECOYS:
         (tmp_path / f"{name}.py").write_text(f"print('own {name}')\n")
     (tmp_path / "chat.jsonl").write_text(json.dumps(TURN) + "\n")
