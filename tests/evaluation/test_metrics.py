@@ -44,9 +44,9 @@ def test_a_ranking_without_evidence_or_without_turns_scores_zero() -> None:
 
 
 def test_the_budget_ends_at_the_first_turn_that_does_not_fit() -> None:
-    assert inside(np.array([100.0, 400.0, 50.0, 1.0]), 531) == 2, "the small turn behind the large one is not taken"
-    assert inside(np.array([531.0]), 531) == 1, "a turn that fits exactly is taken"
-    assert inside(np.array([531.1]), 531) == 0
+    assert inside(531, np.array([100.0, 400.0, 50.0, 1.0])) == 2, "the small turn behind the large one is not taken"
+    assert inside(531, np.array([531.0])) == 1, "a turn that fits exactly is taken"
+    assert inside(531, np.array([531.1])) == 0
 
 
 def test_equal_differences_leave_no_doubt() -> None:
