@@ -14,6 +14,7 @@ import pytest
 import typer
 
 from streams.cli.main import app
+from tests.test_layers import ORDER
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -115,3 +116,15 @@ def test_the_pages_are_all_in_the_index() -> None:
     assert [
         name for name in tracked.stdout.split() if f"({Path(name).name})" not in index and name != "docs/README.md"
     ] == []
+
+
+def drawn(layer: str) -> list[set[str]]:
+    """Read the order of a layer's rooms from ARCHITECTURE.md: groups between bars."""
+    found = re.search(rf"^{layer} +([^←\n]+\|.*)$", text("ARCHITECTURE.md"), re.MULTILINE)
+    assert found, f"{layer} is not drawn"
+    return [set(group.split()) for group in found[1].split("|")]
+
+
+@pytest.mark.parametrize("layer", [layer for layer in ORDER if layer and "/" not in layer])
+def test_the_order_of_rooms_is_drawn_as_it_is_tested(layer: str) -> None:
+    assert drawn(layer) == [set(group) for group in ORDER[layer]]
