@@ -39,7 +39,7 @@ def files(root: Path) -> Iterator[Path]:
     """Yield every file (relative to `root`) that a wheel holds under HOME, of the layers that are there."""
     for top in (*LAYERS, HOME):
         for path in sorted((root / top).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
+            if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith("."):
                 yield path.relative_to(root)
 
 
