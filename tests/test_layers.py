@@ -31,7 +31,9 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "replay": (
         ("log", "diff", "graph_export", "branch"), ("as_of", "event_list"), ("rebuild",), ("verify", "backup"),
     ),
-    "streams": (("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",), ("worker",), ("cli",)),
+    "streams": (
+        ("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",), ("worker",), ("cli",),
+    ),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
 }  # fmt: skip
 MOST_ROOMS = {"processors": (8, 12), "streams": (10, 20)}  # folder: at most so many rooms, so many arrows

@@ -42,7 +42,7 @@ def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
 
 
 def _imported(module: str) -> ModuleType:
-    """Import `module`.  In a wheel, where our layers lie in a package of their own (hatch_build.py), look there first."""
+    """Import `module`.  In a wheel, where the layers lie in a package of ours (hatch_build.py), look there first."""
     home = __name__.partition("streams.")[0]
     with suppress(ModuleNotFoundError):
         if home:
