@@ -43,7 +43,7 @@ class Record(NamedTuple):
 
 
 class ProducerRecord(NamedTuple):
-    """One record to append: its key places it unless `partition` does; without `timestamp` (ms), it is of this moment."""
+    """One record to append: its key places it unless `partition` does; without `timestamp` (ms), it is of now."""
 
     topic: str
     key: bytes | None

@@ -66,7 +66,8 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
     """Put the topic's settings in Kafka's words.
 
     A record's time is the broker's, except in `events`: retention goes by it, and a client that sends a conversation
-    of 2023 with its own timestamps would have it expired before it is read.  What `events` says of time, its writer says.
+    of 2023 with its own timestamps would have it expired before it is read.  What `events` says of time, its writer
+    says.
     """
     return {
         "cleanup.policy": "delete",  # never compact: a fold needs every event
