@@ -13,12 +13,14 @@ WORKDIR /opt/emgas
 COPY requirements-service.txt ./
 RUN pip install -r requirements-service.txt
 
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY emgas emgas
 COPY state state
 COPY processors processors
 COPY replay replay
 COPY streams streams
+# not evaluate.py: evaluation/ stays out of the image, and with it `emgas eval`
+COPY emgas_service/__init__.py emgas_service/start.py emgas_service/
 RUN pip install --no-deps .
 
 # /data holds the RocksDB copies of the partitions. It belongs to the user before it becomes a volume: a new volume

@@ -68,7 +68,7 @@ LINK: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 0, "chain": ""}
 
 
 class Writer:
-    """The log of one graph, written as its owner would: in order, each event behind the windows that end before it."""
+    """The log of one graph, written as a worker would: in order, each event behind the windows that end before it."""
 
     def __init__(self) -> None:
         self.records: list[bytes] = []
@@ -101,7 +101,7 @@ class Writer:
 
 
 def written(file: Path, turns: int) -> Writer:
-    """Return the log of so many turns of a file's conversations, one behind the other as often as needed."""
+    """Write the log of so many turns of a file's conversations, one behind the other as often as needed."""
     found = [item for item in read(file.open("rb"), file.name) if isinstance(item, Turn)]
     writer, extractor, seeded = Writer(), YakeExtractor(language="en"), random.Random(1)
     for turn in in_order(found, turns):
@@ -126,13 +126,13 @@ def in_order(found: list[Turn], turns: int) -> Iterator[Turn]:
 
 
 def spread(milliseconds: list[float]) -> dict[str, float]:
-    """Return the median and the tail of some times."""
+    """Sum up times in ms: the median and the tail."""
     cuts = quantiles(milliseconds, n=100)
     return {"p50": round(cuts[49], 1), "p99": round(cuts[98], 1), "max": round(max(milliseconds), 1)}
 
 
 def extraction(file: Path, extractor: YakeExtractor) -> dict[str, float]:
-    """Return what a turn of a file takes `extractor`, ms."""
+    """Measure what a turn of a file takes `extractor`, ms."""
     took = []
     for turn in (item for item in read(file.open("rb"), file.name) if isinstance(item, Turn)):
         started = time.process_time()
@@ -142,7 +142,7 @@ def extraction(file: Path, extractor: YakeExtractor) -> dict[str, float]:
 
 
 def answers(owner: PartitionWriter, answerer: Answerer, **fields: Any) -> dict[str, float]:
-    """Return what answering costs, from the bytes of the question to those of the reply, ms."""
+    """Measure what answering costs, from the bytes of the question to those of the reply, ms."""
     took = []
     for number in range(300):
         value = json.dumps({"kind": "query", "graph": GRAPH, "text": QUESTIONS[number % 6], **fields}).encode()
@@ -155,14 +155,14 @@ def answers(owner: PartitionWriter, answerer: Answerer, **fields: Any) -> dict[s
 
 
 async def timed(do: Callable[[], Awaitable[object]]) -> float:
-    """Return what awaiting costs the process, ms."""
+    """Measure what awaiting costs the process, ms."""
     started = time.process_time()
     await do()
     return (time.process_time() - started) * 1000
 
 
 async def held_up(do: Callable[[], Awaitable[object]]) -> float:
-    """Return the longest time for which the loop served nobody else meanwhile, ms."""
+    """Measure the longest time for which the loop served nobody else meanwhile, ms."""
     longest = 0.0
 
     async def others() -> None:

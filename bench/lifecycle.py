@@ -57,7 +57,7 @@ Draft = Callable[..., DataEvent]
 
 
 class Worker:
-    """One partition, written and folded as its owner would; `seconds` says what took how long."""
+    """One partition, written and folded as a worker would; `seconds` says what took how long."""
 
     def __init__(self, store: Store, graphs: int) -> None:
         self.state = Partition(store, cached_graphs=graphs)
@@ -111,12 +111,12 @@ class Worker:
             self.state.flush()
 
     def share(self) -> float:
-        """Return what windows took, as a part of what folding the turns took (CPU time of this thread)."""
+        """Compute what windows took, as a part of what folding the turns took (CPU time of this thread)."""
         windows = [seconds for what, seconds in self.seconds.items() if "," in what or what.startswith("asking")]
         return sum(windows) / self.seconds["turns"]
 
     def graph(self, name: str) -> Graph:
-        """Return a graph that was told something."""
+        """Look up a graph that was told something."""
         graph = self.state.graph(name)
         assert graph is not None
         return graph
@@ -132,7 +132,7 @@ class Worker:
 
 
 def conversations(turns: int, graphs: int, seed: int) -> list[tuple[int, int, str, int]]:
-    """Return (time ms, graph, session, number) of every turn, by time."""
+    """Draw (time ms, graph, session, minute) of every turn, by time."""
     seeded, listed = random.Random(seed), []
     while len(listed) < turns:
         start, graph = BEGIN + seeded.randrange(YEAR), seeded.randrange(graphs)
@@ -159,7 +159,7 @@ def drafts(turns: int, graphs: int, seed: int) -> Iterator[tuple[str, int, Draft
 
 
 def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[str, int]], Worker]:
-    """Return what the partition held at POINTS times of the year, and the worker that folded it."""
+    """Fold a year; give back what the partition held at POINTS times of it, and the worker that folded it."""
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home:
         store = RocksStore(Path(home) / "store")
         worker = Worker(store, graphs)
@@ -184,13 +184,13 @@ def table_bytes(store: RocksStore) -> int:
 
 
 def stored(store: RocksStore, kind: bytes) -> str:
-    """Return how many rows of a kind (state/store/store.py) there are, and their bytes before compression."""
+    """Count the rows of a kind (state/store/store.py), and their bytes before compression."""
     rows = [len(key) + len(value) for key, value in store.scan(kind, kind)]
     return f"{len(rows)} rows, {sum(rows) / 1e6:.1f} MB"
 
 
 def held(worker: Worker, store: RocksStore, at: int, graphs: int) -> dict[str, int]:
-    """Tell all graphs the time, flush, and return how much there is."""
+    """Tell all graphs the time, flush, and count how much there is."""
     for number in range(graphs):
         worker.tick(f"graph-{number}", at)
     worker.flush()
@@ -226,7 +226,7 @@ def report_growth(given: argparse.Namespace) -> None:
 
 
 def drawn(grown: dict[str, list[dict[str, int]]], turns: int, graphs: int) -> str:
-    """Return a chart of nodes, passages and bytes under each preset."""
+    """Draw a chart of nodes, passages and bytes under each preset."""
     times = [BEGIN, *(point["at"] for point in next(iter(grown.values()))[:POINTS])]
     units = {"nodes": ("thousand nodes", 1e3), "passages": ("thousand turns", 1e3), "bytes": ("RocksDB, MB", 1e6)}
     series = [
@@ -241,7 +241,7 @@ def drawn(grown: dict[str, list[dict[str, int]]], turns: int, graphs: int) -> st
 
 
 def stretched(turns: Sequence[Turn]) -> list[Turn]:
-    """Return `turns` with their times spread over the year, and WEEKLY said once a week; by time."""
+    """Spread the times of `turns` over the year, with WEEKLY said once a week; by time."""
     times = [turn.at or 0 for turn in turns]
     first, span = min(times), max(1, max(times) - min(times))
     moved = [BEGIN + (at - first) * (YEAR - 1) // span for at in times]
@@ -252,7 +252,7 @@ def stretched(turns: Sequence[Turn]) -> list[Turn]:
 
 
 def lived(turns: Sequence[Turn], preset: str, extractor: YakeExtractor) -> Graph:
-    """Return the graph of a year's turns as it is when the year is over."""
+    """Fold a year's turns into their graph as it is when the year is over."""
     worker, name = Worker(MemoryStore(), 1), turns[0].graph
     worker.configure(name, preset)
     for number, turn in enumerate(turns):

@@ -8,7 +8,7 @@ from state.events.events import TurnRecorded
 
 
 def recorded(turn: Turn, extractor: Extractor) -> TurnRecorded:
-    """Return the event of one turn, as the owner of a partition would append it."""
+    """Make the event of one turn, as a worker would append it."""
     assert turn.at is not None  # the format gives every session a date
     found = extractor.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
     link = {"src": 0, "epoch": 0, "claim": "", "seq": 0, "chain": ""}

@@ -19,7 +19,7 @@ from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Outcome, Turn
 from emgas.wire import Receipt
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "PRESETS",
     "DataDirectoryInUseError",

@@ -15,10 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from emgas.errors import InvalidMessageError
 from evaluation import fitted, summary
+from evaluation.datasets import DataSet, Question, is_corpus, read
 from evaluation.logged_memory import Advance, remember
 from evaluation.measure import Examined, Scores, measured, shuffled
 from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
-from evaluation.questions import DataSet, Question, is_corpus, read
 from evaluation.report import show
 from processors.recall.weights import FlowWeights
 from streams.cli.shared import output
@@ -85,7 +85,7 @@ def evaluate(
 
 
 def _chosen(names: str | None, dense: Path | None) -> dict[str, Method]:
-    """Return the methods to measure.  Raises InvalidMessageError for a name that is none, or a model that is none."""
+    """Look the methods up.  Raises InvalidMessageError for a name that is none, or a model that is none."""
     available = METHODS if dense is None else METHODS | dense_methods(load(dense))
     wanted = list(available) if names is None else [name.strip() for name in names.split(",")]
     if unknown := [name for name in wanted if name not in available]:
@@ -94,7 +94,7 @@ def _chosen(names: str | None, dense: Path | None) -> dict[str, Method]:
 
 
 def _of_questions(files: Iterable[Path]) -> list[Path]:
-    """Return the files without the corpora among them, which belong to the questions that they are named after."""
+    """Drop the corpora among the files: they belong to the questions that they are named after."""
     files = list(dict.fromkeys(files))
     beside = {_corpus_of(file) for file in files}
     questions = [file for file in files if file not in beside]
@@ -186,7 +186,7 @@ def _scores(examined: Sequence[Examined], method: Method, advance: Advance) -> S
 
 
 def _pooled(results: Sequence[Result]) -> Result:
-    """Return the files as one: every question weighs the same."""
+    """Join the files into one: every question weighs the same."""
     turns = sum(result.turns for result in results)
     return Result(
         file=", ".join(result.file for result in results),
@@ -202,7 +202,7 @@ def _pooled(results: Sequence[Result]) -> Result:
 
 
 def _told(result: Result, control: str) -> dict[str, Any]:
-    """Return what is printed, as plain values; every share in percent."""
+    """Sum up a result as plain values, to be printed; every share in percent."""
     by_chance, generator = control == "shuffled", np.random.default_rng(SEED)
     methods = {
         name: summary.of_method(scores, result.questions, result.ms_per_turn, by_chance)

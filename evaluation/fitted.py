@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.baselines.structured import Columns, columns, structured
+from evaluation.datasets import UNANSWERABLE, Question
 from evaluation.fitting import Example, cross_validated, features, fit
 from evaluation.measure import Clock, Examined, Scores, measured
 from evaluation.memory import Memory
 from evaluation.methods import PEERS, Method, recalled
-from evaluation.questions import UNANSWERABLE, Question
 from processors.recall.recall import RecallOptions
 from processors.recall.weights import FEATURES, FlowWeights
 

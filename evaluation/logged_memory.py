@@ -17,9 +17,9 @@ from pathlib import Path
 
 from emgas.errors import InvalidMessageError
 from emgas.messages.turns import Outcome
+from evaluation.datasets import DataSet
 from evaluation.measure import Examined
 from evaluation.memory import Memory
-from evaluation.questions import DataSet
 from processors.extraction.extractor import Extractor
 from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph
@@ -35,7 +35,7 @@ PATIENCE = 60.0  # seconds without an answer until publishing fails
 
 
 async def remember(data: DataSet, settings: Settings, advance: Advance) -> tuple[list[Examined], float]:
-    """Publish the turns of `data`; return its graphs with their questions, and the milliseconds a turn took.
+    """Publish the turns of `data`; give back its graphs with their questions, and the milliseconds per turn.
 
     Raises InvalidMessageError when a turn is refused.
     """
@@ -58,11 +58,11 @@ async def _publish(connected: Session, data: DataSet, advance: Advance) -> None:
 
 
 async def _graphs(settings: Settings, data: DataSet, extractor: Extractor) -> AsyncIterator[Examined]:
-    async with found(settings) as carrier:
-        log = carrier.reader(settings.topics.events)
-        for number in range(carrier.partitions):
-            _, end = await log.bounds(number)
-            state = await refold(log, number, end, MemoryStore())
+    async with found(settings) as transport:
+        log = transport.reader(settings.topics.events)
+        for partition in range(transport.partitions):
+            _, end = await log.bounds(partition)
+            state = await refold(log, partition, end, MemoryStore())
             for graph in state.graphs():
                 memory = Memory(graph.view(), list(_texts(state, graph)), extractor)
                 yield Examined(memory, data.questions.get(graph.name, []))

@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from evaluation.datasets import Question
 from evaluation.memory import Memory, Ranker
 from evaluation.methods import Method
-from evaluation.metrics import BUDGETS, CUTS, inside, scored
-from evaluation.questions import Question
+from evaluation.metrics import by_chance, scored
 from state.graph.view import Floats, Integers
 
 Clock = Callable[[], float]  # seconds, as time.perf_counter
@@ -63,7 +63,7 @@ def measured(examined: Examined, method: Method, clock: Clock) -> Scores:
     rankings, ms = _answers(memory, method(memory), [asked.text for asked in examined.questions], clock)
     joined = list(zip(rankings, examined.questions, strict=True))
     values = [_against(memory, ranking, asked) for ranking, asked in joined]
-    chance = [_by_chance(memory, ranking) for ranking in rankings]
+    chance = [by_chance(len(memory.view.passage_at), memory.costs[ranking]) for ranking in rankings]
     return Scores(np.array(values), np.array(chance), ms)
 
 
@@ -85,12 +85,6 @@ def _answers(memory: Memory, ranker: Ranker, texts: Sequence[str], clock: Clock)
 def _against(memory: Memory, ranking: Integers, asked: Question) -> list[float]:
     ids = [memory.view.passage_id[number] for number in ranking.tolist()]
     return scored(ids, memory.costs[ranking], asked.evidence)
-
-
-def _by_chance(memory: Memory, ranking: Integers) -> list[float]:
-    turns, costs = len(memory.view.passage_at), memory.costs[ranking]
-    cuts = (*CUTS, *(inside(costs, budget) for budget in BUDGETS))
-    return [*(min(cut, len(ranking)) / turns for cut in cuts), np.nan, np.nan]
 
 
 def shuffled(questions: Sequence[Question], turns: Sequence[str], generator: Shuffler) -> list[Question]:

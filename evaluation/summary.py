@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.bootstrap import Generator, paired
+from evaluation.datasets import UNANSWERABLE, Question
 from evaluation.measure import Scores
 from evaluation.methods import ABLATIONS
-from evaluation.metrics import METRICS
-from evaluation.questions import UNANSWERABLE, Question
+from evaluation.metrics import METRICS, WITHIN_BUDGETS
 
 SUBJECT = "default"
 AGAINST = ("default-no-spreading", "bm25", "ppr")  # what the default must be better than, beside its ablations
-COMPARED = ("T973", "T531", "R@10", "nDCG@10")
-OF_CATEGORY = ("T973", "R@10")
+_SMALL, _LARGE = WITHIN_BUDGETS
+COMPARED = (_LARGE, _SMALL, "R@10", "nDCG@10")
+OF_CATEGORY = (_LARGE, "R@10")
 Mask = NDArray[np.bool_]
 
 

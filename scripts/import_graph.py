@@ -3,8 +3,8 @@
     room    a file or a folder that lies directly in a folder            arrow   one room imports another, however often
     floor   one above the highest room that it imports; 1 is the ground  circle  rooms that import each other in a loop
 
-Only imports count, read from the text; nothing is executed.  A package's `__init__.py` that only hands names on, or only
-says what lives there, is no room.
+Only imports count, read from the text; nothing is executed.  A package's `__init__.py` that only hands names on, or
+only says what lives there, is no room.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LAYERS = ("emgas", "state", "processors", "replay", "streams", "evaluation", "bench")
+LAYERS = ("emgas", "state", "processors", "replay", "streams", "evaluation", "bench", "emgas_service")
 
 Arrows = dict[str, set[str]]
 

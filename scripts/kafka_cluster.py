@@ -71,6 +71,7 @@ class RefusedError(Exception):
 
 
 def say(message: str) -> None:
+    """Tell on stderr: stdout is for the address."""
     print(f"kafka: {message}", file=sys.stderr, flush=True)
 
 
@@ -85,6 +86,7 @@ def until(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def is_free(port: int) -> bool:
+    """Tell whether a server could listen there."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Java does: TIME_WAIT is no obstacle
         try:
@@ -95,8 +97,11 @@ def is_free(port: int) -> bool:
 
 
 def free_ports(count: int, first: int | None) -> list[int]:
-    """`count` free ports from `first` (default 9092) upwards. They stay below the range that the system gives to
-    outgoing connections, so that a broker finds its port still free when it is restarted."""
+    """Find `count` free ports from `first` (default 9092) upwards.
+
+    They stay below the range that the system gives to outgoing connections, so that a broker finds its port still free
+    when it is restarted.
+    """
     if first is not None and not is_free(first):
         raise RefusedError(f"port {first} is taken; without --port a free one is chosen")
     start = first or DEFAULT_PORT
@@ -107,7 +112,7 @@ def free_ports(count: int, first: int | None) -> list[int]:
 
 
 def brokers_known_to(port: int) -> int:
-    """How many brokers the one on `port` can name: a Metadata request (version 4, no topics); 0 without an answer."""
+    """Count the brokers that the one on `port` can name (Metadata request, version 4, no topics); 0 without answer."""
     request = struct.pack(">hhih5siB", METADATA, 4, 1, 5, b"emgas", 0, 0)
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2) as peer:
@@ -121,6 +126,8 @@ def brokers_known_to(port: int) -> int:
 
 @dataclass
 class Node:
+    """A broker, which is a controller as well: its ports, its folder, and its process while it runs."""
+
     id: int
     port: int
     controller_port: int
@@ -150,6 +157,8 @@ class Node:
 
 @dataclass
 class Cluster:
+    """Brokers that know each other, and the folder that remembers them between two calls of scripts/kafka."""
+
     name: str
     id: str
     folder: Path

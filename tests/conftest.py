@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 import uuid
 
+import hypothesis
 import pytest
+
+# No deadlines: on a busy machine an example may take as long as it takes.
+hypothesis.settings.register_profile("every", deadline=None)
+hypothesis.settings.register_profile("fast", deadline=None, max_examples=10)  # scripts/check fast: a tenth
+hypothesis.settings.load_profile("every")
 
 for shared in ("contracts", "support"):  # so that a failed assert there prints both sides, as in a test file
     pytest.register_assert_rewrite(f"tests.{shared}")

@@ -1,7 +1,7 @@
 """The house: imports point down, rooms stand in their order, each library is met in one place, what is pure stays pure.
 
-emgas ← state ← processors ← replay ← streams ← evaluation ← bench, and within a layer as ORDER has it: a room may import
-those to its left.  ARCHITECTURE.md draws both; `scripts/house` prints what is measured.
+emgas ← state ← processors ← replay ← streams ← evaluation ← bench, emgas_service, and within a layer as ORDER has it: a
+room may import those to its left.  ARCHITECTURE.md draws both; `scripts/house` prints what is measured.
 """
 
 from __future__ import annotations
@@ -17,18 +17,23 @@ from scripts.import_graph import LAYERS, folders, house, imported, imports
 ROOT = Path(__file__).resolve().parent.parent
 # Rooms of each folder from the ground up; what stands in one group imports nothing of that group.
 ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
-    "": (("emgas",), ("state",), ("processors",), ("replay",), ("streams",), ("evaluation",), ("bench",)),
+    "": (
+        ("emgas",), ("state",), ("processors",), ("replay",), ("streams",), ("evaluation",), ("bench", "emgas_service"),
+    ),
     "emgas": (
         ("limits", "wire", "errors"), ("times",), ("messages",), ("schema", "validation"), ("client", "importers"),
     ),
     "state": (
-        ("errors",), ("events",), ("graph", "log_position"), ("store", "retraction", "batch_acceptance"), ("partition",),
+        ("errors",), ("events",), ("graph", "log_position"), ("store", "retraction", "batch_acceptance"),
+        ("partition",),
     ),
     "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall",)),
     "replay": (
         ("log", "diff", "graph_export", "branch"), ("as_of", "event_list"), ("rebuild",), ("verify", "backup"),
     ),
-    "streams": (("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",), ("worker",), ("cli",)),
+    "streams": (
+        ("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",), ("worker",), ("cli",),
+    ),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
 }  # fmt: skip
 MOST_ROOMS = {"processors": (8, 12), "streams": (10, 20)}  # folder: at most so many rooms, so many arrows

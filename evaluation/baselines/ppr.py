@@ -3,7 +3,7 @@
     nodes    concepts and passages
     edges    concept – concept by PPMI, concept – passage by 1 for each mention
     restart  at the question's concepts, each by its idf.  HippoRAG's "node specificity", 1 / number of passages that
-             hold it, does worse here (T973 75.3 to 82.9 on LoCoMo dev), so the peer gets the better one
+             hold it, does worse here (75.3 to 82.9 within 973 tokens on LoCoMo dev), so the peer gets the better one
     walk     x = d · Pᵀ x + (1 − d) · restart,  d = 0.5;  P goes to a neighbour by its share of the edges' weight
     score    a passage's share of the walk; then all else that recall has (structured.py)
 

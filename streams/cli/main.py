@@ -8,6 +8,7 @@ if not {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"} & os.environ.keys():  # else 
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # our arrays are small: more threads only wait for each other, spinning
 
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 
 import typer
 
@@ -48,7 +49,8 @@ app.add_typer(commands.app, name="replay")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(dead_letters.app, name="dead-letters")
 for entry in entry_points(group="emgas.commands"):  # what lies above this layer: `eval`, where it is installed
-    app.command(entry.name)(entry.load())
+    if find_spec(entry.module):
+        app.command(entry.name)(entry.load())
 
 
 @app.callback()

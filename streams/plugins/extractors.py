@@ -11,7 +11,9 @@ for that there is a branch (replay/branch.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from types import ModuleType
 
 from emgas.errors import HaltedError
 from processors.extraction.extractor import Extractor
@@ -26,7 +28,7 @@ def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
     """
     module, _, name = path.rpartition(".")
     try:
-        made: Extractor = getattr(import_module(module or path), name)(language, *([words] if words else []))
+        made: Extractor = getattr(_imported(module or path), name)(language, *([words] if words else []))
         _ = made.version, made.of_turn, made.of_query
     except (ImportError, AttributeError, TypeError) as error:
         raise HaltedError(
@@ -37,3 +39,12 @@ def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
     made.of_turn("warm up 热身", speaker="nobody", at=0)
     made.of_query("warm 热身")
     return made
+
+
+def _imported(module: str) -> ModuleType:
+    """Import `module`.  In a wheel, where the layers lie in a package of ours (hatch_build.py), look there first."""
+    home = __name__.partition("streams.")[0]
+    with suppress(ModuleNotFoundError):
+        if home:
+            return import_module(home + module)
+    return import_module(module)

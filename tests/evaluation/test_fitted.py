@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from evaluation import fitted
+from evaluation.datasets import UNANSWERABLE, Question
 from evaluation.measure import Examined, Scores, measured
 from evaluation.methods import recalled
-from evaluation.questions import UNANSWERABLE, Question
 from processors.recall.recall import RecallOptions
 from processors.recall.weights import DEFAULT_FLOW
 from tests.support.memories import demo

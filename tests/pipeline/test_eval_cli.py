@@ -72,8 +72,8 @@ def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Pat
         )
     assert told["methods"]["default"]["R@5"] > 80
     assert list(told["differences"]) == ["default - default-no-spreading", "default - bm25", "default - ppr"]
-    assert set(told["differences"]["default - bm25"]["T973"]) == {"mean", "low", "high"}
-    for word in (*expected, "single-hop", "16 turns in 2 graphs"):
+    assert set(told["differences"]["default - bm25"]["recall_within_973_tokens"]) == {"mean", "low", "high"}
+    for word in (*expected, "recall within 973 tokens by category", "single-hop", "16 turns in 2 graphs"):
         assert word in said.out
     assert not home.exists(), "the memory of the measurement is not the user's"
 

@@ -45,7 +45,7 @@ def sent(preset: str = "default", **settings: Any) -> bytes:
 
 
 def recorded(value: bytes) -> GraphConfigured:
-    """Give the event of a request to configure, written and read back.  Raises ValidationError if it is refused."""
+    """Write and read back the event of a request to configure.  Raises ValidationError if the wire refuses it."""
     asked = INBOUND.validate_json(value)
     assert isinstance(asked, Configure)
     settings = PRESETS[asked.preset].changed(asked.settings)

@@ -65,7 +65,7 @@ class DataSet:
 
 
 def is_corpus(raw: bytes) -> bool:
-    """Return whether a file is a corpus of passages, which goes with a file of questions."""
+    """Tell whether a file is a corpus of passages, which goes with a file of questions."""
     data = _parsed(raw)
     if isinstance(data, list) and data and isinstance(data[0], dict):
         return "title" in data[0] and "question" not in data[0]
@@ -73,7 +73,7 @@ def is_corpus(raw: bytes) -> bool:
 
 
 def read(raw: bytes, corpus: bytes | None = None, merged: bool = False) -> DataSet:
-    """Return what is in a file of conversations or of questions.
+    """Read a file of conversations or of questions.
 
     corpus  the passages of a file of questions; else those that stand beside the questions
     merged  all conversations in one graph; passages always are
@@ -177,7 +177,7 @@ def _title_and_text(where: str, passage: Any) -> tuple[str, str]:
 
 
 def _beside(position: int, asked: Mapping[str, Any]) -> list[tuple[tuple[str, str], bool]]:
-    """Return the passages that stand beside a question, each with whether it holds a part of the answer."""
+    """List the passages that stand beside a question, each with whether it holds a part of the answer."""
     where = f"question {position + 1}"
     if not isinstance(asked.get("question"), str):
         raise InvalidMessageError(f"{where}: question must be a text")
@@ -194,7 +194,7 @@ def _beside(position: int, asked: Mapping[str, Any]) -> list[tuple[tuple[str, st
 
 
 def _key(title: str, text: str) -> str:
-    """Return what a passage is known by: the sources put different spaces between the same sentences."""
+    """Reduce a passage to what it is known by: the sources put different spaces between the same sentences."""
     return "".join(f"{title}\n{text}".split())
 
 
@@ -207,6 +207,6 @@ def _passage(number: int, title: str, text: str) -> Turn:
 
 
 def _kind(asked: Mapping[str, Any]) -> str:
-    """Return the category of a question: MuSiQue's ids begin with the hops, HotpotQA names a type."""
+    """Name the category of a question: MuSiQue's ids begin with the hops, HotpotQA names a type."""
     hops = re.match(r"([2-9])hop", str(asked.get("id", "")))
     return f"{hops.group(1)}-hop" if hops else str(asked.get("type", "all"))

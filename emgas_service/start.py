@@ -1,0 +1,47 @@
+"""The entry points: the command `emgas`, and the connection that MemoryClient("embedded:…") finds by its scheme.
+
+pyproject.toml names them by a path that is the same in the repository and in a wheel, where everything else moves.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from emgas.client.connection import Connection
+    from emgas.wire import TopicNames
+
+
+def main() -> None:
+    """Run the command line."""
+    if problem := mixed():
+        sys.exit(f"error: {problem}")
+    from streams.cli.main import main as run  # here: another version's client may not even be importable
+
+    run()
+
+
+def connect(url: str, topics: TopicNames) -> Connection:
+    """Return a connection to a worker in this process.  See streams/worker/embedded_connection.py."""
+    from streams.worker.embedded_connection import connect as connect_embedded
+
+    return connect_embedded(url, topics)
+
+
+def mixed() -> str | None:
+    """Say what is wrong where the client's own wheel lies over, or under, a service of another version.
+
+    Both bring the package emgas, so one environment needs one of them; of the same version, they do no harm.
+    """
+    try:
+        client, service = version("emgas-client"), version("emgas")
+    except PackageNotFoundError:
+        return None
+    if client == service:
+        return None
+    return (
+        f"emgas {service} and emgas-client {client} are installed over each other; the service has its client in it: "
+        "`pip uninstall emgas-client`, then install emgas again (`pip install --force-reinstall --no-deps …`)"
+    )
