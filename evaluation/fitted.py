@@ -28,12 +28,13 @@ from evaluation.memory import Memory
 from evaluation.methods import PEERS, Method, recalled
 from processors.recall.recall import RecallOptions
 from processors.recall.weights import FEATURES, FlowWeights
+from processors.text.scripts import HAN
 
 ALL = "none left out"
 UNANSWERABLE_WEIGHT = 0.1
 HAN_WEIGHT = 1.5
 NEUTRAL = replace(FlowWeights(**dict.fromkeys(FEATURES, 1.0)), asks=-1.0, length=-0.5)
-HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_CHINESE = re.compile(f"[{HAN}]")
 
 
 class Fittable(NamedTuple):
@@ -87,5 +88,5 @@ def _examples(examined: Examined, method: Fittable = DEFAULT) -> Iterator[Exampl
 
 
 def _weight(asked: Question) -> float:
-    language = HAN_WEIGHT if HAN.search(asked.text) else 1.0
+    language = HAN_WEIGHT if _CHINESE.search(asked.text) else 1.0
     return language * (UNANSWERABLE_WEIGHT if asked.category == UNANSWERABLE else 1.0)

@@ -27,58 +27,58 @@ class Days(NamedTuple):
 
 
 def day(of: date, steps: int = 0) -> Days:
-    """Return the day that is `steps` days after `of`."""
+    """Step `steps` days on from `of`."""
     found = of + timedelta(steps)
     return Days(found, found)
 
 
 def week(of: date, steps: int = 0) -> Days:
-    """Return the week, Monday to Sunday, that is `steps` weeks after that of `of`."""
+    """Step `steps` weeks on from the week of `of`, Monday to Sunday."""
     monday = of + timedelta(7 * steps - of.weekday())
     return Days(monday, monday + timedelta(6))
 
 
 def weekend(of: date, steps: int = 0) -> Days:
-    """Return Saturday and Sunday of the week that is `steps` weeks after that of `of`."""
+    """Step `steps` weeks on from the week of `of`, and take its Saturday and Sunday."""
     sunday = week(of, steps).last
     return Days(sunday - timedelta(1), sunday)
 
 
 def month(of: date, steps: int = 0) -> Days:
-    """Return the month that is `steps` months after that of `of`."""
+    """Step `steps` months on from the month of `of`."""
     year_number, index = divmod(12 * of.year + of.month - 1 + steps, 12)
     return months(year_number, index + 1, 1)
 
 
 def months(year_number: int, first: int, count: int) -> Days:
-    """Return `count` months from the month `first` (1..12) of a year on."""
+    """Take `count` months from the month `first` (1..12) of a year on."""
     years, index = divmod(first - 1 + count - 1, 12)
     last_year, last_month = year_number + years, index + 1
     return Days(date(year_number, first, 1), date(last_year, last_month, monthrange(last_year, last_month)[1]))
 
 
 def season(name: str, year_number: int) -> Days:
-    """Return the season of a year: winter 2021 is December 2021 to February 2022."""
+    """Take the season of a year: winter 2021 is December 2021 to February 2022."""
     return months(year_number, FIRST_MONTH[name], 3)
 
 
 def year(number: int) -> Days:
-    """Return a whole year."""
+    """Take a whole year."""
     return Days(date(number, 1, 1), date(number, DECEMBER, 31))
 
 
 def decade(number: int) -> Days:
-    """Return the ten years to which a year belongs: 1994 is of 1990 to 1999."""
+    """Take the ten years to which a year belongs: 1994 is of 1990 to 1999."""
     return Days(date(number // 10 * 10, 1, 1), date(number // 10 * 10 + 9, DECEMBER, 31))
 
 
 def decade_written(number: int) -> Days:
-    """Return the decade that is written as its first year or short: 1990 and 90 are the same."""
+    """Take the decade that is written as its first year or short: 1990 and 90 are the same."""
     return decade(number if number > 99 else 1900 + number)
 
 
 def unit(name: Unit, of: date, steps: int = 0) -> Days:
-    """Return the whole unit that is `steps` units after the one of `of`."""
+    """Step `steps` units on from the one of `of`, and take it whole."""
     if name == "year":
         return year(of.year + steps)
     if name == "decade":
@@ -87,7 +87,7 @@ def unit(name: Unit, of: date, steps: int = 0) -> Days:
 
 
 def until(of: date, name: Unit, count: int) -> Days:
-    """Return the last `count` units as they end on `of`: two weeks are 14 days and the day itself."""
+    """Take the last `count` units as they end on `of`: two weeks are 14 days and the day itself."""
     if name in ("day", "week"):
         return Days(of - timedelta(count * (1 if name == "day" else 7)), of)
     first = month(of, -count * {"month": 1, "year": 12, "decade": 120}[name]).first
@@ -95,22 +95,22 @@ def until(of: date, name: Unit, count: int) -> Days:
 
 
 def weekday_before(of: date, weekday: int, count: int = 1) -> Days:
-    """Return the `count`-th such weekday (0 is Monday) before `of`; the day `of` itself is none."""
+    """Find the `count`-th such weekday (0 is Monday) before `of`; the day `of` itself is none."""
     return day(of, -((of.weekday() - weekday - 1) % 7 + 1 + 7 * (count - 1)))
 
 
 def weekday_after(of: date, weekday: int) -> Days:
-    """Return the first such weekday (0 is Monday) after `of`; the day `of` itself is none."""
+    """Find the first such weekday (0 is Monday) after `of`; the day `of` itself is none."""
     return day(of, (weekday - of.weekday() - 1) % 7 + 1)
 
 
 def weekday_of(of: date, weekday: int, steps: int = 0) -> Days:
-    """Return such a weekday (0 is Monday) of the week that is `steps` weeks after that of `of`."""
+    """Find such a weekday (0 is Monday) in the week that is `steps` weeks after that of `of`."""
     return day(week(of, steps).first, weekday)
 
 
 def chosen(candidates: Iterable[Days], said: date, tense: Tense) -> Days | None:
-    """Return the candidate that a tense means, None when there is none.
+    """Choose the candidate that a tense means, None when there is none.
 
     past     the latest that had begun on the day said
     future   the earliest that had not ended before it
@@ -125,7 +125,7 @@ def chosen(candidates: Iterable[Days], said: date, tense: Tense) -> Days | None:
 
 
 def beside(candidates: Iterable[Days], steps: int, said: date) -> Days | None:
-    """Return the one meant by "last" (steps < 0), "next" (> 0) or "this" (0), None when it is not among the candidates.
+    """Choose the one meant by "last" (steps < 0), "next" (> 0) or "this" (0), None when it is not among the candidates.
 
     The last one had ended on the day said, the next one had not begun; this one goes on, or is the first to come.
     """
@@ -135,24 +135,24 @@ def beside(candidates: Iterable[Days], steps: int, said: date) -> Days | None:
 
 
 def seasons(name: str, of: date) -> list[Days]:
-    """Return a season in the years around `of`."""
+    """List a season in the years around `of`."""
     return [season(name, of.year + steps) for steps in range(-2, 3)]
 
 
 def monthly(of: date, day_number: int) -> list[Days]:
-    """Return a day of the month in the months around `of`: two before and two after are enough for any day."""
+    """List a day of the month in the months around `of`: two before and two after are enough for any day."""
     near = [month(of, steps).first for steps in range(-2, 3)]
     return [days for first in near if (days := in_year(first.year, first.month, day_number))]
 
 
 def yearly(of: date, month_number: int, day_number: int | None) -> list[Days]:
-    """Return a month, or a day of it, in the years around `of`: in three of them, for 29 February in all up to 8."""
+    """List a month, or a day of it, in the years around `of`: in three of them, for 29 February in all up to 8."""
     reach = range(-8, 9) if (month_number, day_number) == (2, 29) else range(-1, 2)
     return [days for steps in reach if (days := in_year(of.year + steps, month_number, day_number))]
 
 
 def in_year(year_number: int, month_number: int, day_number: int | None) -> Days | None:
-    """Return a month of a year, or a day of it; None when the calendar has no such day."""
+    """Take a month of a year, or a day of it; None when the calendar has no such day."""
     try:
         if day_number is None:
             return months(year_number, month_number, 1)

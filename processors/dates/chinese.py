@@ -9,25 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date
-from typing import Final
+from typing import Final, cast
 
 from processors.dates import arithmetic, tense
 from processors.dates.arithmetic import Days, Unit
-from processors.dates.grammar import Grammar, Rule, Said
+from processors.dates.grammar import Context, Grammar, Rule
+from processors.dates.vocabulary import Vocabulary, either
 
-_DAYS: Final = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
-_YEARS: Final = {"大前": -3, "前": -2, "去": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
-_WHICH: Final = {"大上": -2, "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
-_DIGITS: Final = {character: value for value, character in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_UNITS: Final[dict[str, Unit]] = {
-    "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year",
-}  # fmt: skip
-_SEASONS: Final = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
-_HOLIDAYS: Final = {
-    "元旦": (1, 1), "情人节": (2, 14), "妇女节": (3, 8), "劳动节": (5, 1), "五一": (5, 1), "儿童节": (6, 1),
-    "六一": (6, 1), "教师节": (9, 10), "国庆": (10, 1), "十一": (10, 1), "万圣节": (10, 31), "双十一": (11, 11),
-    "平安夜": (12, 24), "圣诞": (12, 25),
-}  # fmt: skip
+_WORDS: Final = Vocabulary("chinese")
+_DAYS: Final = _WORDS.numbers("day")
+_YEARS: Final = _WORDS.numbers("year")
+_WHICH: Final = _WORDS.numbers("which")
+_WEEKDAYS: Final = _WORDS.numbers("weekday")
+_DIGITS: Final = _WORDS.numbers("digit")
+_UNITS: Final = cast(dict[str, Unit], _WORDS.names("unit"))
+_SEASONS: Final = _WORDS.names("season")
+_HOLIDAYS: Final = _WORDS.dates("holiday")
 
 _WEEK: Final = "(?:周|星期|礼拜)"
 _WEEKDAY: Final = "(?P<weekday>[日天]|[一二三四五六](?![个次天场位件条只直起共样定些边切年月周]))"
@@ -46,156 +43,157 @@ _Y: Final = (
     r"(?:(?P<year>(?<!\d)(?:19|20)\d\d|[一二][零〇一二三四五六七八九]{3}) ?年"
     "|(?P<which>大前|(?<![以之])前|(?<!过)去|今|明|大后|(?<![以之])后)年)"
 )
-_HOLIDAY: Final = f"(?P<holiday>{'|'.join(sorted(_HOLIDAYS, key=len, reverse=True))})节?"
+_HOLIDAY: Final = f"(?P<holiday>{either(_HOLIDAYS)})节?"
 _NO_NUMBER: Final = "(?![楼线门院店厅房机桌选手码球室车路馆台位床教铺])"
 
 
-def _number(text: str) -> int:
-    """Return a numeral below 1000 in digits or below 100 in characters: 二十三, 十, 两."""
+def numeral(text: str) -> int:
+    """Read a numeral below 1000 in digits or below 100 in characters: 二十三, 十, 两."""
     if text.isdecimal():
         return int(text)
     tens, ten, ones = text.rpartition("十")
     return (10 * _DIGITS.get(tens, 1) if ten else 0) + (_DIGITS[ones] if ones else 0)
 
 
-def _year_of(match: re.Match[str], said: Said) -> int:
+def _year_of(match: re.Match[str], context: Context) -> int:
     if written := match["year"]:
         return int(written) if written.isdecimal() else int("".join(str(_DIGITS[one]) for one in written))
-    return said.day.year + _YEARS[match["which"]]
+    return context.day.year + _YEARS[match["which"]]
 
 
-def _weekday_number(match: re.Match[str]) -> int:
-    return "一二三四五六日".index(match["weekday"].replace("天", "日"))
+def _weekday_index(match: re.Match[str]) -> int:
+    return _WEEKDAYS[match["weekday"]]
 
 
-def _day(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.day(said.day, _DAYS[match["which"]])
+def _day(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.day(context.day, _DAYS[match["which"]])
 
 
-def _week(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.week(said.day, _WHICH[match["which"]])
+def _week(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.week(context.day, _WHICH[match["which"]])
 
 
-def _weekend(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.weekend(said.day, _WHICH[match["which"]])
+def _weekend(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.weekend(context.day, _WHICH[match["which"]])
 
 
-def _weekday(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.weekday_of(said.day, _weekday_number(match), _WHICH[match["which"]])
+def _weekday(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.weekday_of(context.day, _weekday_index(match), _WHICH[match["which"]])
 
 
-def _plain_weekday(match: re.Match[str], said: Said) -> Days:
-    return _this_or_near(arithmetic.weekday_of, said, _weekday_number(match))
+def _plain_weekday(match: re.Match[str], context: Context) -> Days:
+    return _this_or_near(arithmetic.weekday_of, context, _weekday_index(match))
 
 
-def _plain_weekend(match: re.Match[str], said: Said) -> Days | None:
-    """Return the weekend if the tense tells which; without one, people mostly talk of weekends in general."""
-    return None if said.tense() == "unclear" else _this_or_near(arithmetic.weekend, said)
+def _plain_weekend(match: re.Match[str], context: Context) -> Days | None:
+    """Take the weekend if the tense tells which; without one, people mostly talk of weekends in general."""
+    return None if context.tense() == "unclear" else _this_or_near(arithmetic.weekend, context)
 
 
-def _this_or_near(find: Callable[..., Days], said: Said, *which: int) -> Days:
-    """Return the one of this week; of the last or the next when the tense says that this week's cannot be meant."""
-    this, tense = find(said.day, *which, 0), said.tense()
-    if tense == "past" and this.first > said.day:
-        return find(said.day, *which, -1)
-    return find(said.day, *which, 1) if tense == "future" and this.last < said.day else this
+def _this_or_near(find: Callable[..., Days], context: Context, *which: int) -> Days:
+    """Take the one of this week; of the last or the next when the tense says that this week's cannot be meant."""
+    this, tense = find(context.day, *which, 0), context.tense()
+    if tense == "past" and this.first > context.day:
+        return find(context.day, *which, -1)
+    return find(context.day, *which, 1) if tense == "future" and this.last < context.day else this
 
 
-def _month(match: re.Match[str], said: Said) -> Days | None:
-    found = arithmetic.month(said.day, _WHICH[match["which"]])
+def _month(match: re.Match[str], context: Context) -> Days | None:
+    found = arithmetic.month(context.day, _WHICH[match["which"]])
     if not match["day"]:
         return found
-    return arithmetic.in_year(found.first.year, found.first.month, _number(match["day"]))
+    return arithmetic.in_year(found.first.year, found.first.month, numeral(match["day"]))
 
 
-def _year(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.year(_year_of(match, said))
+def _year(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.year(_year_of(match, context))
 
 
-def _day_of_year(match: re.Match[str], said: Said) -> Days | None:
-    return arithmetic.in_year(_year_of(match, said), _number(match["month"]), _number(match["day"]))
+def _day_of_year(match: re.Match[str], context: Context) -> Days | None:
+    return arithmetic.in_year(_year_of(match, context), numeral(match["month"]), numeral(match["day"]))
 
 
-def _month_of_year(match: re.Match[str], said: Said) -> Days | None:
-    return arithmetic.in_year(_year_of(match, said), _number(match["month"]), None)
+def _month_of_year(match: re.Match[str], context: Context) -> Days | None:
+    return arithmetic.in_year(_year_of(match, context), numeral(match["month"]), None)
 
 
-def _dated(match: re.Match[str], said: Said) -> Days | None:
-    near = arithmetic.yearly(said.day, _number(match["month"]), _number(match["day"]))
-    return arithmetic.chosen(near, said.day, said.tense())
+def _dated(match: re.Match[str], context: Context) -> Days | None:
+    near = arithmetic.yearly(context.day, numeral(match["month"]), numeral(match["day"]))
+    return arithmetic.chosen(near, context.day, context.tense())
 
 
-def _dated_month(match: re.Match[str], said: Said) -> Days | None:
-    return arithmetic.chosen(arithmetic.yearly(said.day, _number(match["month"]), None), said.day, said.tense())
+def _dated_month(match: re.Match[str], context: Context) -> Days | None:
+    near = arithmetic.yearly(context.day, numeral(match["month"]), None)
+    return arithmetic.chosen(near, context.day, context.tense())
 
 
-def _day_of_month(match: re.Match[str], said: Said) -> Days | None:
-    return arithmetic.chosen(arithmetic.monthly(said.day, _number(match["day"])), said.day, said.tense())
+def _day_of_month(match: re.Match[str], context: Context) -> Days | None:
+    return arithmetic.chosen(arithmetic.monthly(context.day, numeral(match["day"])), context.day, context.tense())
 
 
-def _season_of_year(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.season(_SEASONS[match["season"]], _year_of(match, said))
+def _season_of_year(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.season(_SEASONS[match["season"]], _year_of(match, context))
 
 
-def _season(match: re.Match[str], said: Said) -> Days | None:
-    found = arithmetic.seasons(_SEASONS[match["season"]], said.day)
-    return arithmetic.beside(found, _WHICH[match["which"].removesuffix("个")], said.day)
+def _season(match: re.Match[str], context: Context) -> Days | None:
+    found = arithmetic.seasons(_SEASONS[match["season"]], context.day)
+    return arithmetic.beside(found, _WHICH[match["which"].removesuffix("个")], context.day)
 
 
-def _half_of_year(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.months(_year_of(match, said), 1 if match["half"] == "上" else 7, 6)
+def _half_of_year(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.months(_year_of(match, context), 1 if match["half"] == "上" else 7, 6)
 
 
-def _holiday_of_year(match: re.Match[str], said: Said) -> Days | None:
-    return arithmetic.in_year(_year_of(match, said), *_HOLIDAYS[match["holiday"]])
+def _holiday_of_year(match: re.Match[str], context: Context) -> Days | None:
+    return arithmetic.in_year(_year_of(match, context), *_HOLIDAYS[match["holiday"]])
 
 
-def _holiday(match: re.Match[str], said: Said) -> Days | None:
-    """Return the day of a holiday if the tense tells which; people talk of holidays in general as well."""
-    if (tense := said.tense()) == "unclear":
+def _holiday(match: re.Match[str], context: Context) -> Days | None:
+    """Choose the day of a holiday if the tense tells which; people talk of holidays in general as well."""
+    if (tense := context.tense()) == "unclear":
         return None
-    return arithmetic.chosen(arithmetic.yearly(said.day, *_HOLIDAYS[match["holiday"]]), said.day, tense)
+    return arithmetic.chosen(arithmetic.yearly(context.day, *_HOLIDAYS[match["holiday"]]), context.day, tense)
 
 
-def _ago(match: re.Match[str], said: Said) -> Days:
-    return _counted(match, said, -1)
+def _ago(match: re.Match[str], context: Context) -> Days:
+    return _counted(match, context, -1)
 
 
-def _ahead(match: re.Match[str], said: Said) -> Days | None:
-    """Return when 三天后 is; in a sentence of the past it counts from what is told, not from now."""
-    return None if said.tense() == "past" else _counted(match, said, 1)
+def _ahead(match: re.Match[str], context: Context) -> Days | None:
+    """Count to when 三天后 is; in a sentence of the past it counts from what is told, not from now."""
+    return None if context.tense() == "past" else _counted(match, context, 1)
 
 
-def _counted(match: re.Match[str], said: Said, way: int) -> Days:
-    """Return the unit that many back or ahead: half a year is six months, half a month two weeks."""
+def _counted(match: re.Match[str], context: Context, way: int) -> Days:
+    """Count that many units back or ahead: half a year is six months, half a month two weeks."""
     unit, number = _UNITS[match["unit"]], match["number"]
-    count = 0 if number == "半" else _number(number)
+    count = 0 if number == "半" else numeral(number)
     if number == "半" or match["half"] or match["more"]:
         if unit not in ("month", "year"):
             raise ValueError(f"half a {unit} is no unit")
         smaller: tuple[Unit, int] = ("month", 12 * count + 6) if unit == "year" else ("week", 4 * count + 2)
-        return arithmetic.unit(smaller[0], said.day, way * smaller[1])
-    return arithmetic.unit(unit, said.day, way * count)
+        return arithmetic.unit(smaller[0], context.day, way * smaller[1])
+    return arithmetic.unit(unit, context.day, way * count)
 
 
-def _then(match: re.Match[str], said: Said) -> Days | None:
-    """Return the season or the month of a year so far back: 三年前的夏天."""
-    number = said.day.year - _number(match["number"])
+def _then(match: re.Match[str], context: Context) -> Days | None:
+    """Take the season or the month of a year so far back: 三年前的夏天."""
+    number = context.day.year - numeral(match["number"])
     if match["season"]:
         return arithmetic.season(_SEASONS[match["season"]], number)
-    return arithmetic.in_year(number, _number(match["month"]), None)
+    return arithmetic.in_year(number, numeral(match["month"]), None)
 
 
-def _until_now(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.until(said.day, _UNITS[match["unit"].removeprefix("个")], _number(match["number"]))
+def _until_now(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.until(context.day, _UNITS[match["unit"].removeprefix("个")], numeral(match["number"]))
 
 
-def _decade(match: re.Match[str], said: Said) -> Days:
+def _decade(match: re.Match[str], context: Context) -> Days:
     written = match["year"]
     return arithmetic.decade_written(int(written) if written.isdecimal() else 10 * _DIGITS[written[0]])
 
 
-def _numeric(match: re.Match[str], said: Said) -> Days:
+def _numeric(match: re.Match[str], context: Context) -> Days:
     return arithmetic.day(date(int(match["year"]), int(match["month"]), int(match["day"])))
 
 

@@ -11,34 +11,28 @@ from typing import Final, cast
 
 from processors.dates import arithmetic, tense
 from processors.dates.arithmetic import Days, Unit
-from processors.dates.grammar import Grammar, Rule, Said
+from processors.dates.grammar import Context, Grammar, Rule
+from processors.dates.vocabulary import Vocabulary, either
 
-_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_HOLIDAYS: Final = {
-    "christmas eve": (12, 24), "christmas day": (12, 25), "christmas": (12, 25), "halloween": (10, 31),
-    "new year's eve": (12, 31), "new year's day": (1, 1), "valentine's day": (2, 14),
-}  # fmt: skip
-_NUMBERS: Final = {
-    name: number
-    for number, names in {
-        1: "a an one", 2: "two couple", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine",
-        10: "ten", 11: "eleven", 12: "twelve dozen", 15: "fifteen", 20: "twenty", 30: "thirty", 40: "forty",
-        50: "fifty",
-    }.items()
-    for name in names.split()
-}  # fmt: skip
+_WORDS: Final = Vocabulary("english")
+_WEEKDAYS: Final = _WORDS.numbers("weekday")
+_MONTHS: Final = _WORDS.numbers("month") | _WORDS.numbers("short-month")
+_HOLIDAYS: Final = _WORDS.dates("holiday")
+_NUMBERS: Final = _WORDS.numbers("number")
+_DAYS: Final = _WORDS.numbers("day")
+_SEASONS: Final = _WORDS.names("season")
 
-_W: Final = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
-_FULL: Final = "january|february|march|april|may|june|july|august|september|october|november|december"
-_MONTH: Final = rf"(?P<month>{_FULL}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
-_NAMED: Final = rf"(?P<month>{_FULL})"
-_HOLIDAY: Final = rf"(?P<holiday>{'|'.join(_HOLIDAYS)})"
-_SEASON: Final = r"(?P<season>spring|summer|autumn|fall|winter)"
+FULL_MONTH: Final = either(_WORDS.names("month"))
+MONTH: Final = rf"{FULL_MONTH}|(?:{either(_WORDS.names('short-month'))})\b\.?"
+WEEKDAY: Final = either(_WEEKDAYS)
+_W: Final = f"(?P<weekday>{WEEKDAY})"
+_MONTH: Final = f"(?P<month>{MONTH})"
+_NAMED: Final = f"(?P<month>{FULL_MONTH})"
+_HOLIDAY: Final = f"(?P<holiday>{either(_HOLIDAYS)})"
+_SEASON: Final = f"(?P<season>{either(_SEASONS)})"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)(?![\d%]|[.,:/-]\d|'?s\b)"
-_N: Final = r"(?P<number>\d{1,3}|(?:a )?(?:couple(?: of)?|dozen)|an?|" + "|".join(
-    name for name in _NUMBERS if name not in ("a", "an", "couple", "dozen")
-) + ")"  # fmt: skip
+_COUNTS: Final = either(word for word in _NUMBERS if word not in ("a", "an", "couple", "dozen"))
+_N: Final = rf"(?P<number>\d{{1,3}}|(?:a )?(?:couple(?: of)?|dozen)|an?|{_COUNTS})"
 _UNIT: Final = r"(?P<unit>day|night|week|fortnight|weekend|month|year|decade)s?"
 _SHORT: Final = r"(?P<unit>week|month|year|decade|weekend)"
 _PART: Final = r"(?: (?:early )?(?:morning|afternoon|evening|night))?"
@@ -54,15 +48,20 @@ def _step(match: re.Match[str]) -> int:
 
 
 def _weekday(match: re.Match[str]) -> int:
-    return _WEEKDAYS.index(match["weekday"].lower())
+    return _WEEKDAYS[match["weekday"].lower()]
+
+
+def month_number(name: str) -> int:
+    """Look up a month, 1..12, by its name or a short form of it, with or without a full stop."""
+    return _MONTHS[name.lower().rstrip(".")]
 
 
 def _month(match: re.Match[str]) -> int:
-    return _MONTHS.index(match["month"][:3].lower()) + 1
+    return month_number(match["month"])
 
 
 def _season(match: re.Match[str]) -> str:
-    return match["season"].lower().replace("fall", "autumn")
+    return _SEASONS[match["season"].lower()]
 
 
 def _number(match: re.Match[str]) -> int:
@@ -71,125 +70,121 @@ def _number(match: re.Match[str]) -> int:
 
 
 def _counted(match: re.Match[str]) -> tuple[Unit, int]:
-    """Return the unit and how many of it; nights are days, a fortnight is two weeks."""
+    """Read the unit and how many of it; nights are days, a fortnight is two weeks."""
     name, count = match["unit"].lower(), _number(match)
     if name == "fortnight":
         return "week", 2 * count
     return cast(Unit, "day" if name == "night" else name), count
 
 
-_FIXED: Final = {"day before yesterday": -2, "yesterday": -1, "last night": -1, "last evening": -1, "tomorrow": 1,
-                 "day after tomorrow": 2}  # fmt: skip
+def _fixed(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.day(context.day, _DAYS[match["fixed"].lower()])
 
 
-def _fixed(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.day(said.day, _FIXED.get(match["fixed"].lower().removeprefix("the "), 0))
+def _weekday_and_week(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.weekday_of(context.day, _weekday(match), _step(match))
 
 
-def _weekday_and_week(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.weekday_of(said.day, _weekday(match), _step(match))
-
-
-def _which_weekday(match: re.Match[str], said: Said) -> Days:
+def _which_weekday(match: re.Match[str], context: Context) -> Days:
     if match["which"].lower() == "this":
-        return arithmetic.weekday_of(said.day, _weekday(match))
+        return arithmetic.weekday_of(context.day, _weekday(match))
     if _step(match) < 0:
-        return arithmetic.weekday_before(said.day, _weekday(match))
-    return arithmetic.weekday_after(said.day, _weekday(match))
+        return arithmetic.weekday_before(context.day, _weekday(match))
+    return arithmetic.weekday_after(context.day, _weekday(match))
 
 
-def _weekdays_ago(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.weekday_before(said.day, _weekday(match), _number(match))
+def _weekdays_ago(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.weekday_before(context.day, _weekday(match), _number(match))
 
 
-def _weekday_but_one(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.weekday_before(said.day, _weekday(match), 2)
+def _weekday_but_one(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.weekday_before(context.day, _weekday(match), 2)
 
 
-def _plain_weekday(match: re.Match[str], said: Said) -> Days:
-    if said.tense() == "future":
-        return arithmetic.weekday_after(said.day, _weekday(match))
-    return arithmetic.weekday_before(said.day, _weekday(match))
+def _plain_weekday(match: re.Match[str], context: Context) -> Days:
+    if context.tense() == "future":
+        return arithmetic.weekday_after(context.day, _weekday(match))
+    return arithmetic.weekday_before(context.day, _weekday(match))
 
 
-def _but_one(match: re.Match[str], said: Said) -> Days:
+def _but_one(match: re.Match[str], context: Context) -> Days:
     steps = -2 if match["way"].lower() == "before last" else 2
-    return arithmetic.unit(cast(Unit, match["unit"].lower()), said.day, steps)
+    return arithmetic.unit(cast(Unit, match["unit"].lower()), context.day, steps)
 
 
-def _which_unit(match: re.Match[str], said: Said) -> Days:
+def _which_unit(match: re.Match[str], context: Context) -> Days:
     name, steps = cast(Unit, match["unit"].lower()), _step(match)
     if (name, steps) == ("weekend", 0):
-        return _weekend(said)
-    return arithmetic.unit(name, said.day, steps)
+        return _weekend(context)
+    return arithmetic.unit(name, context.day, steps)
 
 
-def _weekend(said: Said) -> Days:
-    """Return the weekend of this week, or on a weekday the one before if the sentence tells of the past."""
-    return arithmetic.weekend(said.day, -1 if said.day.weekday() < 5 and said.tense() == "past" else 0)
+def _weekend(context: Context) -> Days:
+    """Take the weekend of this week, or on a weekday the one before if the sentence tells of the past."""
+    return arithmetic.weekend(context.day, -1 if context.day.weekday() < 5 and context.tense() == "past" else 0)
 
 
-def _the_weekend(match: re.Match[str], said: Said) -> Days:
-    return arithmetic.weekend(said.day, 0 if said.day.weekday() >= 5 or said.tense() == "future" else -1)
+def _the_weekend(match: re.Match[str], context: Context) -> Days:
+    return arithmetic.weekend(context.day, 0 if context.day.weekday() >= 5 or context.tense() == "future" else -1)
 
 
-def _until_now(match: re.Match[str], said: Said) -> Days | None:
+def _until_now(match: re.Match[str], context: Context) -> Days | None:
     unit, count = _counted(match) if match["number"] else (cast(Unit, match["unit"].lower()), 1)
-    return None if unit == "weekend" else arithmetic.until(said.day, unit, count)
+    return None if unit == "weekend" else arithmetic.until(context.day, unit, count)
 
 
-def _ago(match: re.Match[str], said: Said) -> Days:
+def _ago(match: re.Match[str], context: Context) -> Days:
     name, count = _counted(match)
-    return arithmetic.unit(name, said.day, -count)
+    return arithmetic.unit(name, context.day, -count)
 
 
-def _half_ago(match: re.Match[str], said: Said) -> Days:
-    return _by_halves(match, said, 0)
+def _half_ago(match: re.Match[str], context: Context) -> Days:
+    return _by_halves(match, context, 0)
 
 
-def _halves_ago(match: re.Match[str], said: Said) -> Days:
-    return _by_halves(match, said, _number(match))
+def _halves_ago(match: re.Match[str], context: Context) -> Days:
+    return _by_halves(match, context, _number(match))
 
 
-def _by_halves(match: re.Match[str], said: Said, whole: int) -> Days:
-    """Return what lies so many years or months and a half back: half a year is six months, half a month two weeks."""
+def _by_halves(match: re.Match[str], context: Context, whole: int) -> Days:
+    """Count so many years or months and a half back: half a year is six months, half a month two weeks."""
     if match["half"].lower() == "year":
-        return arithmetic.month(said.day, -12 * whole - 6)
-    return arithmetic.week(said.day, -4 * whole - 2)
+        return arithmetic.month(context.day, -12 * whole - 6)
+    return arithmetic.week(context.day, -4 * whole - 2)
 
 
-def _from_now(match: re.Match[str], said: Said) -> Days:
+def _from_now(match: re.Match[str], context: Context) -> Days:
     unit, count = _counted(match)
-    return arithmetic.unit(unit, said.day, count)
+    return arithmetic.unit(unit, context.day, count)
 
 
-def _ahead(match: re.Match[str], said: Said) -> Days | None:
-    """Return when "in two weeks" is; in a sentence of the past it is how long something took."""
-    return None if said.tense() == "past" else _from_now(match, said)
+def _ahead(match: re.Match[str], context: Context) -> Days | None:
+    """Count to when "in two weeks" is; in a sentence of the past it is how long something took."""
+    return None if context.tense() == "past" else _from_now(match, context)
 
 
-def _dated(match: re.Match[str], said: Said) -> Days | None:
-    """Return a day of a month, of the year said or of the one that the tense means."""
+def _dated(match: re.Match[str], context: Context) -> Days | None:
+    """Choose a day of a month, of the year said or of the one that the tense means."""
     groups = match.groupdict()
     day = groups.get("day")
     month, day_number = _month(match), None if day is None else int(day)
     if groups.get("year"):
         return arithmetic.in_year(int(match["year"]), month, day_number)
-    return arithmetic.chosen(arithmetic.yearly(said.day, month, day_number), said.day, said.tense())
+    return arithmetic.chosen(arithmetic.yearly(context.day, month, day_number), context.day, context.tense())
 
 
-def _verb_or_date(match: re.Match[str], said: Said) -> Days | None:
-    """Return the day of "May 5", unless "may" or "march" is in small letters, which is a verb more often."""
+def _verb_or_date(match: re.Match[str], context: Context) -> Days | None:
+    """Read the day of "May 5", unless "may" or "march" is in small letters, which is a verb more often."""
     verb = match["month"] in ("may", "march", "mar") and not match["year"]
-    return None if verb else _dated(match, said)
+    return None if verb else _dated(match, context)
 
 
-def _numeric(match: re.Match[str], said: Said) -> Days:
+def _numeric(match: re.Match[str], context: Context) -> Days:
     return arithmetic.day(date(int(match["year"]), int(match["month"]), int(match["day"])))
 
 
-def _slashed(match: re.Match[str], said: Said) -> Days | None:
-    """Return the day of 5/17/2023 or 17/5/2023; 5/7/2023 is two days, so it is none."""
+def _slashed(match: re.Match[str], context: Context) -> Days | None:
+    """Read the day of 5/17/2023 or 17/5/2023; 5/7/2023 is two days, so it is none."""
     first, second = int(match["first"]), int(match["second"])
     month, day = (first, second) if first <= 12 else (second, first)
     if first <= 12 and second <= 12 and first != second:
@@ -197,55 +192,56 @@ def _slashed(match: re.Match[str], said: Said) -> Days | None:
     return arithmetic.day(date(int(match["year"]), month, day))
 
 
-def _which_month(match: re.Match[str], said: Said) -> Days | None:
-    return arithmetic.beside(arithmetic.yearly(said.day, _month(match), None), _step(match), said.day)
+def _which_month(match: re.Match[str], context: Context) -> Days | None:
+    return arithmetic.beside(arithmetic.yearly(context.day, _month(match), None), _step(match), context.day)
 
 
-def _which_season(match: re.Match[str], said: Said) -> Days | None:
-    return arithmetic.beside(arithmetic.seasons(_season(match), said.day), _step(match), said.day)
+def _which_season(match: re.Match[str], context: Context) -> Days | None:
+    return arithmetic.beside(arithmetic.seasons(_season(match), context.day), _step(match), context.day)
 
 
-def _which_holiday(match: re.Match[str], said: Said) -> Days | None:
-    return arithmetic.beside(arithmetic.yearly(said.day, *_HOLIDAYS[match["holiday"].lower()]), _step(match), said.day)
+def _which_holiday(match: re.Match[str], context: Context) -> Days | None:
+    return arithmetic.beside(
+        arithmetic.yearly(context.day, *_HOLIDAYS[match["holiday"].lower()]), _step(match), context.day
+    )
 
 
-def _seasons_ago(match: re.Match[str], said: Said) -> Days:
-    """Return the season that many back, of those that had ended on the day said."""
-    over = arithmetic.season(_season(match), said.day.year).last < said.day
-    return arithmetic.season(_season(match), said.day.year + over - _number(match))
+def _seasons_ago(match: re.Match[str], context: Context) -> Days:
+    """Count that many seasons back, of those that had ended on the day it was said."""
+    over = arithmetic.season(_season(match), context.day.year).last < context.day
+    return arithmetic.season(_season(match), context.day.year + over - _number(match))
 
 
-def _season_of_year(match: re.Match[str], said: Said) -> Days:
+def _season_of_year(match: re.Match[str], context: Context) -> Days:
     return arithmetic.season(_season(match), int(match["year"]))
 
 
-def _holiday(match: re.Match[str], said: Said) -> Days | None:
+def _holiday(match: re.Match[str], context: Context) -> Days | None:
     return arithmetic.in_year(int(match["year"]), *_HOLIDAYS[match["holiday"].lower()])
 
 
-def _plain_holiday(match: re.Match[str], said: Said) -> Days | None:
-    """Return the day of a holiday if the tense tells which; people talk of holidays in general as well."""
-    if (tense := said.tense()) == "unclear":
+def _plain_holiday(match: re.Match[str], context: Context) -> Days | None:
+    """Choose the day of a holiday if the tense tells which; people talk of holidays in general as well."""
+    if (tense := context.tense()) == "unclear":
         return None
-    return arithmetic.chosen(arithmetic.yearly(said.day, *_HOLIDAYS[match["holiday"].lower()]), said.day, tense)
+    return arithmetic.chosen(arithmetic.yearly(context.day, *_HOLIDAYS[match["holiday"].lower()]), context.day, tense)
 
 
-def _decade(match: re.Match[str], said: Said) -> Days:
+def _decade(match: re.Match[str], context: Context) -> Days:
     return arithmetic.decade_written(int(match["year"]))
 
 
-def _year(match: re.Match[str], said: Said) -> Days:
+def _year(match: re.Match[str], context: Context) -> Days:
     return arithmetic.year(int(match["year"]))
 
 
-def _day_of_month(match: re.Match[str], said: Said) -> Days | None:
-    return arithmetic.chosen(arithmetic.monthly(said.day, int(match["day"])), said.day, said.tense())
+def _day_of_month(match: re.Match[str], context: Context) -> Days | None:
+    return arithmetic.chosen(arithmetic.monthly(context.day, int(match["day"])), context.day, context.tense())
 
 
 _RULES: Final[list[Rule]] = [
     # days
-    (r"\b(?<!from )(?P<fixed>(?:the )?day (?:before yesterday|after tomorrow)|yesterday|tomorrow|tonight|today"
-     rf"|this (?:morning|afternoon|evening)|last (?:night|evening))\b{_PART}", _fixed),
+    (rf"\b(?<!from )(?:the (?=day))?(?P<fixed>{either(_DAYS)})\b{_PART}", _fixed),
     # weekdays of a week said, then others
     (rf"\b(?:on )?{_W}{_PART} (?:of )?(?P<which>last|this|next) week\b", _weekday_and_week),
     (rf"\b(?P<which>last|this|next) week(?: on|,)? {_W}\b{_PART}", _weekday_and_week),
@@ -292,8 +288,8 @@ _RULES: Final[list[Rule]] = [
 ]  # fmt: skip
 
 _TRIGGER: Final = (
-    rf"day\b|ago\b|back\b|week|month|year|decade|tonight|tomorrow|morning|afternoon|evening|night|{_SEASON}|\d\d"
-    rf"|{_MONTH}|\d(?:st|nd|rd|th)\b|christmas|halloween"
-).replace("?P<season>", "?:").replace("?P<month>", "?:")  # fmt: skip
+    r"day\b|ago\b|back\b|week|month|year|decade|tonight|tomorrow|morning|afternoon|evening|night|\d\d"
+    rf"|{either(_SEASONS)}|{MONTH}|\d(?:st|nd|rd|th)\b|christmas|halloween"
+)
 
 GRAMMAR: Final = Grammar(_TRIGGER, _RULES, tense.ENGLISH)

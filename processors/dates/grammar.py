@@ -25,8 +25,8 @@ _NAMED: Final = re.compile(r"\(\?P<\w+>")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """The day on which text[start:end] was said, in UTC, and what is around it."""
+class Context:
+    """What an expression stands in: text[start:end] was said on `day`, in UTC."""
 
     day: date
     text: str
@@ -35,16 +35,16 @@ class Said:
     cues: Cues
 
     def tense(self) -> Tense:
-        """Return the tense of the sentence."""
+        """Read the tense of the sentence."""
         return tense.tense(self.cues, self.text, self.start, self.end)
 
 
-Read = Callable[[re.Match[str], Said], Days | None]
+Read = Callable[[re.Match[str], Context], Days | None]
 Rule = tuple[str, Read]
 
 
 class Grammar:
-    """The time expressions of one language.
+    """Read the time expressions of one language.
 
     trigger  matches in every text in which a rule could match
     rules    patterns with named groups and no others, and what a match of each means
@@ -66,13 +66,16 @@ class Grammar:
         for found in islice(self._any.finditer(text, max(0, first.start() - REACH)), TRIED):
             pattern, read = self._rules[int(str(found.lastgroup).removeprefix("rule"))]
             match = pattern.match(text, found.start())  # the same match, with its groups
-            if match and (days := _tried(read, match, Said(said, text, *match.span(), self._cues))):
+            if match and (days := _tried(read, match, Context(said, text, *match.span(), self._cues))):
                 yield *match.span(), days
 
 
-def _tried(read: Read, match: re.Match[str], said: Said) -> Days | None:
-    """Return what a match means, None when that is no day of the years 1 to 9999, or no day at all (30 February)."""
+def _tried(read: Read, match: re.Match[str], context: Context) -> Days | None:
+    """Read what a match means, None when that is no day of the years 1 to 9999, or no day at all (30 February).
+
+    Nor does a word count that fits only because a pattern takes its letters for others (sıx, with a dotless i).
+    """
     try:
-        return read(match, said)
-    except (OverflowError, ValueError):
+        return read(match, context)
+    except (OverflowError, ValueError, KeyError):
         return None

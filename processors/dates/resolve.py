@@ -29,7 +29,7 @@ _FIRST: Final = EPOCH.toordinal()
 
 
 def anchored(text: str, at: int, language: str) -> list[TimeSpan]:
-    """Return what the time expressions of a clean text mean, in order, at most limits.SPANS_PER_TURN, no span twice.
+    """Resolve the time expressions of a clean text, in order, at most limits.SPANS_PER_TURN, no span twice.
 
     at        when it was said: ms since 1970, UTC, limits.EARLIEST_MS..LATEST_MS
     language  the language beside Chinese, ISO 639-1; only English ("en") has rules, others have dates in digits
@@ -46,23 +46,23 @@ def anchored(text: str, at: int, language: str) -> list[TimeSpan]:
 
 
 def day_of(at: int) -> date:
-    """Return the day, in UTC, of a time in ms since 1970."""
+    """Find the day, in UTC, of a time in ms since 1970."""
     return datetime_of(at).date()
 
 
 def days_of(span: TimeSpan) -> Days:
-    """Return the first and the last day of a span."""
+    """Find the first and the last day of a span."""
     return Days(day_of(span.since), day_of(span.until - 1))
 
 
 def told(span: TimeSpan) -> str:
-    """Return a span for a reader: "yesterday = 2023-05-07", "last week = 2023-05-01 to 2023-05-07"."""
+    """Write a span for a reader: "yesterday = 2023-05-07", "last week = 2023-05-01 to 2023-05-07"."""
     first, last = _shortest(days_of(span))
     return f"{' '.join(span.text.split())} = {first if first == last else f'{first} to {last}'}"
 
 
 def _shortest(days: Days) -> tuple[str, str]:
-    """Return both ends, as days, or as months or years where the span is whole ones."""
+    """Write both ends, as days, or as months or years where the span is whole ones."""
     first, last = days.first.isoformat(), days.last.isoformat()
     if days.last == date.max or days.first.day > 1 or (after := days.last + timedelta(1)).day > 1:
         return first, last
@@ -80,7 +80,7 @@ def _apart(text: str, said: date, language: str) -> Iterator[tuple[int, int, Day
 
 
 def _span(text: str, days: Days) -> TimeSpan | None:
-    """Return the span of these days, None where it leaves the limits of times."""
+    """Make the span of these days, None where it leaves the limits of times."""
     since, until = ((day.toordinal() - _FIRST) * DAY_MS for day in days)
     until += DAY_MS
     return TimeSpan(text, since, until) if since >= EARLIEST_MS and until <= LATEST_MS else None

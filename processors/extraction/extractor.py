@@ -1,4 +1,4 @@
-"""The seam between text and memory: what any concept extractor must give.  YAKE's is in processors/extraction/yake_extractor.py."""
+"""The seam between text and memory: what any concept extractor must give.  YAKE's is in yake_extractor.py."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Extraction:
 
 
 class Extractor(Protocol):
-    """Turns text into concepts: a function of its arguments alone, the same on every machine."""
+    """Turn text into concepts: a function of its arguments alone, the same on every machine."""
 
     @property
     def version(self) -> str:
-        """Name and versions of everything that shaped the result; recorded in the event."""
+        """Name everything that shaped the result, with its versions; recorded in the event."""
 
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
-        """Return the concepts of a turn said by `speaker` at `at` (ms), its marks ("@speaker:…", "@day:…") included."""
+        """Find the concepts of a turn said by `speaker` at `at` (ms), its tags ("@speaker:…", "@day:…") included."""
 
     def of_query(self, text: str, at: int | None = None) -> Extraction:
-        """Return the concepts a question names; its marks are the ones it could match ("@time" for "when").
+        """Find the concepts a question names; its tags are the ones it could match ("@time" for "when").
 
         at  when it is asked (ms), against which "last week" is resolved; without it, only dates with a year count
         """

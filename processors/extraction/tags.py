@@ -1,4 +1,4 @@
-"""Marks: what a turn or a question has besides words.  Who spoke, when, and whether a time is told or asked for.
+"""Tags: what a turn or a question has besides words.  Who spoke, when, and whether a time is told or asked for.
 
     @speaker:caroline   a turn of hers                          turns only
     @month:2023-05      a turn of that month (UTC), or that     ... or a question that states it
@@ -7,8 +7,8 @@
     @name               the turn names somebody or something    the question asks who, where, which
     @number             the turn gives a number                 the question asks how many
 
-Patterns decide, in English and Chinese; what "last week" means comes from processors/dates/resolve.py.  Texts come cleaned and
-simplified (processors/text/language.py).  Every mark has weight 1.0 and count 1.
+Patterns decide, in English and Chinese; what "last week" means comes from processors/dates/resolve.py.  Texts come
+cleaned and simplified (processors/text/language.py).  Every tag has weight 1.0 and count 1.
 """
 
 from __future__ import annotations
@@ -18,28 +18,18 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
+from processors.dates import chinese, english
 from processors.dates.arithmetic import month
 from processors.dates.resolve import day_of, days_of
-from processors.text.chinese import CHARACTERS
 from processors.text.question_types import asks_name, asks_number, holds_name, holds_number
+from processors.text.scripts import HAN
 from state.events.extraction_types import Concept, TimeSpan
 
-_NUMBERS: Final = {
-    name: number
-    for names in (
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
-        ["一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二"],
-    )
-    for number, name in enumerate(names, 1)
-}
-_MONTH: Final = (
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?)"
-)
+_MONTH: Final = rf"(?:{english.MONTH})"
 _PLAIN_MONTH: Final = r"(?:january|february|april|june|july|august|september|october|november|december)"
 _UNIT: Final = r"(?:second|minute|hour|day|night|week|weekend|fortnight|month|year|decade|century)s?"
 _COUNT: Final = r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|few|couple|several|many)"
-_WEEKDAY: Final = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_WEEKDAY: Final = f"(?:{english.WEEKDAY})"
 _SEASON: Final = r"(?:spring|summer|autumn|fall|winter|morning|afternoon|evening|night|quarter|semester|christmas)"
 _TELLS: Final = re.compile(
     rf"""\b(?:
@@ -72,7 +62,7 @@ _TELLS_HAN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_HAN_OR_YEAR: Final = re.compile(rf"[{CHARACTERS}]|(?:19|20)\d\d")  # without one, _TELLS_HAN need not be tried
+_HAN_OR_YEAR: Final = re.compile(rf"[{HAN}]|(?:19|20)\d\d")  # without one, _TELLS_HAN need not be tried
 _ASKS_TIME: Final = re.compile(
     r"""\b(?:
       when (?:'s|'d|'re|'ll)? (?= \ (?:did|do|does|is|was|were|are|will|would|has|have|had|can|should|could|exactly)\b
@@ -121,37 +111,37 @@ SEASON: Final = 92  # days: the longest three months
 
 
 def of_turn(text: str, speaker: str, at: int, times: Iterable[TimeSpan]) -> list[Concept]:
-    """Return the marks of a turn said by `speaker` at `at` (ms since 1970), which tells of `times`."""
+    """Collect the tags of a turn said by `speaker` at `at` (ms since 1970), which tells of `times`."""
     day = day_of(at)
     found = [_month(day), _day(day)]
     if name := " ".join(speaker.split()):
-        found.append(_mark(f"@speaker:{name.casefold()}", name))
+        found.append(_tag(f"@speaker:{name.casefold()}", name))
     held = {"time": tells_time, "name": holds_name, "number": holds_number}
-    found.extend(_mark(f"@{kind}", kind) for kind, holds in held.items() if holds(text))
+    found.extend(_tag(f"@{kind}", kind) for kind, holds in held.items() if holds(text))
     return list(dict.fromkeys([*found, *_resolved(times)]))
 
 
 def of_query(text: str, times: Iterable[TimeSpan] = ()) -> list[Concept]:
-    """Return the marks a question could match: the dates it states, `times`, and what it asks for."""
-    found = dict.fromkeys(mark for pattern in _STATED for match in pattern.finditer(text) for mark in _stated(match))
+    """Collect the tags a question could match: the dates it states, `times`, and what it asks for."""
+    found = dict.fromkeys(tag for pattern in _STATED for match in pattern.finditer(text) for tag in _stated(match))
     found.update(dict.fromkeys(_resolved(times)))
     asked = {"time": asks_time, "name": asks_name, "number": asks_number}
-    found.update({_mark(f"@{kind}", kind): None for kind, asks_it in asked.items() if asks_it(text)})
+    found.update({_tag(f"@{kind}", kind): None for kind, asks_it in asked.items() if asks_it(text)})
     return list(found)
 
 
 def tells_time(text: str) -> bool:
-    """Return whether a text holds a time expression ("may" and "march" only beside something like a date)."""
+    """Say whether a text holds a time expression ("may" and "march" only beside something like a date)."""
     return bool(_TELLS.search(text) or (_HAN_OR_YEAR.search(text) and _TELLS_HAN.search(text)))
 
 
 def asks_time(text: str) -> bool:
-    """Return whether a text asks for a time: when, which day, how long, 什么时候, 哪天."""
+    """Say whether a text asks for a time: when, which day, how long, 什么时候, 哪天."""
     return _ASKS_TIME.search(text) is not None
 
 
 def asks(text: str) -> bool:
-    """Return whether a text asks something: a question mark anywhere, 吗 or 呢 at an end, or the form of a question."""
+    """Say whether a text asks something: a question mark anywhere, 吗 or 呢 at an end, or the form of a question."""
     return bool(_ASKS.search(text) or _ASKS_FIRST.match(text.lstrip()))
 
 
@@ -167,26 +157,26 @@ def _resolved(times: Iterable[TimeSpan]) -> Iterator[Concept]:
 
 
 def _stated(match: re.Match[str]) -> list[Concept]:
-    """Return the marks of a stated date, or none if there is no such date."""
+    """Make the tags of a stated date, none if there is no such date."""
     day = match["day"]
     try:
         first = date(int(match["year"]), _number_of_month(match["month"]), int(day or 1))
-    except ValueError:
+    except (ValueError, KeyError):  # a letter that only looks like one: aprıl
         return []
     return [_month(first), _day(first)] if day else [_month(first)]
 
 
 def _number_of_month(text: str) -> int:
-    return int(text) if text.isdecimal() else _NUMBERS[text[:3].casefold()]
+    return english.month_number(text) if text.isascii() and not text.isdecimal() else chinese.numeral(text)
 
 
 def _month(day: date) -> Concept:
-    return _mark(f"@month:{day.isoformat()[:7]}", day.isoformat()[:7])
+    return _tag(f"@month:{day.isoformat()[:7]}", day.isoformat()[:7])
 
 
 def _day(day: date) -> Concept:
-    return _mark(f"@day:{day.isoformat()}", day.isoformat())
+    return _tag(f"@day:{day.isoformat()}", day.isoformat())
 
 
-def _mark(name: str, label: str) -> Concept:
+def _tag(name: str, label: str) -> Concept:
     return Concept(name, label, 1.0, 1)

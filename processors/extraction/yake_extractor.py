@@ -1,7 +1,7 @@
 """Concepts from text by YAKE: the default extractor.  No other file imports yake.
 
     text -> words (processors/text/language.py) -> transcript -> YAKE (n=1) -> scores -> concepts
-         -> marks (processors/extraction/tags.py)
+         -> tags (processors/extraction/tags.py)
 
 YAKE scores a word by case, position, frequency, context and spread; never by its spelling.  So it is given a transcript
 with one code word for every word of ours, and `run` and `ran` count as one word.  A code is in capitals for an acronym
@@ -55,7 +55,7 @@ class ExtractionFailedError(RuntimeError):
 
 
 class YakeExtractor:
-    """The extractor of a graph whose texts are in `language` (ISO 639-1), in Chinese, or in both.
+    """Extract for a graph whose texts are in `language` (ISO 639-1), in Chinese, or in both.
 
     `words` are Chinese words that the dictionary lacks (names, terms); the version tells them by number and hash.
     Dictionaries are loaded with the first text that needs them; the instance holds no other state.
@@ -69,14 +69,14 @@ class YakeExtractor:
         self.version = " ".join([*packages, f"rules {RULES}", *_named(segmenter.words), language])
 
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
-        """Return the concepts of a turn said by `speaker` at `at` (ms since 1970, UTC), its marks included."""
+        """Find the concepts of a turn said by `speaker` at `at` (ms since 1970, UTC), its tags included."""
         text = _bounded(text)
         times = anchored(text, at, self.language.code)
         found = tags.of_turn(simplified(text), clean(speaker), at, times)
         return self._extraction(text, self.language.words(text), found, times)
 
     def of_query(self, text: str, at: int | None = None) -> Extraction:
-        """Return the concepts a question names.  Names stay even where they might address somebody."""
+        """Find the concepts a question names.  Names stay even where they might address somebody."""
         text = _bounded(text)
         times = [] if at is None else anchored(text, at, self.language.code)
         found = tags.of_query(simplified(text), times)
@@ -89,12 +89,12 @@ class YakeExtractor:
 
 
 def _named(words: tuple[str, ...]) -> list[str]:
-    """Return what tells a list of words from another in a version; nothing for none."""
+    """Name a list of words in a version so that no other has the name; nothing for none."""
     return [f"words {len(words)}:{sha256(chr(10).join(words).encode()).hexdigest()[:8]}"] if words else []
 
 
 def _bounded(text: str) -> str:
-    """Return the clean text.  NFKC can make a text 18 times longer (ﷺ): what passes the limit of texts is not read."""
+    """Clean and bound a text.  NFKC can make it 18 times longer (ﷺ): what passes the limit of texts is not read."""
     return clean(text)[:TEXT_BYTES]
 
 
@@ -109,7 +109,7 @@ def _concepts(words: list[Word]) -> Iterable[Concept]:
 
 
 def _scores(words: list[Word], counts: Counter[str]) -> dict[str, float]:
-    """Return YAKE's score of every content word that it read: lower is more important, > 0, 6 significant digits."""
+    """Score every content word that YAKE reads: lower is more important, > 0, 6 significant digits."""
     if not counts:
         return {}
     if len(words) > READ_WORDS:
@@ -122,7 +122,7 @@ def _scores(words: list[Word], counts: Counter[str]) -> dict[str, float]:
 
 
 def _thinned(words: list[Word], counts: Counter[str]) -> list[Word]:
-    """Return what YAKE reads of a long text: its most frequent content words, as many as fit."""
+    """Choose what YAKE reads of a long text: its most frequent content words, as many as fit."""
     kept: set[str] = set()
     room = READ_WORDS
     for form, count in counts.most_common():  # ties: the one that comes first in the text
@@ -133,7 +133,7 @@ def _thinned(words: list[Word], counts: Counter[str]) -> list[Word]:
 
 
 def _transcript(words: list[Word]) -> tuple[list[str], dict[str, str]]:
-    """Return the words as YAKE reads them, and code -> form of the content words."""
+    """Write the words as YAKE reads them, and code -> form of the content words."""
     codes: dict[tuple[str, bool], str] = {}
     written: list[str] = []
     sentence = words[0].sentence
@@ -159,7 +159,7 @@ def _in_case_of(surface: str, code: str) -> str:
 
 @cache
 def _library() -> Any:
-    """Return the module yake.  Loading it (networkx, numpy, segtok) takes up to 0.5 s: only extraction pays."""
+    """Import yake.  Loading it (networkx, numpy, segtok) takes up to 0.5 s: only extraction pays."""
     import yake  # type: ignore[import-untyped]  # it ships no types
 
     return yake
@@ -167,7 +167,7 @@ def _library() -> Any:
 
 @cache
 def _reader() -> Any:
-    """Return YAKE's reader of a sentence that is cut into words already, without its phrases."""
+    """Make YAKE's reader of a sentence that is cut into words already, without its phrases."""
     from yake.data.core import DataCore  # type: ignore[import-untyped]
 
     class Words(DataCore):  # type: ignore[misc]  # it ships no types
@@ -182,7 +182,7 @@ def _reader() -> Any:
 
 
 def _yake(transcript: list[str]) -> dict[str, float]:
-    """Return YAKE's score of each content word of a transcript, as KeywordExtractor(n=1, window_size=1) gives it."""
+    """Score each content word of a transcript as YAKE's KeywordExtractor(n=1, window_size=1) does."""
     terms = _reader()(transcript, _FUNCTIONS, _READING).terms.values()
     content = [term for term in terms if not term.stopword]
     counts = np.array([term.tf for term in content])
@@ -195,7 +195,7 @@ def _yake(transcript: list[str]) -> dict[str, float]:
 
 
 def _function_words(language: str) -> frozenset[str]:
-    """Return the function words of a language.
+    """Collect the function words of a language.
 
     English has YAKE's list: stopwordsiso's merges so many that it holds computer, run, work and every country domain.
     """

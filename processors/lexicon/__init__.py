@@ -1,12 +1,12 @@
-"""What words mean to each other, written by hand from general knowledge: words only, no rules.
+"""What words mean to each other: tables written by hand from general knowledge (data/), and the rules that use them.
 
-    actions.py, living.py   groups of English words of nearly one meaning
-    chinese.py              the same for Chinese, with the English words that mean it
-    kinds_of_doing.py,      kinds of things and their members, in both languages at once
-    kinds_of_being.py
+    synonyms         words of nearly one meaning                  data/synonyms.tsv
+    hyponyms         kinds of things and their members            data/hyponyms.tsv
+    word_families    words of one stem                            data/word_families.tsv (endings)
+    query_expansion  all three: what counts in part for a word of the question
 
-The lists go through the common words of everyday life field by field (what one does, says, feels, owns, eats; people,
+The tables go through the common words of everyday life field by field (what one does, says, feels, owns, eats; people,
 body, home, school, work, towns, arts, nature, technology).  No word is taken from a data set, but whoever wrote them
 had read some of what recall missed on LoCoMo's dev conversations.  Words stand as the ids of their concepts: lower
-case, dictionary form.  They are read by processors/lexicon/query_expansion.py and processors/lexicon/hyponyms.py.
+case, dictionary form.
 """

@@ -1,11 +1,11 @@
 """Which words of a graph mean nearly what a word of the question means: to mention them is to mention it, in part.
 
-    family    of one stem: paint, painter                          FAMILY    processors/lexicon/word_families.py
-    synonym   of nearly one meaning: buy, purchase; 医生, doctor    SYNONYM   processors/lexicon/
-    member    of the kind that is asked for: dessert, cake         MEMBER    processors/lexicon/hyponyms.py
+    family    of one stem: paint, painter                          FAMILY    word_families.py
+    synonym   of nearly one meaning: buy, purchase; 医生, doctor   SYNONYM   synonyms.py
+    member    of the kind that is asked for: dessert, cake         MEMBER    hyponyms.py
 
 The share is the fraction of a mention that such a word counts for.  A word of the question that the graph does not know
-has relatives too: "physician" finds "doctor" though nobody ever said it.
+is expanded too: "physician" finds "doctor" though nobody ever said it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from processors.lexicon import actions, chinese, living
+from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import family
 from state.graph.view import Floats, GraphView, Integers
 
@@ -26,7 +26,7 @@ MEMBER: Final = 0.15
 Shares = dict[int, float]  # concept number → share
 
 
-class Relatives(NamedTuple):
+class Expansion(NamedTuple):
     """Concepts that count in part for a word of the question; none is a seed, none stands twice.
 
     concept  (r,) its number
@@ -39,27 +39,13 @@ class Relatives(NamedTuple):
     share: Floats
 
 
-def _groups(text: str) -> Mapping[str, tuple[str, ...]]:
-    """Return word → the words that stand in a group with it, in the order written."""
-    found: dict[str, dict[str, None]] = {}
-    lines = (line for line in map(str.strip, text.splitlines()) if not line.startswith("#"))
-    for group in " ".join(lines).split("|"):
-        words = group.split()
-        for word in words:
-            found.setdefault(word, {}).update(dict.fromkeys(words))
-    return {word: tuple(other for other in others if other != word) for word, others in found.items()}
+def shares(view: GraphView, words: Iterable[str], hyponyms: Mapping[str, tuple[int, ...]]) -> dict[str, Shares]:
+    """Find what counts in part for each of `words`, and for each word that asks for a kind of thing.
 
-
-SYNONYMS: Final = _groups("|".join((actions.GROUPS, living.GROUPS, chinese.GROUPS)))
-
-
-def shares(view: GraphView, words: Iterable[str], kinds: Mapping[str, tuple[int, ...]]) -> dict[str, Shares]:
-    """Return what counts in part for each of `words`, and for each word that asks for one of `kinds`.
-
-    kinds  asking word → numbers of the kind's members
+    hyponyms  asking word → numbers of the kind's members
     """
     found: dict[str, Shares] = {word: _of_word(view, word) for word in words}
-    for cue, members in kinds.items():
+    for cue, members in hyponyms.items():
         given = found.setdefault(cue, {})
         for member in members:
             given[member] = max(given.get(member, 0.0), MEMBER)
@@ -72,8 +58,8 @@ def _of_word(view: GraphView, word: str) -> Shares:
     return {number: share for name, share in near.items() if (number := view.number(name)) is not None}
 
 
-def assigned(rows: Mapping[str, int], found: Mapping[str, Shares], seeds: Iterable[int]) -> Relatives:
-    """Return each relative with the word that it counts most for, in case of a tie the one of the lowest row.
+def assigned(rows: Mapping[str, int], found: Mapping[str, Shares], seeds: Iterable[int]) -> Expansion:
+    """Give each concept of `found` to the word that it counts most for, in case of a tie to that of the lowest row.
 
     rows   word → its row;  found  what counts in part for it
     seeds  what counts in full already
@@ -84,7 +70,7 @@ def assigned(rows: Mapping[str, int], found: Mapping[str, Shares], seeds: Iterab
         for number, share in found.get(word, {}).items():
             if number not in taken and share > best.get(number, (0.0, 0))[0]:
                 best[number] = (share, row)
-    return Relatives(
+    return Expansion(
         np.array(list(best), np.int64),
         np.array([row for _, row in best.values()], np.int64),
         np.array([share for share, _ in best.values()], np.float64),

@@ -7,7 +7,8 @@
 
 Two words are of one family if what they share is a stem and what is left are endings of one pattern.  Short endings
 tell little ("post, poster", but "corn, corner"), so the stem must be the longer; two words that both have an ending
-must share five letters.  Nothing is looked up: the rule knows no word, so some pairs are wrong (position, positive).
+must share five letters.  No word is looked up, only endings (data/word_families.tsv), so some pairs are wrong
+(position, positive).
 """
 
 from __future__ import annotations
@@ -15,18 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from processors.text import tables
+
 PREFIX: Final = 4  # letters that all words of a family share
 _LONG_STEM: Final = 5
 
-_PATTERNS: Final = {
-    bare: frozenset(endings.split()) | {bare}
-    for bare, endings in {
-        "": """er or ing ment ness ful less ist ism al ship hood ly ity ion ation ive ance ant ence ent able ible ery
-            ian ic ical th dom ish en ize ous age ally fully ative ional y ed ary ess eer ition""",
-        "e": """er or ing ment ion ation ive ance ant ence ent able ible al ist ous ity ize ative ional ary ory ure
-            ively ely""",
-        "y": "ie ier ily iness ial ic ical ist ied ication ious ian ize ity ify ful iful",
-    }.items()
+_PATTERNS: Final = {  # ending of the bare form → endings of all forms
+    bare.strip("-"): frozenset(endings.split()) | {bare.strip("-")}
+    for bare, endings in tables.rows(__package__, "word_families")
 }
 _TELL_LITTLE: Final = frozenset(("y", "al", "ion", "age", "ary", "ent", "ant", "ess", "en"))  # after four letters
 _DOUBLED: Final = frozenset({"er", "ing", "y"})  # run, runner
@@ -47,13 +44,13 @@ def family(word: str, lines: str) -> Iterator[str]:
 
 
 def akin(one: str, other: str) -> bool:
-    """Return whether two different words are of one family."""
+    """Say whether two different words are of one family."""
     shared = _shared(one, other)
     return any(_alike(one[:size], one[size:], other[size:]) for size in range(shared, max(PREFIX, shared - 2) - 1, -1))
 
 
 def _shared(one: str, other: str) -> int:
-    """Return with how many equal letters two words begin."""
+    """Count the equal letters with which two words begin."""
     for size, (letter, another) in enumerate(zip(one, other, strict=False)):
         if letter != another:
             return size

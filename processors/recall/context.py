@@ -25,16 +25,14 @@ from typing import NamedTuple
 
 from emgas.times import format_utc
 from processors.dates.resolve import days_of, told
+from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
 
 LONGEST_WORD = 12  # characters that one word's cost covers
 SAME = 0.9  # share of common words from which a passage repeats another
 LEAST_LINE = 4  # tokens: no line costs less than its date, its time and a colon
 
-_DENSE = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-    "\U00020000-\U0003ffff]"
-)
+_DENSE = re.compile(f"[{DENSE}]")
 _WORD = re.compile(r"[^\W_]+")
 
 

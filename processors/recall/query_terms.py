@@ -24,8 +24,9 @@ import numpy as np
 
 from processors.extraction.extractor import Extraction
 from processors.lexicon.hyponyms import MEMBERS, cues
-from processors.lexicon.query_expansion import Relatives, assigned, shares
+from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.speaker_mentions import named_speakers, speaker_mark
+from processors.text.scripts import HAN
 from state.graph.view import Floats, GraphView, Integers
 
 WANTED: Final = ("@time", "@name", "@number")
@@ -33,7 +34,7 @@ SPEAKER: Final = 0.5
 COMPOUND: Final = 2.0
 SHARED_PART: Final = 0.4  # overlap of two words that share two characters, and neither holds the other
 
-_HAN: Final = re.compile("[\u4e00-\u9fff]{2,}")
+_HAN: Final = re.compile(f"[{HAN}]{{2,}}")
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class QueryTerms:
     words: Integers
     weight: Floats
     unknown: tuple[str, ...]
-    relatives: Relatives
+    relatives: Expansion
     dates: Integers
     speakers: Integers
     named: Integers

@@ -17,10 +17,10 @@ from itertools import product
 from typing import Any, Final
 
 from processors.text import stopwords
+from processors.text.scripts import HAN
 
-CHARACTERS: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # for a regex class
-_ANY: Final = re.compile(f"[{CHARACTERS}]")
-_RUN: Final = re.compile(f"[{CHARACTERS}]+")
+_ANY: Final = re.compile(f"[{HAN}]")
+_RUN: Final = re.compile(f"[{HAN}]+")
 _CRY: Final = re.compile("[哈呵嘿嘻嘎啊哦嗯呃唉哎呀哇喔嘛吧呢吗啦咯噢额诶呜嗷唔哼哟呗欸]+")
 # Tags that never name a thing: pronouns, numerals, measures, prepositions, conjunctions, adverbs, particles, cries,
 # relative places.  One character alone must be a noun, a verb, an adjective or an abbreviation.
@@ -35,14 +35,14 @@ _NAME_TAGS: Final = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})  # people
 
 
 def simplified(text: str) -> str:
-    """Return `text` with traditional Han characters as simplified ones; a text without Han as it is."""
+    """Convert traditional Han characters to simplified ones; a text without Han stays as it is."""
     return _converter()(text) if _ANY.search(text) else text
 
 
 class Segmenter:
-    """Cuts Chinese into words: by rjieba's dictionary, our time words, and `words` (Han, two characters and more).
+    """Cut Chinese into words: by rjieba's dictionary, our time words, and `words` (Han, two characters and more).
 
-    Loading takes about 0.1 s and 32 MB, when the first run comes.  Raises ValueError for a word that is none.
+    Loading takes about 0.1 s and 32 MB, when the first run comes.  Raises ValueError for what is no such word.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
@@ -55,12 +55,12 @@ class Segmenter:
         self.parts = lru_cache(1 << 13)(self._parts)
 
     def segmented(self, run: str) -> list[tuple[str, str]]:
-        """Return the words of a run of Han characters with jieba's part-of-speech tags; joined, they are the run."""
+        """Cut a run of Han characters into words with jieba's part-of-speech tags; joined, they are the run."""
         tagged: list[tuple[str, str]] = self._dictionary.tag(run)
         return tagged
 
     def _parts(self, word: str, tag: str) -> tuple[str, ...]:
-        """Return the words inside a simplified content word of three characters or more; of 下周四, 周四."""
+        """Find the words inside a simplified content word of three characters or more; of 下周四, 周四."""
         if word in _time_words():
             return (word[found.start() :],) if (found := _WEEKDAY.search(word)) else ()
         if len(word) < 3 or not is_content(word, tag):
@@ -86,14 +86,14 @@ segmented: Final = STANDARD.segmented
 
 
 def is_content(word: str, tag: str) -> bool:
-    """Return whether a simplified word with this tag is content: 猫 and 密钥, not 存, 用, 哈哈 or 你好."""
+    """Say whether a simplified word with this tag is content: 猫 and 密钥, not 存, 用, 哈哈 or 你好."""
     if tag in _FUNCTION_TAGS or word in _function_words() or _CRY.fullmatch(word):
         return False
     return len(word) > 1 or tag.startswith(_CONTENT_TAGS)
 
 
 def holds_name(text: str) -> bool:
-    """Return whether a simplified text holds a word of two or more Han characters that is tagged as a name."""
+    """Say whether a simplified text holds a word of two or more Han characters that is tagged as a name."""
     runs = _RUN.findall(text)
     return any(tag in _NAME_TAGS and len(word) > 1 for run in runs for word, tag in segmented(run))
 
@@ -107,7 +107,7 @@ def _function_words() -> frozenset[str]:
 
 @cache
 def _time_words() -> frozenset[str]:
-    """Return relative weeks, weekdays and months, and 哪天; no content, for 下周四 is another day every time."""
+    """List relative weeks, weekdays and months, and 哪天; no content, for 下周四 is another day every time."""
     weeks = product(
         ("上上", "上", "下下", "下", "这", "本", "每"), ("", "个"), ("周", "星期", "礼拜"), ("", *"一二三四五六日天末")
     )

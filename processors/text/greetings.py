@@ -1,6 +1,7 @@
 """Where a text greets, thanks or addresses somebody: spans whose words are said but not talked about.
 
-Two kinds: fixed expressions ("take care", "by the way"), and vocatives: a name in the place where one calls somebody.
+Two kinds: fixed expressions ("take care", "by the way": data/greetings.tsv), and vocatives: a name in the place where
+one calls somebody.
 
     Hey Caroline!  Thanks, Melanie.      after a greeting, thanks or a cry
     That's so cool, Caroline!            after a comma, at the end of a sentence
@@ -16,26 +17,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from processors.text import tables
+
 _EXPRESSIONS: Final = re.compile(
-    r"""\b(?:
-      good\ (?:morning|afternoon|evening|night|day|luck|job|call|point|for\ you|to\ (?:hear|see|know))
-    | (?:great|nice|good|lovely|awesome|glad|happy)\ to\ (?:see|hear|meet|know|catch\ up)(?:\ (?:from|that|with|you))*
-    | have\ (?:a|an)\ (?:\w+\ )?(?:one|day|night|evening|weekend|week|time|trip)(?=\s*[!.,]|\s*$)
-    | (?:talk|speak|see|catch|chat)\ (?:to\ |with\ |up\ )?(?:you|ya|u|soon|later)
-        (?:\ (?:soon|later|then|around|tomorrow))*
-    | take\ (?:care|it\ easy)(?=\s*[!.,]|\s*$|\ of\ yourself|\ and)
-    | long\ time\ no\ (?:see|talk|speak|chat)
-    | how(?:'s|\ is|\ are|'re|\ have|'ve)\ (?:it|you|things|everything|life|ya|y'all)(?:\ (?:all|been))?
-        (?:\ (?:going|doing|been|holding\ up|today|lately))*(?=\s*[?!.,]|\s*$)
-    | what(?:'s|\ is|\ have|'ve)\ (?:up|new|going\ on|happening|you\ been\ up\ to)(?:\ with\ you)?
-    | by\ the\ way | of\ course | no\ (?:problem|worries|doubt|way|idea) | my\ pleasure | you\ bet
-    | sounds?\ (?:like\ (?:a\ plan|fun)|good|great|awesome|amazing|nice|fun|cool|perfect|wonderful|interesting)
-    | thank\ (?:you|u|goodness|god) | many\ thanks | well\ done | can't\ wait | keep\ (?:it\ up|me\ posted|in\ touch)
-    | (?:fingers\ crossed|oh\ my\ (?:god|gosh|goodness)|my\ (?:god|gosh|goodness)|you're\ (?:right|welcome))
-    | (?:let|lemme|just\ let)\ (?:me|us)\ know | i\ hope\ (?:you're|you\ are|so|not)
-    | (?:best\ wishes|no\ pressure|same\ here|me\ too|for\ sure|at\ least|at\ all|as\ well|right\ now|these\ days)
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
+    rf"\b(?:{'|'.join(pattern for (pattern,) in tables.rows(__package__, 'greetings'))})\b", re.IGNORECASE
 )
 
 _NAME: Final = r"([A-Z][a-z]+(?:['-][A-Z]?[a-z]+)?)"  # ASCII: the rule is for sentences in the Latin script
@@ -59,22 +44,22 @@ Span = tuple[int, int]
 
 
 def spans(text: str) -> list[Span]:
-    """Return where `text` holds fixed expressions and vocatives: (start, end) in characters, in no order."""
+    """Find fixed expressions and vocatives: (start, end) in characters, in no order."""
     return expressions(text) + vocatives(text)
 
 
 def expressions(text: str) -> list[Span]:
-    """Return where `text` holds fixed expressions: (start, end) in characters."""
+    """Find fixed expressions: (start, end) in characters."""
     return [match.span() for match in _EXPRESSIONS.finditer(text)]
 
 
 def vocatives(text: str) -> list[Span]:
-    """Return where `text` calls somebody by name: (start, end) of each name."""
+    """Find where `text` calls somebody by name: (start, end) of each name."""
     called = {match.span(1) for pattern in _VOCATIVES for match in pattern.finditer(text)}
     called.update(match.span(1) for match in _AT_THE_END.finditer(text) if not _introduced(text, match.start()))
     return sorted(called)
 
 
 def _introduced(text: str, comma: int) -> bool:
-    """Return whether what stands before the comma ("my brother", "Boston") shows that the name is talked about."""
+    """Say whether what stands before the comma ("my brother", "Boston") shows that the name is talked about."""
     return _INTRODUCES.search(text[max(0, comma - _LOOK_BACK) : comma]) is not None

@@ -19,23 +19,19 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from processors.text import chinese, greetings, stopwords
+from processors.text.scripts import COMBINING, HAN
 
 LONGEST: Final = 64  # characters of a concept; what is longer is a blob, not a word
 _REMEMBERED: Final = 1 << 15  # words whose normal form is kept, a few MB when full
 
-_MARK: Final = (  # what continues a word but is no letter for `re`: vowel signs and accents
-    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    "\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff\u0f00-\u109f\u1780-\u17d3"
-)
-_HAN: Final = chinese.CHARACTERS
-_LETTER: Final = rf"[^\W_{_HAN}]"
-_CORE: Final = rf"{_LETTER}(?:{_LETTER}|[{_MARK}])*"
+_LETTER: Final = rf"[^\W_{HAN}]"
+_CORE: Final = rf"{_LETTER}(?:{_LETTER}|[{COMBINING}])*"
 _PIECE: Final = re.compile(
     rf"""
-      (?P<address>  (?:https?://|www\.) [^\s<>"'\[\]{{}}、。《》「」\x00-\x1f\x7f-\x9f\ud800-\udfff{_HAN}]+
+      (?P<address>  (?:https?://|www\.) [^\s<>"'\[\]{{}}、。《》「」\x00-\x1f\x7f-\x9f\ud800-\udfff{HAN}]+
                   | [A-Za-z0-9._+-]{{1,64}} @ (?:[A-Za-z0-9-]{{1,63}}\.){{1,8}} [A-Za-z]{{2,24}} )
     | (?P<mixed>    (?<![A-Za-z0-9]) (?:[Tt]恤 | [ABH]股 | [Xx]光 | (?:AB|[ABO])型 | [Kk]歌 | [UCDE]盘) )
-    | (?P<han>      [{_HAN}]+ )
+    | (?P<han>      [{HAN}]+ )
     | (?P<number>   \d+ (?:[.,:/-]\d+)* (?:%|st\b|nd\b|rd\b|th\b|'?s\b|am\b|pm\b|h\b|hrs?\b|mins?\b|ms\b|kg\b|km\b|cm\b
                                          |mm\b|ft\b|lbs?\b|oz\b|[KMGTkmgt][Bb]\b)? (?!{_LETTER}) )
     | (?P<word>     [A-Za-z] (?:\+\+|\#) (?!\w)                          # C++ F#
@@ -98,12 +94,12 @@ class _Piece(NamedTuple):
 
 
 def clean(text: str) -> str:
-    """Return `text` in NFKC, with one kind of apostrophe and without invisible characters."""
+    """Put a text into NFKC, with one kind of apostrophe and without invisible characters."""
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)))
 
 
 class Language:
-    """The words of texts in Chinese and one language of another script (for a mixed text: both).
+    """Read the words of texts in Chinese and one language of another script (for a mixed text: both).
 
     code       ISO 639-1 code of the other language; without a dictionary in simplemma, words are only casefolded
     functions  its function words, casefolded
@@ -120,7 +116,7 @@ class Language:
         self._talked_about = lru_cache(_REMEMBERED)(self._is_talked_about)
 
     def words(self, text: str, *, addressed: bool = True) -> list[Word]:
-        """Return the words of a clean text in order; greetings and (if `addressed`) vocatives are not content."""
+        """Cut a clean text into words, in order; greetings and (if `addressed`) vocatives are not content."""
         plain = chinese.simplified(text)
         pieces = _pieces(plain, text if len(text) == len(plain) else plain, self._segmenter)
         said = bytearray(len(plain))
@@ -161,13 +157,13 @@ class Language:
         return self._lemma(_shortened(lower if self.code == "en" else word)).replace("-", "")
 
     def _without_ending(self, word: str) -> str:
-        """Return `word` without a possessive or a contracted verb, or without a contracted article before it."""
+        """Cut off a possessive or a contracted verb, or a contracted article before the word."""
         if self.code in _ELIDING:
             return word.rpartition("'")[2]
         return _ENDING.sub("", word)
 
     def _lemma(self, word: str) -> str:
-        """Return the dictionary form, casefolded.  In other languages than English a capital may tell a noun: Haus."""
+        """Look up the dictionary form, casefolded.  In other languages than English a capital may tell a noun: Haus."""
         if self.code == "en" and word in stopwords.LEMMAS:
             return stopwords.LEMMAS[word]
         if (look_up := _dictionary(self.code)) is None:
@@ -186,7 +182,7 @@ class Language:
         )
 
     def _is_talked_about(self, surface: str, kind: str) -> bool:
-        """Return whether a word that is not Han is content wherever it stands."""
+        """Say whether a word that is not Han is content wherever it stands."""
         if kind != "word":
             return kind == "mixed" or (kind == "address" and len(self.normal_form(surface, kind)) <= LONGEST)
         lower = surface.casefold()
@@ -202,7 +198,7 @@ class Language:
         )
 
     def _is_named(self, surface: str) -> bool:
-        """Return whether a stopword is written as a name: Go, Will, US, C."""
+        """Say whether a stopword is written as a name: Go, Will, US, C."""
         if len(surface) == 1:
             return surface.isupper() and surface not in "AIOXU"
         lower = surface.casefold()
@@ -236,7 +232,7 @@ def _pieces(plain: str, text: str, segmenter: chinese.Segmenter) -> list[_Piece]
 
 
 def _stands_out(pieces: list[_Piece], position: int) -> bool:
-    """Return whether a capital at `position` means a name: inside a sentence whose neighbouring words are plain."""
+    """Say whether a capital at `position` means a name: inside a sentence whose neighbouring words are plain."""
     before = pieces[position - 1] if position else None
     after = pieces[position + 1] if position + 1 < len(pieces) else None
     if before is None or before.sentence != pieces[position].sentence:
@@ -245,7 +241,7 @@ def _stands_out(pieces: list[_Piece], position: int) -> bool:
 
 
 def _is_name(word: str) -> bool:
-    """Return whether the spelling shows a name or an acronym, which has no dictionary form: LangChain, API, bge3.
+    """Say whether the spelling shows a name or an acronym, which has no dictionary form: LangChain, API, bge3.
 
     Six and more capitals are a shout, not an acronym.
     """
@@ -255,7 +251,7 @@ def _is_name(word: str) -> bool:
 
 
 def _shortened(word: str) -> str:
-    """Return `word` without the length of a drawl: sooo -> so, coool -> cool (as the doubling is spelt in words)."""
+    """Take the drawl out of a word: sooo -> so, coool -> cool (as the doubling is spelt in words)."""
     if not _DRAWN_OUT.search(word):
         return word
     single, double = _DRAWN_OUT.sub(r"\1", word), _DRAWN_OUT.sub(r"\1\1", word)
@@ -263,7 +259,7 @@ def _shortened(word: str) -> str:
 
 
 def _host(address: str) -> str:
-    """Return the host of a URL, or a mail address as it is, casefolded."""
+    """Take the host of a URL, or a mail address as it is, casefolded."""
     if "@" in address and "/" not in address:
         return address.casefold()
     match = _HOST.match(address)
@@ -272,7 +268,7 @@ def _host(address: str) -> str:
 
 @cache
 def _dictionary(code: str) -> Callable[[str], str] | None:
-    """Return simplemma's look-up for a language, or None if it has none.  About 0.15 s and 20 MB for English."""
+    """Load simplemma's look-up for a language, None if it has none: about 0.15 s and 20 MB for English."""
     import simplemma
 
     try:

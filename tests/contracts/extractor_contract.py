@@ -77,7 +77,7 @@ class ExtractorContract:
         assert len(self.extractor.of_turn(text, speaker="Ann", at=AT).concepts) == CONCEPTS_PER_TURN
 
     @pytest.mark.parametrize("text", ["", " ", "\n", "\u200b", "🎉🎉", "...", "\u0301"])
-    def test_a_text_without_words_has_only_marks(self, text: str) -> None:
+    def test_a_text_without_words_has_only_tags(self, text: str) -> None:
         found = self.extractor.of_turn(text, speaker="Ann", at=AT)
         assert [concept.id[0] for concept in found.concepts] == ["@"] * 3
         assert found.tokens == 0

@@ -6,7 +6,8 @@ import pytest
 
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.lexicon.query_expansion import FAMILY, MEMBER, SYNONYM, SYNONYMS
+from processors.lexicon.query_expansion import FAMILY, MEMBER, SYNONYM
+from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import akin, family
 from processors.recall.activation import LITERAL
 from processors.recall.edge_scores import mentions

@@ -21,7 +21,7 @@ EXTRACTOR = YakeExtractor()
 
 
 def found(text: str, extractor: YakeExtractor = EXTRACTOR) -> dict[str, Concept]:
-    """Return the concepts of a turn that are not marks, by id."""
+    """Return the concepts of a turn that are not tags, by id."""
     turn = extractor.of_turn(text, speaker="Ann", at=AT)
     return {concept.id: concept for concept in turn.concepts if not concept.id.startswith("@")}
 
@@ -229,7 +229,10 @@ def test_another_hash_seed_changes_nothing() -> None:
 
 
 def test_importing_the_module_loads_no_dictionary() -> None:
-    program = "import sys, processors.extraction.yake_extractor; print(sorted({'yake', 'rjieba', 'simplemma', 'opencc'} & set(sys.modules)))"
+    program = (
+        "import sys, processors.extraction.yake_extractor\n"
+        "print(sorted({'yake', 'rjieba', 'simplemma', 'opencc'} & set(sys.modules)))"
+    )
     root = Path(yake_extractor.__file__).parents[1]
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)
     assert run.stdout.strip() == "[]"

@@ -1,0 +1,47 @@
+"""The words that lie beside the code: they are read from wherever the program was installed, and are well formed."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from processors.text import tables
+from processors.text.language import clean
+
+ROOMS = ("processors.text", "processors.dates", "processors.lexicon")
+TABLES = [
+    (room, file.name.removesuffix(".tsv"))
+    for room in ROOMS
+    for file in sorted(files(room).joinpath("data").iterdir(), key=lambda file: file.name)
+]
+
+
+def test_a_table_is_rows_of_columns_and_comments_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "installed.zip"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.writestr("attic/__init__.py", "")
+        zipped.writestr("attic/data/words.tsv", "# a comment\nfruit\tapple 苹果\n\n\tno kind\n")
+    monkeypatch.syspath_prepend(archive)
+    assert tables.rows("attic", "words") == [["fruit", "apple 苹果"], ["", "no kind"]]
+    sys.modules.pop("attic")
+
+
+def test_a_program_without_its_data_says_so() -> None:
+    with pytest.raises(FileNotFoundError):
+        tables.rows("processors.text", "attic")
+
+
+@pytest.mark.parametrize(("room", "name"), TABLES)
+def test_every_row_of_a_table_has_as_many_columns_and_none_stands_twice(room: str, name: str) -> None:
+    found = tables.rows(room, name)
+    assert len({len(row) for row in found}) == 1
+    assert len({tuple(row) for row in found}) == len(found)
+    assert all(cell and cell == clean(cell) and cell == cell.strip() for row in found for cell in row)
+
+
+def test_every_file_of_words_is_a_table() -> None:
+    assert all(file.name.endswith(".tsv") for room in ROOMS for file in files(room).joinpath("data").iterdir())
