@@ -9,25 +9,22 @@ said.  So the graph as of T equals one that was built from only the events up to
 
 Up to the first event that lies beyond T, everything is as the log recorded it: facts, nothing is decided again.  From
 there on the log's windows rest on what does not count, so they are left out; those that end before a late event, or
-before T, are decided here, by the same functions as in a worker (processors/lifecycle/windows.py, closing.py).  At the end the
-graph is told the time T, and so are graphs that nobody told when they fell silent.
+before T, are decided here, by the same function as in a worker (processors/lifecycle/windows.py).  At the end the graph
+is told the time T, and so are graphs that nobody told when they fell silent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from processors.lifecycle.closing import close
-from processors.lifecycle.windows import WindowForecast, next_due
+from processors.lifecycle.windows import WindowForecast, due_events
 from replay.as_of.history import TIMED, WINDOW, History, history
 from replay.log import LogReader
-from state.events.events import GraphEvent, Ticked, TurnRecorded, decode
+from state.events.events import UNSTAMPED, GraphEvent, Ticked, TurnRecorded, decode
 from state.graph.graph import Graph
-
-_UNLINKED: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 0, "chain": ""}  # of events that no log holds
 
 
 class Moment(NamedTuple):
@@ -132,7 +129,7 @@ class AsOf:
             yield
         if self.said:
             yield from self._close_due(self.at)
-            self.graph.fold(Ticked(graph=self.graph.name, at=self.at, **_UNLINKED))
+            self.graph.fold(Ticked(graph=self.graph.name, at=self.at, **UNSTAMPED))
 
     def finished(self) -> Graph | None:
         """Return the graph after all steps that are left; None if nothing had been said by then."""
@@ -143,12 +140,9 @@ class AsOf:
     def _close_due(self, at: int) -> Iterator[None]:
         """Close the windows that end before the time `at` (ms) comes."""
         if not WindowForecast.of(self.graph).may_close(at):
-            return  # at once: to find out when the first concept fades, `next_due` looks at all of them
-        now = max(self.graph.clock, at)
-        while due := next_due(self.graph, now):
-            facts = close(self.graph, due)
-            if facts is not None:
-                self.graph.fold(facts.event(**_UNLINKED))
+            return  # at once: to find out when the first concept fades, `due_events` looks at all of them
+        for event in due_events(self.graph, at):
+            self.graph.fold(event)
             yield
 
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:

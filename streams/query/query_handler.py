@@ -16,7 +16,6 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 
 import structlog
 from pydantic import ValidationError
@@ -33,7 +32,7 @@ from replay.as_of.moment import AsOf
 from replay.backup.manifest import SnapshotRefusedError
 from replay.backup.snapshots import SnapshotsUnreachableError
 from state.errors import LogRewrittenError
-from state.events.events import ConceptsRecalled
+from state.events.events import UNSTAMPED, ConceptsRecalled
 from streams.ingest.command_handler import Arrival, RejectedError, check_size, explained
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
@@ -155,7 +154,7 @@ class QueryHandler:
         async with keeper.lock:
             with self._undisturbed():
                 await keeper.close_due(graph, at)
-                await keeper.append([partial(ConceptsRecalled, graph=graph, at=at, concepts=concepts)])
+                await keeper.append([ConceptsRecalled(graph=graph, at=at, concepts=concepts, **UNSTAMPED)])
                 keeper.look_at(graph)
 
     @contextmanager
@@ -271,7 +270,7 @@ class QueryHandler:
 
     async def _rebuilt(self, owner: PartitionWriter, name: str, end: int, at: int) -> AsOf | None:
         live = owner.state.graph(name)
-        return None if live is None else await self._past.graph(owner.number, name, live.events, end, at)
+        return None if live is None else await self._past.graph(owner.partition, name, live.events, end, at)
 
 
 def _at_once(asking: Asking, seen: Seen) -> tuple[Recalled, Position]:

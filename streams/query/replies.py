@@ -20,7 +20,7 @@ NAMED_BY = 3  # concepts that a theme is named by
 def position_of(owner: PartitionWriter) -> Position:
     """Return how far an owner's partition is."""
     head = owner.state.head
-    return Position(partition=owner.number, watermark=head.watermark, source=head.source)
+    return Position(partition=owner.partition, watermark=head.watermark, source=head.source)
 
 
 def reply_to(query: Query, recalled: Recalled, position: Position, timing: Timing) -> Reply:

@@ -29,9 +29,9 @@ from processors.recall.dense import Embedder
 from state.store.rocksdb import RocksStore
 from state.store.store import Store
 from streams.ingest.change_feed import ChangeFeed
-from streams.ingest.command_handler import Arrival, CommandHandler
+from streams.ingest.command_handler import Arrival, CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
-from streams.ingest.turn_processor import Delivery, TurnProcessor
+from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryHandler
@@ -65,9 +65,16 @@ class MemoryApp(faust.App):
         self._emgas = settings
         self._count = carrier.partitions
         self._readers = carrier.reader
-        self._extractor, self._embedder = extractor, embedder
         self._writer = writer
         self._now = now
+        self._handling = HandlerContext(
+            partitions=carrier.partitions,
+            extractor=extractor,
+            embedder=embedder,
+            skew_ms=settings.skew_ms,
+            preset=settings.preset,
+            now=now,
+        )
         self._on_halt = on_halt
         self._ownership = asyncio.Lock()
         self._assigned = False  # else partitions were taken away, and what is assigned instead is not known yet
@@ -76,6 +83,13 @@ class MemoryApp(faust.App):
         self.owners: dict[int, PartitionWriter] = {}
         self.folds = Partitions(settings, carrier.reader(settings.topics.events))
         self._outbox = MessageSender(settings.topics.dead_letters, carrier.destinations, self._send)
+        self._processing = ProcessorContext(
+            sender=self._outbox,
+            turns=carrier.reader(settings.topics.turns),
+            turns_topic=settings.topics.turns,
+            batch_turns=settings.batch_turns,
+            queued_turns=settings.queued_turns,
+        )
         self.keepers: dict[int, WindowTimer] = {}
         past = AsOfCache(carrier.reader(settings.topics.events), self._store_beside)
         snapshots = SnapshotTaker(settings, self.folds, carrier.reader(settings.topics.events), now)
@@ -169,22 +183,18 @@ class MemoryApp(faust.App):
     async def _own(self, number: int) -> None:
         settings, state = self._emgas, self.folds.open[number]
         events = ProducedLog(self._readers(settings.topics.events), settings.topics.events, self._send)
-        owner = PartitionWriter(number, self._count, state, events, self._writer, settings.append_timeout)
+        owner = PartitionWriter(
+            number,
+            state,
+            events,
+            partitions=self._count,
+            worker=self._writer,
+            timeout=settings.append_timeout,
+        )
         await owner.claim()
         keeper = self._keeper(owner)
-        finding = self._extractor, settings.skew_ms, settings.preset, self._now, self._embedder
-        intake = CommandHandler(state, number, self._count, *finding)
-        source = self._readers(settings.topics.turns)
-        turns = TurnProcessor(
-            owner,
-            keeper,
-            intake,
-            self._outbox,
-            source,
-            settings.topics.turns,
-            settings.batch_turns,
-            settings.queued_turns,
-        )
+        handler = CommandHandler(state, number, self._handling)
+        turns = TurnProcessor(writer=owner, timer=keeper, handler=handler, context=self._processing)
         self.owners[number] = owner
         self.keepers[number] = keeper
         self._loops[number] = turns
@@ -198,8 +208,9 @@ class MemoryApp(faust.App):
 
     def _keeper(self, owner: PartitionWriter) -> WindowTimer:
         topics, reader = self._emgas.topics, self._readers
-        changes = ChangeFeed(topics.changes, owner.number, self._send, reader(topics.changes), reader(topics.events))
-        return WindowTimer(owner, changes)
+        sent, events = reader(topics.changes), reader(topics.events)
+        feed = ChangeFeed(owner.partition, topic=topics.changes, send=self._send, sent=sent, events=events)
+        return WindowTimer(owner, feed)
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         try:

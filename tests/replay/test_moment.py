@@ -26,6 +26,7 @@ from state.events.events import (
 )
 from state.events.memory_settings import HOUR, MINUTE
 from state.graph.graph import Graph
+from state.log_position import stamp
 from tests.support.events import DAY, NOON, concepts_recalled, graph_configured, ticked, turn_embedded, turn_recorded
 from tests.support.graphs import events_of, folded, refolded
 from tests.support.list_log import ListReader
@@ -36,11 +37,11 @@ from tests.support.logs import LogWriter
 WINDOWS = DecayWindowClosed | ConsolidationWindowClosed
 
 
+CLAIMED = LogWriter().folded().head
+
+
 def history_of(events: Iterable[GraphEvent]) -> History:
-    found = History("ada")
-    for event in events:
-        found._add(event, encode(event))
-    return found
+    return History.of_rows("ada", CLAIMED, None, [encode(stamp(event, CLAIMED)) for event in events])
 
 
 def as_of(events: Sequence[GraphEvent], at: int) -> Graph | None:

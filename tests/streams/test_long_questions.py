@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from processors.recall.explanation import explanations
 from state.errors import StoreCorruptError
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from streams.ingest.command_handler import Draft
 from streams.query import answer
 from streams.query.answer import Asking, Recalled, recall_from
 from tests.support.events import decay_closed, turn_recorded
@@ -30,10 +28,10 @@ WIDE = {"budget": 4000}
 EXPLAINED = {"explain": True, "top_passages": 100}
 
 
-def turn(source: int, **changes: Any) -> Draft:
+def turn(source: int, **changes: Any) -> TurnRecorded:
     text = f"The kettle number {source} whistles in the kitchen of house {source * source}."
     said = {"id": f"t{source}", "text": text, "at": NOW - 10**6 + source, "metadata": {"n": source % 9}}
-    return partial(turn_recorded, src=source, concepts="kettle kitchen", tokens=10, **{**said, **changes})
+    return turn_recorded(src=source, concepts="kettle kitchen", tokens=10, **{**said, **changes})
 
 
 async def grown(turns: int = TURNS) -> Counter:
@@ -145,7 +143,7 @@ async def one_more(counter: Counter) -> None:
 
 async def some_forgotten(counter: Counter) -> None:
     gone = [f"t{number}" for number in range(0, TURNS, 2)]
-    await counter.owner.append([partial(decay_closed, at=NOW, concepts=[], turns=gone)])
+    await counter.owner.append([decay_closed(at=NOW, concepts=[], turns=gone)])
     graph = counter.state.graph("ada")
     assert graph is not None
     graph.compact()

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 from typing import Any
 
 from emgas.errors import TransportError
 from emgas.wire import partition_of
 from processors.extraction.yake_extractor import YakeExtractor
 from replay.log import Record
+from state.events.events import TurnRecorded
 from state.partition import Partition
 from state.store.store import MemoryStore
-from streams.ingest.command_handler import Draft
 from streams.ingest.partition_writer import PartitionWriter
 from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryHandler
@@ -24,7 +23,7 @@ from streams.settings import Settings
 from tests.support.events import turn_recorded
 from tests.support.memory_log import MemoryLog
 from tests.support.sender import REPLIES, SentRecords, arrival
-from tests.support.window_timers import keeper_of
+from tests.support.window_timers import timer_of
 
 PARTITIONS = 4
 HERE = partition_of("ada", PARTITIONS)
@@ -41,10 +40,10 @@ class Counter:
         self.halted: list[BaseException] = []
         self.now = NOW
         self.state = Partition(MemoryStore())
-        self.owner = PartitionWriter(HERE, PARTITIONS, self.state, self.log, "me", 60.0)
+        self.owner = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
         self.owners = {HERE: self.owner}
         self.past_log = PastLog(self.log)
-        self.keeper = keeper_of(self.owner, self.log, self.sent)
+        self.keeper = timer_of(self.owner, self.log, self.sent)
         self.desk = QueryHandler(
             self.owners, {HERE: self.keeper}, AsOfCache(self.past_log), self.snapshots(settings), self.sent.outbox(),
             EXTRACTOR, Settings(broker=None, **settings), PARTITIONS, lambda: self.now, self.halted.append,
@@ -73,8 +72,8 @@ class Counter:
         return [sent.message for sent in self.sent.to(REPLIES)]
 
 
-def turn(source: int, name: str) -> Draft:
-    return partial(turn_recorded, src=source, id=name, at=NOW, concepts="kettle tea", text="The kettle whistles.")
+def turn(source: int, name: str) -> TurnRecorded:
+    return turn_recorded(src=source, id=name, at=NOW, concepts="kettle tea", text="The kettle whistles.")
 
 
 def a_query(**changes: Any) -> bytes:
