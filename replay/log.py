@@ -22,10 +22,10 @@ class LogReader(Protocol):
     """Reads one topic, mostly `events`; never joins a consumer group, never writes."""
 
     async def partitions(self) -> int:
-        """Return the partition count of the topic."""
+        """Count the partitions of the topic."""
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last one)."""
+        """Look up (first offset kept, offset after the last one)."""
 
     def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
         """Yield the records with start <= offset < end in batches, in order."""

@@ -156,7 +156,7 @@ class PartitionWriter:
             self._folded.notify_all()
 
     async def until_source(self, offset: int) -> None:
-        """Return once the turn at `offset` of `turns` is folded."""
+        """Wait until the turn at `offset` of `turns` is folded."""
         async with self._folded:
             await self._folded.wait_for(lambda: self.state.head.source >= offset)
 

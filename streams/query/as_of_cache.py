@@ -26,9 +26,9 @@ from typing import Any, NamedTuple, TypeVar
 import structlog
 
 from processors.recall.activation import DEFAULT
+from replay.as_of.graph_as_of import AsOf, Counted, counted, reaches
 from replay.as_of.history import History
-from replay.as_of.moment import AsOf, Counted, counted, reaches
-from replay.as_of.store_history import Kept, kept
+from replay.as_of.store_history import StoreHistory, store_history
 from replay.log import LogReader
 from state.graph.graph import Graph
 from state.store.store import Store
@@ -109,12 +109,12 @@ class _Sources(NamedTuple):
     number: int
     end: int
 
-    def kept(self, name: str) -> Kept | None:
+    def kept(self, name: str) -> StoreHistory | None:
         """Return what the store knows of a graph, None if that is not enough.  Blocks."""
         assert self.stores is not None  # noqa: S101 - asked before
         try:
             with self.stores(self.number) as store:
-                return kept(store, name)
+                return store_history(store, name)
         except Exception as error:  # a file may be removed by its writer while it is opened: the log knows everything
             log.warning("past is read from the log", partition=self.number, graph=name, error=str(error))
             return None

@@ -28,9 +28,8 @@ from emgas.messages.topics import REQUEST
 from emgas.wire import DEADLINE, ReplyAddress, partition_of
 from processors.extraction.extractor import Extractor
 from processors.recall.dense import Embedder
-from replay.as_of.moment import AsOf
-from replay.backup.manifest import SnapshotRefusedError
-from replay.backup.snapshots import SnapshotsUnreachableError
+from replay.as_of.graph_as_of import AsOf
+from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import LogRewrittenError
 from state.events.events import UNSTAMPED, ConceptsRecalled
 from streams.ingest.command_handler import Arrival, RejectedError, check_size, explained

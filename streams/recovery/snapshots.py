@@ -16,7 +16,8 @@ from typing import Protocol
 import structlog
 
 from replay.backup.manifest import Manifest, described
-from replay.backup.snapshots import Snapshots, SnapshotsUnreachableError, restore
+from replay.backup.snapshots import Snapshots, restore
+from replay.errors import SnapshotsUnreachableError
 from replay.log import LogReader
 from streams.settings import Settings
 

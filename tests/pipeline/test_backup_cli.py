@@ -15,7 +15,7 @@ import networkx as nx
 import pytest
 
 from emgas.errors import TransportError
-from replay.as_of.moment import graph_at
+from replay.as_of.graph_as_of import graph_at
 from replay.rebuild.rebuild import refold
 from state.store.store import MemoryStore
 from streams.settings import Settings

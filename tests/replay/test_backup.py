@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from emgas.wire import partition_of
 from replay.backup.backup import Written, records, write
-from replay.backup.lines import BackupDamagedError, Header, NoBackupError, Stored, header_of, is_backup, seal
+from replay.backup.lines import Header, Stored, header_of, is_backup, seal
+from replay.errors import BackupDamagedError, NoBackupError
 from replay.log import Record
 from tests.support.list_log import ListReader
 from tests.support.logs import golden_log

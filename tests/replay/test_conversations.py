@@ -21,8 +21,8 @@ from emgas.importers.registry import read
 from emgas.messages.queries import Query
 from emgas.messages.turns import Turn
 from processors.extraction.yake_extractor import YakeExtractor
+from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, history
-from replay.as_of.moment import AsOf
 from replay.log import Record
 from state.events.events import GraphEvent, TurnRecorded
 from state.graph.graph import Graph

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.as_of.history import History, accepted, histories
-from replay.as_of.moment import graph_as_of
+from replay.as_of.graph_as_of import graph_as_of
+from replay.as_of.history import History, counting_events, histories
 from replay.log import Record
 from replay.rebuild.rebuild import graph_from
 from state.events.events import GraphEvent, Retracted
@@ -36,7 +36,7 @@ async def test_a_history_holds_what_counts_and_knows_where_it_lies(happened: lis
         assert refolded(history.events(), Graph(name)).digest() == live.digest()
         assert len(history.every) == live.events
         assert [history.every[ordinal] for ordinal in history.ordinals] == [*zip(history.offsets, history.values)]  # noqa: B905
-        yielded: list[GraphEvent] = [event async for event in accepted(reader(log), 0, name)]
+        yielded: list[GraphEvent] = [event async for event in counting_events(reader(log), 0, name)]
         assert yielded == list(history.events())
         assert not any(isinstance(event, Retracted) for event in yielded)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from replay.as_of.graph_as_of import graph_as_of
 from replay.as_of.history import histories
-from replay.as_of.moment import graph_as_of
 from replay.log import Record
 from replay.rebuild.plan import NotThisRebuildError, Plan, planned
 from replay.rebuild.rebuild import Told, rebuild, refold, refused_from

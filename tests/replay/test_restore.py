@@ -12,8 +12,9 @@ import pytest
 from emgas.importers.registry import BadLine
 from emgas.messages.turns import Turn
 from replay.backup.backup import write
-from replay.backup.lines import BackupDamagedError, Header
-from replay.backup.restore import NotRestorableError, Restored, restore, turns
+from replay.backup.lines import Header
+from replay.backup.restore import Restored, restore, turns
+from replay.errors import BackupDamagedError, NotRestorableError
 from replay.log import Record
 from replay.verify.verify import Audit, verify_partition
 from state.errors import LogRewrittenError

@@ -11,8 +11,9 @@ from uuid import uuid4
 import fsspec
 import pytest
 
-from replay.backup.manifest import Manifest, SnapshotRefusedError, described
-from replay.backup.snapshots import Snapshots, SnapshotsUnreachableError, graph_of, restore
+from replay.backup.manifest import Manifest, described
+from replay.backup.snapshots import Snapshots, graph_of, restore
+from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from replay.log import Record
 from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from replay.as_of.history import AT_ONCE
-from replay.as_of.moment import AsOf, Moment, graph_at
+from replay.accepted_events import AT_ONCE
+from replay.as_of.graph_as_of import AsOf, graph_at
 from replay.log import Record
 from state.errors import StoreCorruptError
 from state.graph.graph import Graph
@@ -78,7 +78,7 @@ async def ask(past: AsOfCache, log: LogWriter, at: int) -> Graph | None:
 
 async def expected(log: LogWriter, at: int) -> str:
     reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
-    graph = await graph_at(reader, 0, "ada", Moment(at=at))
+    graph = await graph_at(reader, 0, "ada", as_of=at)
     assert graph is not None
     return graph.digest()
 

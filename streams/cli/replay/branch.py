@@ -18,8 +18,8 @@ from emgas.errors import EmgasError, InvalidMessageError
 from emgas.messages.turns import Forget, Outcome
 from emgas.messages.turns import Settings as Wished
 from emgas.validation import build
-from replay.as_of.history import accepted
-from replay.branch import Due, Life, Message, messages
+from replay.as_of.history import counting_events
+from replay.branch import BranchMessage, BranchSettings, Message, messages
 from state.events.memory_settings import PRESETS
 from streams.cli.memory.configure import DURATIONS
 from streams.cli.replay.branch_cursor import Cursor
@@ -78,12 +78,12 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, extractor
     return target
 
 
-def _life(preset: str | None, changes: list[str]) -> Life:
+def _life(preset: str | None, changes: list[str]) -> BranchSettings:
     """Return what the options say, or exit."""
     if preset is not None and preset not in PRESETS:
         output.fail(f"--preset: there is no {preset}: choose one of {', '.join(PRESETS)}", output.USAGE)
     with output.explained():
-        return Life(preset or "default", build(Wished, dict(map(_setting, changes))))
+        return BranchSettings(preset or "default", build(Wished, dict(map(_setting, changes))))
 
 
 def _setting(text: str) -> tuple[str, float]:
@@ -98,7 +98,7 @@ def _setting(text: str) -> tuple[str, float]:
     return name, int(number) if number.is_integer() and name != "prune_below" else number
 
 
-async def _branch(source: Settings, target: Settings, life: Life | None) -> Counter[str]:
+async def _branch(source: Settings, target: Settings, life: BranchSettings | None) -> Counter[str]:
     counts: Counter[str] = Counter()
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     cursor = Cursor(target.home / "branch.json", f"{source.broker or source.home.resolve()} {source.prefix}")
@@ -107,7 +107,7 @@ async def _branch(source: Settings, target: Settings, life: Life | None) -> Coun
         with output.progress(*columns) as progress:
             bar = progress.add_task("branching")
             for number in range(readable.partitions):
-                queue = messages(accepted(log, number), life, cursor.done(number))
+                queue = messages(counting_events(log, number), life, cursor.done(number))
                 async for seq in _sent(there.memory, queue, counts):
                     cursor.move(number, seq)
                     progress.update(bar, description=f"partition {number}: {counts['turns']} turns")
@@ -127,12 +127,12 @@ async def _made(target: Settings) -> AsyncIterator[Session]:
         yield there
 
 
-async def _sent(memory: MemoryClient, queue: AsyncIterator[Due], counts: Counter[str]) -> AsyncIterator[int]:
+async def _sent(memory: MemoryClient, queue: AsyncIterator[BranchMessage], counts: Counter[str]) -> AsyncIterator[int]:
     """Send turns as a stream; a wish once all turns before it are folded, before any that follow.
 
     Yields the sequence number of each event that is dealt with.
     """
-    wishes: list[Due] = []
+    wishes: list[BranchMessage] = []
     seqs: deque[int] = deque()
     while True:
         async for _, outcome in memory.publish_many(_turns(queue, seqs, wishes)):
@@ -148,7 +148,7 @@ async def _sent(memory: MemoryClient, queue: AsyncIterator[Due], counts: Counter
         yield seq
 
 
-async def _turns(queue: AsyncIterator[Due], seqs: deque[int], wishes: list[Due]) -> AsyncIterator[Turn]:
+async def _turns(queue: AsyncIterator[BranchMessage], seqs: deque[int], wishes: list[BranchMessage]) -> AsyncIterator[Turn]:
     """Yield the turns up to the next wish, and leave that in `wishes`; note their sequence numbers in `seqs`."""
     async for due in queue:
         if not isinstance(due.message, Turn):

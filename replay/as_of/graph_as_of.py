@@ -21,42 +21,31 @@ from typing import NamedTuple
 import numpy as np
 
 from processors.lifecycle.windows import WindowForecast, due_events
+from replay.accepted_events import graph_event
 from replay.as_of.history import TIMED, WINDOW, History, history
 from replay.log import LogReader
-from state.events.events import UNSTAMPED, GraphEvent, Ticked, TurnRecorded, decode
+from state.events.events import UNSTAMPED, Ticked, TurnRecorded
 from state.graph.graph import Graph
 
 
-class Moment(NamedTuple):
-    """When a graph is looked at; with neither, at the end of its log.
+async def graph_at(
+    log: LogReader, partition: int, graph_id: str, *, before: int | None = None, as_of: int | None = None
+) -> Graph | None:
+    """Rebuild a graph that lives in `partition` as it was; None if nothing had happened in it yet.
 
-    offset  only what lies before this offset of the log       at  only what was said by this time, ms
-    """
+    before  only what lies before this offset of the log       as_of  only what was said by this time, ms
 
-    offset: int | None = None
-    at: int | None = None
-
-
-END = Moment()
-
-
-async def graph_at(log: LogReader, number: int, name: str, moment: Moment = END) -> Graph | None:
-    """Return a graph that lives in partition `number` as it was, None if nothing had happened in it yet.
-
-    At the end, and at an offset, it is the fold of the log, and no window is closed that the log does not close.
+    Without `as_of` it is the fold of the log, and no window is closed that the log does not close.
     Raises as `History.read_on`.
     """
-    return graph_as_of(await history(log, number, name, moment.offset), moment.at)
+    return graph_as_of(await history(log, partition, graph_id, before), as_of)
 
 
 def graph_as_of(history: History, at: int | None) -> Graph | None:
-    """Return the graph of a history as of `at` (ms), or as it is at its end; None if nothing had happened by then."""
+    """Rebuild the graph of a history as of `at` (ms), or as it is at its end; None if nothing had happened by then."""
     if at is not None:
         return AsOf(history, at).finished()
-    graph = Graph(history.graph)
-    for event in history.events():
-        graph.fold(event)
-    return graph if graph.events else None
+    return history.folded() if len(history) else None
 
 
 class Counted(NamedTuple):
@@ -67,7 +56,7 @@ class Counted(NamedTuple):
 
 
 def counted(history: History, at: int) -> Counted:
-    """Return what counts by `at` (ms).  Nothing does until something was said."""
+    """Find what counts by `at` (ms).  Nothing does until something was said."""
     times, kinds = np.array(history.times), np.array(history.kinds)
     in_time = times <= at
     prefix = len(times) if in_time.all() else int(np.argmin(in_time))
@@ -80,7 +69,7 @@ def counted(history: History, at: int) -> Counted:
 
 
 def reaches(history: History, at: int) -> bool:
-    """Return whether the graph as of `at` (ms) can be told: all that a history's base holds must count, and stand."""
+    """Tell whether the graph as of `at` (ms) can be rebuilt: all that a history's base holds must count, and stand."""
     if not history.base:
         return True
     if at < history.base.clock:
@@ -111,18 +100,18 @@ class AsOf:
 
     @property
     def is_prefix(self) -> bool:
-        """Return whether `graph` is the fold of the history's base and first `folded` places, and of nothing else."""
+        """Whether `graph` is the fold of the history's base and first `folded` places, and of nothing else."""
         return self.graph.events == self._first + self.folded
 
     def steps(self) -> Iterator[None]:
         """Fold; yield after every event, so that others can be let in."""
         prefix, late = self.counted
         for place in range(self.folded, prefix):
-            self.graph.fold(_event(self._values[place]))
+            self.graph.fold(graph_event(self._values[place]))
             self.folded = place + 1
             yield
         for place in late:
-            event = _event(self._values[place])
+            event = graph_event(self._values[place])
             yield from self._close_due(self._times[place])
             self._late[self.graph.events] = place
             self.graph.fold(event)
@@ -132,7 +121,7 @@ class AsOf:
             self.graph.fold(Ticked(graph=self.graph.name, at=self.at, **UNSTAMPED))
 
     def finished(self) -> Graph | None:
-        """Return the graph after all steps that are left; None if nothing had been said by then."""
+        """Take all steps that are left and give the graph; None if nothing had been said by then."""
         for _ in self.steps():
             pass
         return self.graph if self.said else None
@@ -146,15 +135,9 @@ class AsOf:
             yield
 
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
-        """Return the event that recorded a passage of the graph."""
+        """Look up the event that recorded a passage of the graph."""
         ordinal = graph.passages.event[passage]
         place = self._late.get(ordinal, ordinal - self._first)
-        event = _event(self._texts[ordinal] if place < 0 else self._values[place])
+        event = graph_event(self._texts[ordinal] if place < 0 else self._values[place])
         assert isinstance(event, TurnRecorded)  # noqa: S101 - passages point at nothing else
         return event
-
-
-def _event(value: bytes) -> GraphEvent:
-    event = decode(value)
-    assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
-    return event
