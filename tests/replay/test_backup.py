@@ -69,7 +69,7 @@ def read(raw: bytes) -> list[Stored]:
 
 
 def all_of(log: ListReader) -> list[Stored]:
-    return [Stored(number, record) for number, partition in enumerate(log._partitions) for record in partition]
+    return [Stored(number, record) for number, partition in enumerate(log.records) for record in partition]
 
 
 async def test_what_was_written_is_read_back_byte_for_byte() -> None:
