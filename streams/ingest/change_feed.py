@@ -38,14 +38,14 @@ class ChangeFeed:
         self._sent = sent
         self._events = events
         self._up_to = -1  # offset in `events` of the last event that needs not be looked at any more
-        self._caught_up = False
+        self.caught_up = False
 
     async def tell(self, appended: Sequence[AppendedEvent]) -> None:
         """Send the window events among accepted ones; return once all are acknowledged.
 
         Until it has caught up, it leaves them to `catch_up`.
         """
-        if self._caught_up:
+        if self.caught_up:
             await self._tell(each for each in appended if each.offset > self._up_to)
 
     async def _tell(self, accepted: Iterable[tuple[int, AnyEvent, bytes]]) -> None:
@@ -68,7 +68,7 @@ class ChangeFeed:
                 position, accepted = _accepted(position, batch)
                 await self._tell(accepted)
             self._up_to = end - 1
-        self._caught_up = True  # no other task ran since the last look at the watermark
+        self.caught_up = True  # no other task ran since the last look at the watermark
 
     async def _resumed(self) -> LogPosition:
         """Find the position behind the last event that was sent; before all events if none was."""

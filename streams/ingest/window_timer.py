@@ -28,13 +28,13 @@ class WindowTimer:
         self.lock = asyncio.Lock()
         self._writer = writer
         self._state = writer.state
-        self._feed = feed
+        self.feed = feed
         self._unseen = iter(writer.state.names())
         self._alarms: dict[str, int] = {}  # id of a live graph → stream time (ms) before which no window of it ends
 
     async def append(self, events: Sequence[DataEvent]) -> None:
         """Append and fold events, and tell other programs what windows decided."""
-        await self._feed.tell(await self._writer.append(events))
+        await self.feed.tell(await self._writer.append(events))
 
     async def close_due(self, graph_id: str, now: int) -> None:
         """Close all windows of a graph that have ended at `now` (ms), or by its own clock if that is ahead.
@@ -78,4 +78,4 @@ class WindowTimer:
 
     async def catch_up(self) -> None:
         """Send the changes that an owner before may not have sent, and all of ours until then."""
-        await self._feed.catch_up(lambda: self._state.head.watermark)
+        await self.feed.catch_up(lambda: self._state.head.watermark)
