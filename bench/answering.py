@@ -37,6 +37,8 @@ from emgas.importers.registry import read
 from emgas.messages.queries import Query, Timing
 from emgas.messages.topics import REQUEST
 from emgas.messages.turns import Turn
+from emgas.times import DAY_MS as DAY
+from emgas.wire import ProducerRecord
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.windows import due_events
 from state.events.events import (
@@ -49,7 +51,7 @@ from state.events.events import (
     TurnRecorded,
     encode,
 )
-from state.events.memory_settings import DAY, PRESETS
+from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
 from state.log_position import LogPosition, stamp
 from state.partition import Partition
@@ -58,7 +60,7 @@ from streams.ingest.partition_writer import PartitionWriter
 from streams.query.answer import Asking, recall_from
 from streams.query.as_of_cache import AsOfCache
 from streams.query.replies import position_of, reply_to
-from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 
@@ -191,9 +193,9 @@ async def measured(writer: Writer, directory: Path) -> dict[str, Any]:
         if offset % 64 == 0:
             state.flush()
     state.flush()
-    log = open_log(directory)
+    log = EmbeddedLog(directory)
     log.create_topic(TopicPlan(TOPIC, 1, FOR_EVER, 1 << 20))
-    log.append([NewRecord(TOPIC, 0, None, value, (), 0) for value in writer.records])
+    log.append([ProducerRecord(TOPIC, None, value, (), 0, 0) for value in writer.records])
     extractor = YakeExtractor(language="en")
     owner: Any = PartitionWriter(0, state, None, partitions=1, worker="bench", timeout=60.0)  # type: ignore[arg-type]  # appends nothing
     past = AsOfCache(EmbeddedReader(log, TOPIC), lambda _: closing(RocksStore(directory / "store", read_only=True)))

@@ -31,6 +31,8 @@ from msgspec import structs
 from bench.recorded import recorded
 from emgas.importers import locomo
 from emgas.messages.turns import Turn
+from emgas.times import DAY_MS as DAY
+from emgas.times import MINUTE_MS as MINUTE
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lifecycle.windows import due_events
 from state.events.events import (
@@ -44,7 +46,7 @@ from state.events.events import (
     encode,
 )
 from state.events.extraction_types import Concept
-from state.events.memory_settings import DAY, MINUTE, PRESETS
+from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
 from state.log_position import stamp
 from state.partition import Partition

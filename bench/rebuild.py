@@ -25,6 +25,7 @@ from itertools import islice
 from pathlib import Path
 
 from bench.lifecycle import recorded_turns
+from emgas.wire import ProducerRecord
 from replay.rebuild.rebuild import refold
 from state.events.events import UNSTAMPED, AnyEvent, Claim, GraphConfigured, encode
 from state.events.memory_settings import PRESETS
@@ -32,7 +33,7 @@ from state.graph.graph import Graph
 from state.log_position import LogPosition, stamp
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
-from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 
@@ -61,9 +62,9 @@ def events(turns: int, graphs: int) -> Iterator[bytes]:
 
 def write(directory: Path, values: Iterable[bytes]) -> None:
     """Append the records to the log of `directory`."""
-    log = open_log(directory)
+    log = EmbeddedLog(directory)
     log.create_topic(TopicPlan(TOPIC, 1, FOR_EVER, 1 << 20))
-    while batch := [NewRecord(TOPIC, 0, None, value, (), 0) for value in islice(values, 1000)]:
+    while batch := [ProducerRecord(TOPIC, None, value, (), 0, 0) for value in islice(values, 1000)]:
         log.append(batch)
     log.close()
 

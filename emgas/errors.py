@@ -3,17 +3,15 @@
 EmgasError
 ├── InvalidMessageError      the caller's message breaks the contract (nothing was sent)
 ├── NoAnswerError            nothing came back in time (publishing is safe to repeat: turn ids are idempotent)
-├── TransportError     the broker or the embedded log refused or is out of reach
+├── TransportError           the broker or the embedded log refused or is out of reach
 │   └── NoMemoryError        there is no embedded log in the data directory: nothing was ever written there
-├── QueryFailedError         the owner answered with a typed failure (`.failure`)
+├── QueryFailedError         the owner answered with a failure (`.code`, `.message`)
 ├── DataDirectoryInUseError  another process owns the embedded data directory
 ├── NotInstalledError        a connection of this kind needs the service, which is not installed here
 └── HaltedError              a partition cannot go on without an operator (state/errors.py draws what lies below)
 """
 
 from __future__ import annotations
-
-from emgas.messages.queries import Failure
 
 
 class EmgasError(Exception):
@@ -37,11 +35,16 @@ class NoMemoryError(TransportError):
 
 
 class QueryFailedError(EmgasError):
-    """The owner of the graph answered, with a failure."""
+    """The owner of the graph answered with a failure.
 
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(f"{failure.code}: {failure.message}")
-        self.failure = failure
+    code     for programs: "not-yet", "overloaded", … (emgas/messages/queries.py, FailureCode)
+    message  for people: what happened, and what to do
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
 
 
 class DataDirectoryInUseError(EmgasError):

@@ -26,7 +26,7 @@ LATEST_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 
 
 def utf8(text: str) -> str:
-    """Return `text` as it is.  Raises ValueError for NUL and for lone surrogates, which no UTF-8 store can keep."""
+    """Let `text` through.  Raises ValueError for NUL and for lone surrogates, which no UTF-8 store can keep."""
     if "\x00" in text:
         raise ValueError("holds the character U+0000 (NUL): remove it")
     try:
@@ -37,7 +37,7 @@ def utf8(text: str) -> str:
 
 
 def short_enough(text: str) -> str:
-    """Return `text`.  Raises ValueError when its UTF-8 form is longer than `TEXT_BYTES`."""
+    """Let `text` through.  Raises ValueError when its UTF-8 form is longer than `TEXT_BYTES`."""
     size = len(text.encode(errors="surrogatepass"))
     if size > TEXT_BYTES:
         raise ValueError(f"is {size} bytes of UTF-8, the limit is {TEXT_BYTES}: split it into several turns")
@@ -45,7 +45,7 @@ def short_enough(text: str) -> str:
 
 
 def storable(value: str | int | float | None) -> str | int | float | None:
-    """Return `value`.  Raises ValueError for an integer beyond 64 bits, which most JSON libraries refuse or round."""
+    """Let `value` through.  Raises ValueError for an integer beyond 64 bits: most JSON libraries refuse or round it."""
     if isinstance(value, int) and abs(value) > METADATA_INTEGER:
         raise ValueError("is an integer beyond 64 bits: write it as a string")
     return value

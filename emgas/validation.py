@@ -33,7 +33,7 @@ _METADATA = f"must be a string of at most {limits.METADATA_CHARACTERS} character
 
 
 def build(model: type[M], fields: Mapping[str, Any]) -> M:
-    """Return `model(**fields)`.  Raises InvalidMessageError, which names every problem."""
+    """Build `model(**fields)`.  Raises InvalidMessageError, which names every problem."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -41,7 +41,7 @@ def build(model: type[M], fields: Mapping[str, Any]) -> M:
 
 
 def parse(model: type[M], raw: bytes | str) -> M:
-    """Return the message that `raw` JSON holds.  Raises InvalidMessageError, which names every problem."""
+    """Read the message that `raw` JSON holds.  Raises InvalidMessageError, which names every problem."""
     try:
         return model.model_validate_json(raw)
     except ValidationError as error:
@@ -49,7 +49,7 @@ def parse(model: type[M], raw: bytes | str) -> M:
 
 
 def encode(message: Message) -> bytes:
-    """Return a record's value.  Raises InvalidMessageError when it is over `limits.RECORD_BYTES`."""
+    """Encode a message as a record's value.  Raises InvalidMessageError when it is over `limits.RECORD_BYTES`."""
     value = message.model_dump_json().encode()
     if len(value) > limits.RECORD_BYTES:
         raise InvalidMessageError(
@@ -59,13 +59,13 @@ def encode(message: Message) -> bytes:
 
 
 def describe(error: ValidationError) -> str:
-    """Return one sentence per problem, in the order of the fields, joined by "; "."""
+    """Write one sentence per problem, in the order of the fields, joined by "; "."""
     sentences: dict[str, str] = {}
     tagged = error.title.startswith("tagged-union")  # then the tag comes first in a location, and says nothing
     for problem in error.errors(include_url=False, include_input=False):
         location = problem["loc"][tagged:]
         place = _place(location)
-        sentence = _sentence(problem["type"], problem["msg"], problem.get("ctx", {}), location)
+        sentence = _sentence(problem["type"], problem["msg"], problem.get("ctx", {}), location=location)
         # One bad metadata value fails once per type it might have had.  Only a validator of ours knows more than that.
         if place not in sentences or problem["type"] == "value_error":
             sentences[place] = sentence
@@ -73,18 +73,18 @@ def describe(error: ValidationError) -> str:
 
 
 def _place(location: tuple[int | str, ...]) -> str:
-    """Return where a problem lies: `text`, `spreading.delta`, `metadata.source`."""
+    """Name where a problem lies: `text`, `spreading.delta`, `metadata.source`."""
     parts = location[:2] if location[:1] == ("metadata",) else location
     return ".".join(_printable(str(part)) for part in parts) or "message"
 
 
 def _printable(name: str) -> str:
-    """Return a name that a sender chose, cut, and without what a log or a terminal could not show."""
+    """Make a name that a sender chose fit to print: cut, and without what a log or a terminal could not show."""
     name = name if len(name) <= 40 else name[:40] + "…"
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
 
 
-def _sentence(kind: str, message: str, context: Mapping[str, Any], location: tuple[int | str, ...]) -> str:
+def _sentence(kind: str, message: str, context: Mapping[str, Any], *, location: tuple[int | str, ...]) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind == "json_invalid":

@@ -1,4 +1,7 @@
-"""How a message becomes a record: topic names, keys, headers, and the rule that places a key in a partition.
+"""How a message becomes a record: records, topic names, keys, headers, and the rule that places a key in a partition.
+
+    ProducerRecord   what one sends           Receipt   what comes back for it: partition, offset, time
+    Record           what one reads
 
 A record of `turns` or `queries`:
 
@@ -11,7 +14,7 @@ A record of `turns` or `queries`:
              ce_*             CloudEvents 1.0, binary mode: written, never required
 
 No header is required.  The partition is the Java client's default, murmur2(key) & 0x7fffffff % partitions; librdkafka
-clients (kcat, confluent-kafka) must be told: `partitioner=murmur2_random`.  The owner rejects a key that
+clients (kcat, confluent-kafka) must be told: `partitioner=murmur2_random`.  The worker rejects a key that
 landed elsewhere, because another worker would hold its graph.
 """
 
@@ -19,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 CORRELATION_ID: Final = "correlation-id"
 REPLY_TO: Final = "reply-to"
@@ -27,6 +30,35 @@ REPLY_PARTITION: Final = "reply-partition"
 DEADLINE: Final = "deadline"
 
 Headers = tuple[tuple[str, bytes], ...]
+
+
+class Record(NamedTuple):
+    """One record as it lies in its partition; `timestamp` is the log's, ms since the epoch.  A null value reads b""."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes
+    headers: Headers = ()
+
+
+class ProducerRecord(NamedTuple):
+    """One record to append: its key places it unless `partition` does; without `timestamp` (ms), it is of this moment."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+    partition: int | None = None
+    timestamp: int | None = None
+
+
+class Receipt(NamedTuple):
+    """An acknowledgement: where a record came to lie, and the timestamp (ms) that the log gave it."""
+
+    partition: int
+    offset: int
+    timestamp: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +101,7 @@ class ReplyAddress:
     correlation_id: bytes
 
     def headers(self, deadline_ms: int) -> Headers:
-        """Return the headers that ask for an answer at this address until `deadline_ms`."""
+        """Ask in headers for an answer at this address until `deadline_ms`."""
         return (
             (CORRELATION_ID, self.correlation_id),
             (REPLY_TO, self.topic.encode()),
@@ -79,7 +111,7 @@ class ReplyAddress:
 
 
 def cloud_event(kind: str, identity: str, subject: str) -> Headers:
-    """Return CloudEvents 1.0 binary-mode headers for a message of `kind` ("turn", "query", "reply", "dead-letter")."""
+    """Write CloudEvents 1.0 binary-mode headers for a message of `kind` ("turn", "query", "reply", "dead-letter")."""
     return (
         ("ce_specversion", b"1.0"),
         ("ce_id", identity.encode()),
@@ -91,12 +123,12 @@ def cloud_event(kind: str, identity: str, subject: str) -> Headers:
 
 
 def as_mapping(headers: Iterable[tuple[str, bytes]] | Mapping[str, bytes] | None) -> dict[str, bytes]:
-    """Return headers as a mapping; of a repeated header the last one counts."""
+    """Map headers by name; of a repeated header the last one counts."""
     return dict(headers or ())
 
 
 def murmur2(key: bytes) -> int:
-    """Return Kafka's murmur2 hash of `key`, unsigned 32 bit (the Java client's `Utils.murmur2`)."""
+    """Hash `key` by Kafka's murmur2, unsigned 32 bit (the Java client's `Utils.murmur2`)."""
     mask, m = 0xFFFFFFFF, 0x5BD1E995
     h = (0x9747B28C ^ len(key)) & mask
     whole = len(key) & ~3
@@ -109,7 +141,7 @@ def murmur2(key: bytes) -> int:
     return h ^ h >> 15
 
 
-def partition_of(graph: str | bytes, partitions: int) -> int:
-    """Return the partition that owns `graph` (or the key that names it) among `partitions`."""
-    key = graph.encode() if isinstance(graph, str) else graph
+def partition_of(graph_id: str | bytes, partitions: int) -> int:
+    """Find the partition that holds the graph `graph_id` (or the key that names it), one of `partitions`."""
+    key = graph_id.encode() if isinstance(graph_id, str) else graph_id
     return (murmur2(key) & 0x7FFFFFFF) % partitions

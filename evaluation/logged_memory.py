@@ -21,12 +21,12 @@ from evaluation.measure import Examined
 from evaluation.memory import Memory
 from evaluation.questions import DataSet
 from processors.extraction.extractor import Extractor
-from processors.extraction.yake_extractor import YakeExtractor
 from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.cli.shared.client import Session, session
+from streams.plugins import extractors
 from streams.settings import Settings
 from streams.transport.select import found
 
@@ -45,7 +45,7 @@ async def remember(data: DataSet, settings: Settings, advance: Advance) -> tuple
             started = time.perf_counter()
             await _publish(connected, data, advance)
             seconds = time.perf_counter() - started
-        extractor = YakeExtractor(settings.language, settings.own_words)
+        extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
         examined = [each async for each in _graphs(apart, data, extractor)]
     return examined, 1000 * seconds / max(len(data.turns), 1)
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from replay.log import LogReader, Record
+from emgas.wire import Record
+from replay.log import LogReader
 from state.errors import LogRewrittenError
 from state.events.events import GraphEvent, decode
 from state.log_position import Acceptance, LogPosition

@@ -22,7 +22,8 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from emgas.messages.turns import Configure, Forget, Settings, Turn
+from emgas.messages.memory_settings import Settings
+from emgas.messages.turns import Configure, Forget, Turn
 from state.events.events import Forgotten, GraphConfigured, GraphEvent, TurnRecorded
 from state.events.memory_settings import PRESETS, MemorySettings
 

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from emgas.wire import Headers
-
-
-class Record(NamedTuple):
-    """One record of a partition as it lies in the log.  `timestamp` is the log's, in ms."""
-
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes
-    headers: Headers = ()
+from emgas.wire import Record
 
 
 class LogReader(Protocol):

@@ -13,9 +13,9 @@ import platformdirs
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from emgas.messages.memory_settings import PresetName
 from emgas.wire import TopicNames
 from processors.text.chinese import Segmenter
-from state.events.memory_settings import PRESETS
 
 
 def _default_data() -> Path:
@@ -39,9 +39,7 @@ class Settings(BaseSettings):
     prefix: str = Field("emgas", pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="of the topics and of the group")
     partitions: int = Field(8, ge=1, le=1024, description="of topics that are yet to be created")
     replication: int = Field(1, ge=1, le=7, description="of topics that are yet to be created")
-    preset: str = Field(
-        "default", description="how a graph lives that nobody has configured (state/events/memory_settings.py)"
-    )
+    preset: PresetName = Field("default", description="how a graph lives that nobody has configured")
     tick_seconds: float = Field(10.0, gt=0, description="how often silent live graphs are looked at")
     language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
     words: Path | None = Field(None, description="file of Chinese words that the dictionary lacks, one a line, UTF-8")
@@ -80,13 +78,6 @@ class Settings(BaseSettings):
         """The words of the file `words`; none without one."""
         return _lines(self.words)
 
-    @field_validator("preset")
-    @classmethod
-    def _known_preset(cls, value: str) -> str:
-        if value not in PRESETS:
-            raise ValueError(f"choose one of {', '.join(PRESETS)}")
-        return value
-
     @field_validator("snapshots")
     @classmethod
     def _somewhere(cls, value: str | None) -> str | None:
@@ -111,14 +102,14 @@ class Settings(BaseSettings):
 
     @property
     def bootstrap(self) -> str:
-        """Return host:port[,host:port] of the broker; "" when embedded."""
+        """Write host:port[,host:port] of the broker; "" when embedded."""
         return (self.broker or "").removeprefix("kafka://")
 
     @property
     def home(self) -> Path:
-        """Return the directory of this transport and prefix: stores folded from one log never meet another's."""
+        """Name the directory of this transport and prefix: stores folded from one log never meet another's."""
         return self.data.expanduser() / ("embedded" if self.is_embedded else "kafka") / self.prefix
 
     def store_of(self, partition: int) -> Path:
-        """Return the directory of one partition's store."""
+        """Name the directory of one partition's store."""
         return self.home / "partitions" / str(partition)

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "": (("emgas",), ("state",), ("processors",), ("replay",), ("streams",), ("evaluation",), ("bench",)),
     "emgas": (
-        ("limits", "wire"), ("messages",), ("errors", "schema"), ("times", "validation"), ("client", "importers"),
+        ("limits", "wire", "errors"), ("times",), ("messages",), ("schema", "validation"), ("client", "importers"),
     ),
     "state": (
         ("errors",), ("events",), ("graph", "log_position"), ("store", "retraction", "batch_acceptance"), ("partition",),
@@ -29,7 +29,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("errors", "log", "diff", "graph_export", "branch"), ("accepted_events",), ("as_of", "event_list"), ("rebuild",),
         ("verify", "backup"),
     ),
-    "streams": (("settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",), ("worker",), ("cli",)),
+    "streams": (("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",), ("worker",), ("cli",)),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
 }  # fmt: skip
 MOST_ROOMS = {"processors": (8, 12), "streams": (10, 20)}  # folder: at most so many rooms, so many arrows

@@ -13,16 +13,16 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 
-from emgas.client.connection import Acknowledged
 from emgas.errors import NoAnswerError
 from emgas.messages.turns import Outcome, Turn
+from emgas.wire import Receipt
 
 Turns = Iterable[Turn] | AsyncIterable[Turn]
-Result = Outcome | Acknowledged
+Result = Outcome | Receipt
 Send = Callable[[Turn], Awaitable[Result]]
 
 
-async def publish_all(turns: Turns, send: Send, window: int, tries: int) -> AsyncIterator[tuple[Turn, Result]]:
+async def publish_all(turns: Turns, send: Send, window: int, *, tries: int) -> AsyncIterator[tuple[Turn, Result]]:
     """Yield every turn with what `send` returned for it.  Raises what `send` raises; what is in flight is then left."""
     waiting: deque[tuple[Turn, asyncio.Task[Result]]] = deque()
     try:
@@ -61,7 +61,7 @@ async def _until_answered(turn: Turn, send: Send, tries: int) -> Result:
 
 
 def _accepted_before(result: Result) -> Result:
-    """Return the outcome of a turn that was sent more than once."""
+    """Correct the outcome of a turn that was sent more than once."""
     # `duplicate` after a resend means that the first try did arrive and only its answer was lost: to the caller, whose
     # turn it is, that is acceptance.  (A turn that was known before this call looks the same here; its text is in the
     # graph either way.)

@@ -5,8 +5,8 @@
         there = await memory.publish(turn)
         reply = await memory.query("ada", "what broke?", after=there)
 
-This file turns calls into records and answers into results or errors; emgas/client/request_reply.py matches answers to calls, and a
-`Connection` carries the records.  No state lives here: every call can be repeated, on any client.
+This file turns calls into records and answers into results or errors; emgas/client/request_reply.py matches answers to
+calls, and a `Connection` carries the records.  No state lives here: every call can be repeated, on any client.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from uuid import uuid4
 
 from emgas.client.bulk import Turns, publish_all
 from emgas.client.connect import connect
-from emgas.client.connection import Acknowledged, Connection
+from emgas.client.connection import Connection
 from emgas.client.query_arguments import asking
-from emgas.client.request_reply import Answer, Outgoing, RequestReply
+from emgas.client.request_reply import Answer, RequestReply
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError
 from emgas.messages.filters import Filter
+from emgas.messages.memory_settings import Settings
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
-from emgas.messages.turns import Configure, Forget, Outcome, Settings, Turn, Undo
+from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
 from emgas.validation import build, encode
-from emgas.wire import TopicNames, cloud_event, partition_of
+from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
@@ -53,26 +54,26 @@ class MemoryClient:
         **security: Unpack[Security],
     ) -> None:
         """`url`: kafka://host:port[,host:port], embedded:DIRECTORY, or a Connection; by default $EMGAS_BROKER, else
-        the embedded log in $EMGAS_DATA.  `security`: emgas.kafka.Security, for kafka:// only."""
+        the embedded log in $EMGAS_DATA.  `security`: emgas.client.kafka.Security, for kafka:// only."""
         self._url = url
         self._prefix = prefix
         self._timeout = timeout
         self._security = security
-        self._exchange: RequestReply | None = None
+        self._request_reply: RequestReply | None = None
 
     async def __aenter__(self) -> Self:
-        exchange = RequestReply(connect(self._url, TopicNames(self._prefix), self._timeout, **self._security))
-        await exchange.open()
-        self._exchange = exchange
+        request_reply = RequestReply(connect(self._url, TopicNames(self._prefix), self._timeout, **self._security))
+        await request_reply.open()
+        self._request_reply = request_reply
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        exchange, self._exchange = self._open, None
-        await exchange.close()
+        request_reply, self._request_reply = self._open, None
+        await request_reply.close()
 
-    async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Acknowledged:
+    async def publish(self, turn: Turn | Mapping[str, Any], timeout: float | None = None) -> Receipt:
         """Append a turn to the log; return once the log has it.  What becomes of it is not awaited."""
         return await self._open.append(self._turn_record(turn), self._seconds(timeout))
 
@@ -82,24 +83,24 @@ class MemoryClient:
 
     def publish_many(
         self, turns: Turns, *, window: int = 500, outcomes: bool = True, tries: int = 5, timeout: float | None = None
-    ) -> AsyncIterator[tuple[Turn, Outcome | Acknowledged]]:
+    ) -> AsyncIterator[tuple[Turn, Outcome | Receipt]]:
         """Publish many turns, at most `window` in flight, and yield each with its outcome, in the order given.
 
         With `outcomes=False` each comes with the log's acknowledgement, which is faster.  What gets no answer within
         the timeout is sent again, up to `tries` times in all, before NoAnswerError is raised (emgas/client/bulk.py).
         """
 
-        async def send(turn: Turn) -> Outcome | Acknowledged:
+        async def send(turn: Turn) -> Outcome | Receipt:
             return await (self.record(turn, timeout) if outcomes else self.publish(turn, timeout))
 
-        return publish_all(turns, send, window, tries)
+        return publish_all(turns, send, window, tries=tries)
 
     async def query(
         self,
         graph: str,
         text: str,
         *,
-        after: Acknowledged | int | None = None,
+        after: Receipt | int | None = None,
         as_of: datetime | str | int | None = None,
         spreading: Spreading | Mapping[str, Any] | None = None,
         only: Filter | Mapping[str, Any] | None = None,
@@ -110,7 +111,7 @@ class MemoryClient:
 
         after    answer only once that turn is folded
         as_of    answer from the graph as it was at this time: ISO 8601 or a datetime (UTC without a zone), or ms
-        only     which turns may come back: the fields of emgas.filters.Filter; its times as `as_of`
+        only     which turns may come back: the fields of emgas.Filter; its times as `as_of`
         """
         fields = {"graph": graph, "text": text, "after": await self._offset(graph, after), "as_of": as_of}
         return await self.ask(asking(spreading, only, {**options, **fields}), timeout)
@@ -121,7 +122,7 @@ class MemoryClient:
         return _expect(Reply, await self._open.ask(record, self._seconds(timeout)))
 
     async def describe(
-        self, graph: str, after: Acknowledged | int | None = None, timeout: float | None = None
+        self, graph: str, after: Receipt | int | None = None, timeout: float | None = None
     ) -> Description:
         """Ask what a graph holds: its topics, its settings, how much.  Raises QueryFailedError, as `ask` does."""
         describe = build(Describe, {"graph": graph, "after": await self._offset(graph, after)})
@@ -137,20 +138,20 @@ class MemoryClient:
         timeout: float | None = None,
         **settings: Any,
     ) -> Outcome:
-        """Say how a graph is to live from here on: a preset, and the fields of messages.Settings that differ from it.
+        """Say how a graph is to live from here on: a preset, and the fields of emgas.Settings that differ from it.
 
         It is the whole of it: what an earlier call changed and this one does not name is the preset's again.
         """
         fields = {"preset": preset, "settings": build(Settings, settings)}
-        return await self._wish(Configure, graph, id, timeout, fields)
+        return await self._command(Configure, graph, id=id, timeout=timeout, fields=fields)
 
     async def forget(
         self,
         graph: str,
         concepts: Sequence[str] = (),
         turns: Sequence[str] = (),
-        sessions: Sequence[str] = (),
         *,
+        sessions: Sequence[str] = (),
         id: str | None = None,
         timeout: float | None = None,
     ) -> Outcome:
@@ -161,7 +162,7 @@ class MemoryClient:
         named = {"concepts": concepts, "turns": turns, "sessions": sessions}
         # A single string is a sequence of its letters: it goes on as it is, and is refused.
         fields = {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
-        return await self._wish(Forget, graph, id, timeout, fields)
+        return await self._command(Forget, graph, id=id, timeout=timeout, fields=fields)
 
     async def undo(
         self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
@@ -170,82 +171,84 @@ class MemoryClient:
 
         The undo is itself an event: undo it, and they count again.  The outcome is `rejected` where nothing can be.
         """
-        return await self._wish(Undo, graph, id, timeout, {"first": first, "last": last})
+        return await self._command(Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last})
 
     async def inspect(self, partition: int, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Ask the owner of a partition what it holds, and for its digest.  Raises QueryFailedError, as `ask` does."""
-        record = self._question(Inspect(digest=digest), None, f"partition {partition}", partition)
+        record = self._question(Inspect(digest=digest), None, f"partition {partition}", partition=partition)
         return _expect(Inspection, await self._open.ask(record, self._seconds(timeout)))
 
     async def digests(self, partition: int, timeout: float | None = None) -> dict[str, str]:
-        """Ask the owner of a partition for the digest of each graph, in pages.  Raises QueryFailedError, as `ask` does."""
+        """Ask the owner of a partition for each graph's digest, in pages.  Raises QueryFailedError, as `ask` does."""
         found, page = dict[str, str](), {"": ""}
         while page:
             wanted = Inspect(digest=False, graphs_after=max(page))
-            record = self._question(wanted, None, f"partition {partition}", partition)
+            record = self._question(wanted, None, f"partition {partition}", partition=partition)
             page = _expect(Inspection, await self._open.ask(record, self._seconds(timeout))).digests
             found |= page
         return found
 
     async def checkpoint(self, partition: int, timeout: float | None = None) -> Checkpointed:
-        """Have the owner of a partition write a snapshot to where it keeps them.  Raises QueryFailedError, as `ask` does."""
-        record = self._question(Checkpoint(), None, f"partition {partition}", partition)
+        """Have the owner of a partition write a snapshot of it.  Raises QueryFailedError, as `ask` does."""
+        record = self._question(Checkpoint(), None, f"partition {partition}", partition=partition)
         return _expect(Checkpointed, await self._open.ask(record, self._seconds(timeout)))
 
     async def partitions(self) -> int:
-        """Return the partition count that `turns`, `events` and `queries` share."""
+        """Count the partitions that `turns`, `events` and `queries` each have."""
         return await self._open.connection.partitions()
 
     @property
     def _open(self) -> RequestReply:
-        if self._exchange is None:
+        if self._request_reply is None:
             raise TransportError("this client is not open: use it inside `async with MemoryClient(...) as memory`")
-        return self._exchange
+        return self._request_reply
 
     def _seconds(self, timeout: float | None) -> float:
         return self._timeout if timeout is None else timeout
 
-    def _turn_record(self, turn: Turn | Mapping[str, Any]) -> Outgoing:
+    def _turn_record(self, turn: Turn | Mapping[str, Any]) -> ProducerRecord:
         turn = turn if isinstance(turn, Turn) else build(Turn, turn)
         headers = cloud_event("turn", turn.id, turn.graph)
-        return Outgoing(self._open.connection.topics.turns, turn.graph.encode(), encode(turn), headers)
+        return ProducerRecord(self._open.connection.topics.turns, turn.graph.encode(), encode(turn), headers)
 
-    async def _wish(
+    async def _command(
         self,
         kind: type[Configure | Forget | Undo],
         graph: str,
+        *,
         id: str | None,
         timeout: float | None,
         fields: Mapping[str, Any],
     ) -> Outcome:
-        """Append a wish to `turns`, where it has its place among the turns; return what became of it."""
+        """Append a command to `turns`, where it has its place among the turns; return what became of it."""
         name = kind.__name__.lower()
-        wish = build(kind, {**fields, "kind": name, "id": id or uuid4().hex, "graph": graph})
-        headers = cloud_event(name, wish.id, graph)
-        record = Outgoing(self._open.connection.topics.turns, graph.encode(), encode(wish), headers)
+        command = build(kind, {**fields, "kind": name, "id": id or uuid4().hex, "graph": graph})
+        headers = cloud_event(name, command.id, graph)
+        record = ProducerRecord(self._open.connection.topics.turns, graph.encode(), encode(command), headers)
         return _expect(Outcome, await self._open.ask(record, self._seconds(timeout)))
 
-    async def _offset(self, graph: str, after: Acknowledged | int | None) -> int | None:
+    async def _offset(self, graph: str, after: Receipt | int | None) -> int | None:
         # Offsets count per partition: another partition's could mean a wait for a turn that never comes.
-        if isinstance(after, Acknowledged) and after.partition != partition_of(graph, await self.partitions()):
+        if isinstance(after, Receipt) and after.partition != partition_of(graph, await self.partitions()):
             raise InvalidMessageError("after: lies in another graph's partition: give this graph's own")
-        return after.offset if isinstance(after, Acknowledged) else after
+        return after.offset if isinstance(after, Receipt) else after
 
     def _question(
         self,
         question: Query | Inspect | Describe | Checkpoint,
         key: bytes | None,
         subject: str,
+        *,
         partition: int | None = None,
-    ) -> Outgoing:
+    ) -> ProducerRecord:
         headers = cloud_event("query", uuid4().hex, subject)
-        return Outgoing(self._open.connection.topics.queries, key, encode(question), headers, partition)
+        return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
 
 
 def _expect(kind: type[A], answer: Answer) -> A:
-    """Return `answer` if it is of `kind`.  Raises QueryFailedError for a Failure."""
+    """Let an answer of `kind` through.  Raises QueryFailedError for a Failure."""
     if isinstance(answer, Failure):
-        raise QueryFailedError(answer)
+        raise QueryFailedError(answer.code, answer.message)
     if not isinstance(answer, kind):
         raise TransportError(f"the worker answered with another kind, {answer.kind}: use the client of its version")
     return answer

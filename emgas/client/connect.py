@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def connect(
     url: str | Connection | None, topics: TopicNames, timeout: float, **security: Unpack[Security]
 ) -> Connection:
-    """Return the connection, not yet open, that `url` (or the environment) names.
+    """Make the connection, not yet open, that `url` (or the environment) names.
 
     Raises NotInstalledError for a scheme that nothing here carries, TransportError for an address that cannot be one.
     """
@@ -47,7 +47,7 @@ def _brokers(address: str) -> str:
 
 
 def _installed(scheme: str, url: str, topics: TopicNames) -> Connection:
-    """Return the connection of an installed package that registered `scheme` in "emgas.connections"."""
+    """Make the connection of an installed package that registered `scheme` in "emgas.connections"."""
     for entry in entry_points(group="emgas.connections", name=scheme):
         try:
             factory = entry.load()

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Protocol
 
-from emgas.wire import Headers, TopicNames
-
-
-@dataclass(frozen=True, slots=True)
-class Acknowledged:
-    """Where a record came to lie in its topic, and the timestamp (ms) that the log gave it."""
-
-    partition: int
-    offset: int
-    timestamp: int
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A record read back."""
-
-    key: bytes | None
-    value: bytes
-    headers: Headers
+from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
 
 
 class Connection(Protocol):
-    """Carries records.  Every method raises TransportError when the carrier is out of reach or refuses."""
+    """Carries records.  Every method raises TransportError when the transport is out of reach or refuses."""
 
     topics: TopicNames
 
@@ -48,13 +29,11 @@ class Connection(Protocol):
     async def partitions(self) -> int:
         """Return the partition count that all keyed topics share."""
 
-    async def send(
-        self, topic: str, key: bytes | None, value: bytes, headers: Headers, partition: int | None = None
-    ) -> Acknowledged:
-        """Append one record, where wire.py places its key unless `partition` says; return once the log has it.
+    async def send(self, record: ProducerRecord) -> Receipt:
+        """Append one record, where wire.py places its key unless its partition is named; return once the log has it.
 
         Records of one partition come to lie in the order in which `send` was called, however many calls are waiting.
         """
 
-    def answers(self) -> AsyncIterator[Incoming]:
+    def answers(self) -> AsyncIterator[Record]:
         """Yield the records of the reply partition, for ever."""

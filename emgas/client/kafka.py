@@ -20,12 +20,11 @@ from ssl import SSLContext
 from typing import Any, TypedDict, Unpack
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition  # type: ignore[import-untyped]
-from aiokafka import errors as kafka_errors
+from aiokafka import errors as aiokafka_errors
 
 from emgas import limits
-from emgas.client.connection import Acknowledged, Incoming
 from emgas.errors import TransportError
-from emgas.wire import Headers, TopicNames, partition_of
+from emgas.wire import ProducerRecord, Receipt, Record, TopicNames, partition_of
 
 log = logging.getLogger(__name__)
 
@@ -33,9 +32,9 @@ BATCH_BYTES = 128 * 1024  # one request per broker is in flight, so bulk speed i
 TOPIC_SECONDS = 2.0  # how long a topic that was just created may take to be seen
 ENVELOPE_BYTES = 64 * 1024  # room for key, headers and the batch header beside the largest value
 FAILURES = (
-    kafka_errors.KafkaError,
-    kafka_errors.ConsumerStoppedError,  # these two derive from Exception, not from KafkaError
-    kafka_errors.IllegalOperation,
+    aiokafka_errors.KafkaError,
+    aiokafka_errors.ConsumerStoppedError,  # these two derive from Exception, not from KafkaError
+    aiokafka_errors.IllegalOperation,
     OSError,  # TimeoutError too
 )
 
@@ -72,7 +71,7 @@ class KafkaConnection:
     async def open(self) -> None:
         """Connect within the timeout.  Raises TransportError; nothing stays open then."""
         try:
-            with self._told_as_ours():
+            with kafka_errors(self._brokers):
                 async with asyncio.timeout(self._timeout):
                     await self._connect()
         except BaseException:
@@ -184,64 +183,72 @@ class KafkaConnection:
         self._opened(self._producer)
         return self._counts[self.topics.turns]
 
-    async def send(
-        self, topic: str, key: bytes | None, value: bytes, headers: Headers, partition: int | None = None
-    ) -> Acknowledged:
+    async def send(self, record: ProducerRecord) -> Receipt:
         """Append one record; return once all in-sync replicas have it.  Raises TransportError."""
         producer = self._opened(self._producer)
-        place = self._place(topic, key, partition)
-        now = int(time.time() * 1000)
-        with self._told_as_ours():
+        place = self._place(record)
+        now = int(time.time() * 1000) if record.timestamp is None else record.timestamp
+        with kafka_errors(self._brokers):
             # Handing over may wait for room in a batch, and a later call could slip in: the lock is first come, first
             # served.  The acknowledgement is awaited outside, so records still travel together.
-            async with self._order[topic, place]:
-                delivery = await producer.send(topic, value, key, place, now, list(headers))
-            record = await delivery
+            async with self._order[record.topic, place]:
+                delivery = await producer.send(record.topic, record.value, record.key, place, now, list(record.headers))
+            there = await delivery
         # aiokafka gives every record of a batch the first one's time unless the broker set it (timestamp_type 1).
-        return Acknowledged(record.partition, record.offset, record.timestamp if record.timestamp_type == 1 else now)
+        return Receipt(there.partition, there.offset, there.timestamp if there.timestamp_type == 1 else now)
 
-    def _place(self, topic: str, key: bytes | None, partition: int | None) -> int | None:
-        """Return the partition for a record.  Raises TransportError if there is no such topic or partition."""
+    def _place(self, record: ProducerRecord) -> int | None:
+        """Name the partition of a record.  Raises TransportError if there is no such topic or partition."""
+        topic, partition = record.topic, record.partition
         if topic not in self._counts:
             self._refuse_missing({topic})
         count = self._counts[topic]
         if partition is not None and not 0 <= partition < count:
             raise TransportError(f"{topic} has no partition {partition}: its partitions are 0 to {count - 1}")
-        if partition is None and key is not None:
-            return partition_of(key, count)
+        if partition is None and record.key is not None:
+            return partition_of(record.key, count)
         return partition
 
-    async def answers(self) -> AsyncIterator[Incoming]:
+    async def answers(self) -> AsyncIterator[Record]:
         """Yield the records of the reply partition, for ever.  Raises TransportError."""
         consumer = self._opened(self._consumer)
         while True:
-            with self._told_as_ours():
-                record = await consumer.getone()
-            yield Incoming(record.key, record.value or b"", tuple((name, text or b"") for name, text in record.headers))
+            with kafka_errors(self._brokers):
+                found = await consumer.getone()
+            yield record_of(found)
 
     def _opened(self, side: Any) -> Any:
         if side is None:
             raise TransportError("this connection is not open: use it inside `async with MemoryClient(...)`")
         return side
 
-    @contextmanager
-    def _told_as_ours(self) -> Iterator[None]:
-        """Turn every error of aiokafka into TransportError."""
-        try:
-            yield
-        except FAILURES as error:
-            raise TransportError(_advice(error, self._brokers)) from error
+
+def record_of(found: Any) -> Record:
+    """Make a Record of aiokafka's; Kafka allows a value, and a header, to be null."""
+    headers = tuple((name, text or b"") for name, text in found.headers) if found.headers else ()
+    return Record(found.offset, found.timestamp, found.key, found.value or b"", headers)
+
+
+@contextmanager
+def kafka_errors(brokers: str) -> Iterator[None]:
+    """Turn every error of aiokafka into a TransportError that says what to do; `brokers` as they were configured."""
+    try:
+        yield
+    except FAILURES as error:
+        raise TransportError(_advice(error, brokers)) from error
 
 
 def _advice(error: Exception, brokers: str) -> str:
     """Return what happened and what to do, for an operator."""
     what = f"Kafka at {brokers}: {str(error) or type(error).__name__}"
-    if isinstance(error, kafka_errors.MessageSizeTooLargeError):
+    if isinstance(error, aiokafka_errors.MessageSizeTooLargeError):
         return f"{what}: raise the topic's max.message.bytes, or send a shorter record"
-    if isinstance(error, kafka_errors.TopicAuthorizationFailedError | kafka_errors.ClusterAuthorizationFailedError):
+    if isinstance(
+        error, aiokafka_errors.TopicAuthorizationFailedError | aiokafka_errors.ClusterAuthorizationFailedError
+    ):
         return f"{what}: this account lacks an ACL; a client writes `turns` and `queries` and reads `replies`"
-    if isinstance(error, kafka_errors.UnknownTopicOrPartitionError):
+    if isinstance(error, aiokafka_errors.UnknownTopicOrPartitionError):
         return f"{what}: run `emgas topics create`"
-    if isinstance(error, kafka_errors.OutOfOrderSequenceNumber | kafka_errors.ProducerFenced):
+    if isinstance(error, aiokafka_errors.OutOfOrderSequenceNumber | aiokafka_errors.ProducerFenced):
         return f"{what}: the broker lost this producer's state; open a new client and publish again"
     return f"{what}: is the broker running, and are the address and the security settings those of its listener?"

@@ -17,7 +17,7 @@ def asking(
     only: Filter | Mapping[str, Any] | None,
     fields: Mapping[str, Any],
 ) -> Query:
-    """Return the query with these fields; in `fields`, `as_of` as emgas.times reads it.  Raises InvalidMessageError."""
+    """Build a query; in `fields`, `as_of` as emgas.times reads it.  Raises InvalidMessageError."""
     if not isinstance(spreading, Spreading):
         spreading = build(Spreading, spreading or {})
     if not isinstance(only, Filter):
@@ -27,7 +27,7 @@ def asking(
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return a filter's field as the wire has it: times in ms, names in a list."""
+    """Turn a filter's field into what the wire has: times in ms, names in a list."""
     if name in ("since", "until"):
         return _time(value)
     return sorted(value) if isinstance(value, Set) else list(value) if isinstance(value, tuple) else value

@@ -9,31 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from pydantic import ValidationError
 
-from emgas.client.connection import Acknowledged, Connection, Incoming
+from emgas.client.connection import Connection
 from emgas.errors import NoAnswerError, TransportError
 from emgas.messages.operator import Checkpointed, Inspection
 from emgas.messages.queries import Description, Failure, Reply
 from emgas.messages.topics import ANSWER
 from emgas.messages.turns import Outcome
-from emgas.wire import CORRELATION_ID, Headers, ReplyAddress, as_mapping
+from emgas.wire import CORRELATION_ID, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
 
 Answer = Reply | Outcome | Inspection | Description | Checkpointed | Failure
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A record to append; the key places it unless `partition` says."""
-
-    topic: str
-    key: bytes | None
-    value: bytes
-    headers: Headers
-    partition: int | None = None
 
 
 class RequestReply:
@@ -58,18 +46,18 @@ class RequestReply:
         self._fail(TransportError("the client was closed while this call waited"))
         await self.connection.close()
 
-    async def append(self, record: Outgoing, seconds: float) -> Acknowledged:
+    async def append(self, record: ProducerRecord, seconds: float) -> Receipt:
         """Append a record; return once the log has it.  Raises NoAnswerError after `seconds`, TransportError."""
         try:
             async with asyncio.timeout(seconds):
-                return await self._send(record)
+                return await self.connection.send(record)
         except TimeoutError:
             raise NoAnswerError(
                 f"{record.topic} did not acknowledge within {seconds:g} s: is the broker running?  Send the record "
                 "again; a turn's id keeps it from counting twice"
             ) from None
 
-    async def ask(self, record: Outgoing, seconds: float) -> Answer:
+    async def ask(self, record: ProducerRecord, seconds: float) -> Answer:
         """Append a record that asks for an answer; return the answer.  Raises NoAnswerError, TransportError."""
         if self._failure is not None:
             raise self._failure
@@ -78,7 +66,7 @@ class RequestReply:
         self._waiting[correlation] = future
         try:
             async with asyncio.timeout(seconds):
-                await self._send(self._addressed(record, correlation, seconds))
+                await self.connection.send(self._addressed(record, correlation, seconds))
                 return await future
         except TimeoutError:
             raise NoAnswerError(
@@ -90,14 +78,11 @@ class RequestReply:
             if future.done() and not future.cancelled():
                 future.exception()  # seen: a call that ended while it was sending never awaited it
 
-    def _addressed(self, record: Outgoing, correlation: bytes, seconds: float) -> Outgoing:
-        """Return `record` with the headers that ask for an answer here, until the moment this call gives up."""
+    def _addressed(self, record: ProducerRecord, correlation: bytes, seconds: float) -> ProducerRecord:
+        """Add to `record` the headers that ask for an answer here, until the moment this call gives up."""
         address = ReplyAddress(self.connection.topics.replies, self.connection.reply_partition, correlation)
         deadline = int((time.time() + seconds) * 1000)
-        return replace(record, headers=(*address.headers(deadline), *record.headers))
-
-    async def _send(self, record: Outgoing) -> Acknowledged:
-        return await self.connection.send(record.topic, record.key, record.value, record.headers, record.partition)
+        return record._replace(headers=(*address.headers(deadline), *record.headers))
 
     async def _read(self) -> None:
         try:
@@ -110,7 +95,7 @@ class RequestReply:
             self._fail(TransportError(f"answers can no longer be read ({error!r}): open a new client"))
             raise
 
-    def _resolve(self, incoming: Incoming) -> None:
+    def _resolve(self, incoming: Record) -> None:
         future = self._waiting.get(as_mapping(incoming.headers).get(CORRELATION_ID, b""))
         if future is None or future.done():
             return

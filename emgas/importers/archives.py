@@ -32,10 +32,10 @@ class Files(Protocol):
     """Files by name, with / between folders."""
 
     def names(self) -> list[str]:
-        """Return all names, ascending."""
+        """List all names, ascending."""
 
     def read(self, name: str) -> bytes:
-        """Return a file's bytes.  Raises InvalidMessageError."""
+        """Read a file's bytes.  Raises InvalidMessageError."""
 
 
 class Zipped:
@@ -97,7 +97,9 @@ class Folder:
         return raw
 
 
-def read_each(files: Files, wanted: re.Pattern[str], read: Read, graph: str | None, options: Options) -> Iterator[Item]:
+def read_each(
+    files: Files, wanted: re.Pattern[str], read: Read, *, graph: str | None, options: Options
+) -> Iterator[Item]:
     """Yield the items of every file whose name is `wanted`; bad lines say in which file."""
     for name in files.names():
         if wanted.search(name):

@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
+from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
 from emgas.importers.documents import at_of, load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
@@ -28,6 +29,8 @@ from emgas.validation import build
 
 FILE = re.compile(r"(^|/)conversations(-[0-9]+)?\.json$")
 UNIT = "conversation"
+_OBJECTS = re.compile(rb"\[\s*\{")
+_MAPPING = json_key("mapping", r"\{")
 TITLE_CHARACTERS = 200
 SHOWN = ("user", "assistant")
 OTHER_PARTS = {
@@ -53,7 +56,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
 
 def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of every conversations.json of an export."""
-    return read_each(files, FILE, read, graph, options)
+    return read_each(files, FILE, read, graph=graph, options=options)
 
 
 def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator[Item]:
@@ -88,7 +91,7 @@ def _name(conversation: Any) -> str:
 
 
 def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the nodes that are shown, the first one first."""
+    """List the nodes that are shown, the first one first."""
     mapping, key = conversation["mapping"], conversation.get("current_node")
     found: dict[str, dict[str, Any]] = {}
     while isinstance(key, str) and key not in found:  # a circle of parents ends where it began
@@ -103,7 +106,7 @@ def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _turn(node: dict[str, Any], begun: Any, common: dict[str, Any]) -> Turn | None:
-    """Return what a message said, None for one that is not shown."""
+    """Read what a message said, None for one that is not shown."""
     message = node.get("message")
     if message is None:
         return None  # the root
@@ -134,7 +137,7 @@ def _within(message: dict[str, Any], outer: str, inner: str) -> Any:
 
 
 def _text(content: Any) -> str:
-    """Return what a message's content says, "" for a kind that is not shown."""
+    """Read what a message's content says, "" for a kind that is not shown."""
     if not isinstance(content, dict):
         raise InvalidMessageError("content: must be an object with content_type")
     kind = content.get("content_type")
@@ -153,3 +156,23 @@ def _part(part: Any) -> str:
     if kind == "audio_transcription" and isinstance(part.get("text"), str):
         return str(part["text"])
     return OTHER_PARTS.get(kind, "[shares something that is not text]") if isinstance(kind, str) else ""
+
+
+def _matches(head: Head) -> Fit:
+    return Fit.SURE if _OBJECTS.match(head.start) and _MAPPING.search(head.start) else Fit.NO
+
+
+FORMAT = Format(
+    name="chatgpt",
+    order=10,
+    told=Told(
+        file="the export's ZIP, or conversations.json",
+        graph="`chatgpt-<conversation id>`",
+        session="the conversation",
+        time="the message's",
+    ),
+    matches=_matches,
+    read=read,
+    files=FILE,
+    read_files=read_files,
+)

@@ -16,7 +16,7 @@ DOCUMENT_BYTES = 256 * 1024 * 1024
 
 
 def load(stream: IO[bytes]) -> Any:
-    """Return what a document holds, or a BadLine when it is not JSON.  Raises InvalidMessageError over DOCUMENT_BYTES."""
+    """Read a document, or a BadLine when it is not JSON.  Raises InvalidMessageError over DOCUMENT_BYTES."""
     raw = stream.read(DOCUMENT_BYTES + 1)
     if len(raw) > DOCUMENT_BYTES:
         raise InvalidMessageError(f"file: is over {DOCUMENT_BYTES} bytes: split it, or import JSONL, which streams")
@@ -27,7 +27,7 @@ def load(stream: IO[bytes]) -> Any:
 
 
 def raw_of(value: Any) -> bytes:
-    """Return what stood in the file, as JSON once more; orjson reads deeper nesting than it writes."""
+    """Write what stood in the file, as JSON once more; orjson reads deeper nesting than it writes."""
     try:
         return orjson.dumps(value)[:LINE_BYTES]
     except TypeError:
@@ -35,7 +35,7 @@ def raw_of(value: Any) -> bytes:
 
 
 def at_of(seconds: Any) -> int | None:
-    """Return a time in s since 1970, a number or its digits, as ms; None for None.  Raises InvalidMessageError."""
+    """Read a time in s since 1970, a number or its digits, as ms; None for None.  Raises InvalidMessageError."""
     if seconds is None:
         return None
     try:

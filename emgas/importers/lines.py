@@ -35,7 +35,7 @@ class BadLine:
 
     @property
     def told(self) -> str:
-        """Return where it is and what is wrong with it, for people."""
+        """Say where it is and what is wrong with it, for people."""
         return f"{self.unit} {self.number}: {self.reason}" if self.unit else self.reason
 
 
@@ -58,7 +58,7 @@ class Options:
 
     @property
     def zone(self) -> tzinfo:
-        """Return the time zone.  Raises InvalidMessageError."""
+        """Look up the time zone.  Raises InvalidMessageError."""
         try:
             return UTC if self.timezone == "UTC" else ZoneInfo(self.timezone)  # some machines know no other
         except (KeyError, ValueError, OSError):  # the name may be any path
@@ -68,7 +68,7 @@ class Options:
 
 
 def head_of(stream: IO[bytes]) -> bytes:
-    """Return the first bytes of `stream` and leave it where it was; a pipe cannot be rewound, but looked into."""
+    """Look at the first bytes of `stream` and leave it where it was; a pipe cannot be rewound, but looked into."""
     if stream.seekable():
         position = stream.tell()
         head = stream.read(HEAD_BYTES)
@@ -99,7 +99,7 @@ def _skip_rest(stream: IO[bytes]) -> None:
 
 
 def within_record(turn: Turn, size: int) -> Turn:
-    """Return `turn`, read from `size` bytes.  Raises InvalidMessageError if it would not fit into a record."""
+    """Let a turn, read from `size` bytes, through.  Raises InvalidMessageError if it does not fit into a record."""
     # Writing JSON again adds at most the names of fields with defaults, so only what is near the limit is written.
     if size + 4096 > limits.RECORD_BYTES:
         encode(turn)
@@ -107,19 +107,19 @@ def within_record(turn: Turn, size: int) -> Turn:
 
 
 def check_graph(graph: str) -> str:
-    """Return `graph`.  Raises InvalidMessageError at once, where every single line of a file would be bad for it."""
+    """Let a graph id through.  Raises InvalidMessageError at once, for else every line of a file would be bad."""
     return build(Turn, {"id": "-", "graph": graph, "speaker": "-", "text": ""}).graph
 
 
-def stable_id(graph: str, session: str, position: int, text: str) -> str:
-    """Return an id that the same message gets on every import: sha256 of the four, each with its length before it."""
+def stable_id(graph: str, session: str, position: int, *, text: str) -> str:
+    """Make an id that the same message gets on every import: sha256 of the four, each with its length before it."""
     parts = (graph, session, str(position), text)
     encoded = [part.encode(errors="surrogatepass") for part in parts]
     return sha256(b"".join(len(part).to_bytes(8, "big") + part for part in encoded)).hexdigest()[:32]
 
 
 def graph_named(format: str, name: str) -> str:
-    """Return the graph id of a chat: its name as far as ids can hold it, and a hash where something was lost."""
+    """Make the graph id of a chat: its name as far as ids can hold it, and a hash where something was lost."""
     kept = re.sub(r"[^A-Za-z0-9_.:@-]", "-", name.replace(" ", "-"))
     graph = f"{format}-{kept}"
     if kept == name.replace(" ", "-") and len(graph) <= 128:

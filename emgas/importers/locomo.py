@@ -19,16 +19,16 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import IO, Any
 
-import orjson
-
 from emgas.errors import InvalidMessageError
-from emgas.importers.lines import LINE_BYTES, BadLine, Item, check_graph
+from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.documents import load, raw_of
+from emgas.importers.lines import BadLine, Item, check_graph
 from emgas.messages.turns import Turn
 from emgas.validation import build
 
-DOCUMENT_BYTES = 256 * 1024 * 1024
 TURN_MS = 20_000  # the format times sessions, not turns: about how long reading one message and typing the next takes
 UNIT = "conversation"
+_CONVERSATION = json_key("(sample_id|conversation)")
 DATE = "%I:%M %p on %d %B, %Y"
 
 
@@ -36,18 +36,12 @@ def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
     """Yield every conversation's turns; into `graph` if one is given, with the sample's name before its sessions'."""
     if graph is not None:
         check_graph(graph)
-    raw = stream.read(DOCUMENT_BYTES + 1)
-    if len(raw) > DOCUMENT_BYTES:
-        raise InvalidMessageError(
-            f"file: is over {DOCUMENT_BYTES} bytes: split the array, or import JSONL, which streams"
-        )
-    try:
-        samples = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
-    except orjson.JSONDecodeError as error:
-        yield BadLine(1, raw[:LINE_BYTES], f"file: is not valid JSON in UTF-8 ({error})", "")
+    samples = load(stream)
+    if isinstance(samples, BadLine):
+        yield samples
         return
     if not isinstance(samples, list):
-        yield BadLine(1, raw[:LINE_BYTES], "file: must be a JSON array of conversations", "")
+        yield BadLine(1, raw_of(samples), "file: must be a JSON array of conversations", "")
         return
     for number, sample in enumerate(samples, start=1):
         yield from _sample(number, sample, graph)
@@ -58,7 +52,7 @@ def _sample(number: int, sample: Any, graph: str | None) -> Iterator[Item]:
     name = sample.get("sample_id") if isinstance(sample, dict) else None
     conversation = sample.get("conversation") if isinstance(sample, dict) else None
     if not isinstance(name, str | int) or not isinstance(conversation, dict):
-        yield BadLine(number, _raw(sample), "conversation: must be an object with sample_id and conversation", UNIT)
+        yield BadLine(number, raw_of(sample), "conversation: must be an object with sample_id and conversation", UNIT)
         return
     for key in sorted(filter(_is_session, conversation), key=lambda key: int(key.removeprefix("session_"))):
         common = {
@@ -66,7 +60,9 @@ def _sample(number: int, sample: Any, graph: str | None) -> Iterator[Item]:
             # In a graph of their own, sessions keep their names; in a shared one, two samples' must not run together.
             "session": f"{name}/{key}" if graph else key,
         }
-        yield from _session(number, str(name), conversation[key], conversation.get(f"{key}_date_time"), common)
+        yield from _session(
+            number, str(name), conversation[key], date=conversation.get(f"{key}_date_time"), common=common
+        )
 
 
 def _is_session(key: str) -> bool:
@@ -74,30 +70,30 @@ def _is_session(key: str) -> bool:
 
 
 def _graph_of(sample: str) -> str:
-    """Return a valid graph id for a sample."""
+    """Make a valid graph id for a sample."""
     return ("locomo-" + re.sub(r"[^A-Za-z0-9_.:@-]", "-", sample))[:128]
 
 
-def _session(number: int, sample: str, turns: Any, date: Any, common: dict[str, Any]) -> Iterator[Item]:
+def _session(number: int, sample: str, turns: Any, *, date: Any, common: dict[str, Any]) -> Iterator[Item]:
     try:
         start = datetime.strptime(date, DATE).replace(tzinfo=UTC)
     except (TypeError, ValueError):
         reason = f"{common['session']}_date_time: must be like 1:56 pm on 8 May, 2023"
-        yield BadLine(number, _raw(turns), reason, UNIT)
+        yield BadLine(number, raw_of(turns), reason, UNIT)
         return
     if not isinstance(turns, list):
-        yield BadLine(number, _raw(turns), f"{common['session']}: must be a list of turns", UNIT)
+        yield BadLine(number, raw_of(turns), f"{common['session']}: must be a list of turns", UNIT)
         return
     for position, turn in enumerate(turns):
         at = int(start.timestamp() * 1000) + position * TURN_MS
-        yield _item(number, sample, turn, {**common, "at": at})
+        yield _item(number, sample, turn, common={**common, "at": at})
 
 
-def _item(number: int, sample: str, turn: Any, common: dict[str, Any]) -> Item:
+def _item(number: int, sample: str, turn: Any, *, common: dict[str, Any]) -> Item:
     try:
         return _turn(sample, turn, common)
     except InvalidMessageError as error:
-        return BadLine(number, _raw(turn), str(error), UNIT)
+        return BadLine(number, raw_of(turn), str(error), UNIT)
 
 
 def _turn(sample: str, turn: Any, common: dict[str, Any]) -> Turn:
@@ -116,9 +112,16 @@ def _turn(sample: str, turn: Any, common: dict[str, Any]) -> Turn:
     return build(Turn, fields)
 
 
-def _raw(value: Any) -> bytes:
-    """Return what stood in the file, as JSON once more; orjson reads deeper nesting than it writes."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        return b"(nested too deeply)"
+def _matches(head: Head) -> Fit:
+    if not head.is_array:
+        return Fit.NO
+    return Fit.SURE if _CONVERSATION.search(head.start) else Fit.MAYBE
+
+
+FORMAT = Format(
+    name="locomo",
+    order=70,
+    told=Told(file="LoCoMo JSON", graph="`locomo-<sample>`", session="the session", time="the session's"),
+    matches=_matches,
+    read=lambda stream, graph, _: read(stream, graph),
+)

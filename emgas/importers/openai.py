@@ -15,6 +15,7 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
+from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told
 from emgas.importers.lines import BadLine, Item, check_graph, read_lines, stable_id
 from emgas.messages.turns import Turn
 from emgas.validation import build
@@ -46,22 +47,22 @@ def _conversation(number: int, raw: bytes, graph: str) -> Iterator[Item]:
             yield BadLine(number, raw, "messages: must be a list")
             return
         for position, message in enumerate(messages):
-            yield _item(number, raw, position, message, graph)
+            yield _item(number, raw, position, message=message, graph=graph)
 
 
-def _item(number: int, raw: bytes, position: int, message: Any, graph: str) -> Item:
+def _item(number: int, raw: bytes, position: int, *, message: Any, graph: str) -> Item:
     try:
-        return _turn(number, position, message, graph)
+        return _turn(number, position, message, graph=graph)
     except InvalidMessageError as error:
         return BadLine(number, raw, f"messages[{position}]: {error}")
 
 
-def _turn(number: int, position: int, message: Any, graph: str) -> Turn:
+def _turn(number: int, position: int, message: Any, *, graph: str) -> Turn:
     if not isinstance(message, dict) or "role" not in message:
         raise InvalidMessageError("must be an object with role and content")
     text, session, role = _text(message.get("content")), f"line-{number}", message.get("role")
     fields = {
-        "id": stable_id(graph, session, position, text),
+        "id": stable_id(graph, session, position, text=text),
         "graph": graph,
         "session": session,
         "role": ROLES.get(role, role) if isinstance(role, str) else role,
@@ -72,10 +73,23 @@ def _turn(number: int, position: int, message: Any, graph: str) -> Turn:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a message's content: a string, or the text parts of a list, one per line."""
+    """Read the text of a message's content: a string, or the text parts of a list, one per line."""
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "\n".join(part for part in parts if isinstance(part, str))
     if not isinstance(content, str) or not content:
         raise InvalidMessageError("content: holds no text: only what was said can be remembered")
     return content
+
+
+def _matches(head: Head) -> Fit:
+    return Fit.SURE if head.is_object and MESSAGES.search(head.first_line) else Fit.NO
+
+
+FORMAT = Format(
+    name="openai",
+    order=50,
+    told=Told(file="messages JSONL", graph="must be given", session="the line", time="when imported"),
+    matches=_matches,
+    read=lambda stream, graph, _: read(stream, graph),
+)

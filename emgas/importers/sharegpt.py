@@ -16,6 +16,7 @@ from typing import IO, Any
 import orjson
 
 from emgas.errors import InvalidMessageError
+from emgas.importers.chat_format import CONVERSATIONS, Fit, Format, Head, Told
 from emgas.importers.documents import load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named, head_of, read_lines, stable_id
 from emgas.messages.turns import Turn
@@ -80,18 +81,18 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
     session = name or f"conversation-{number}"
     for position, message in enumerate(messages):
         try:
-            yield _turn(graph or graph_named("sharegpt", session), session, position, message)
+            yield _turn(graph or graph_named("sharegpt", session), session, position, message=message)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"conversations[{position}]: {error}")
 
 
-def _turn(graph: str, session: str, position: int, message: Any) -> Turn:
+def _turn(graph: str, session: str, position: int, *, message: Any) -> Turn:
     speaker = message.get("from") if isinstance(message, dict) else None
     text = message.get("value") if isinstance(message, dict) else None
     if not isinstance(speaker, str) or speaker not in ROLES or not isinstance(text, str):
         raise InvalidMessageError(f"must be an object with from, one of {', '.join(ROLES)}, and value, a text")
     fields = {
-        "id": stable_id(graph, session, position, text),
+        "id": stable_id(graph, session, position, text=text),
         "graph": graph,
         "session": session,
         "role": ROLES[speaker],
@@ -100,3 +101,18 @@ def _turn(graph: str, session: str, position: int, message: Any) -> Turn:
         "metadata": {"origin": "import:sharegpt"},
     }
     return build(Turn, fields)
+
+
+def _matches(head: Head) -> Fit:
+    if head.is_array:
+        return Fit.SURE if CONVERSATIONS.search(head.start) else Fit.NO
+    return Fit.SURE if head.is_object and CONVERSATIONS.search(head.first_line) else Fit.NO
+
+
+FORMAT = Format(
+    name="sharegpt",
+    order=60,
+    told=Told(file="JSON array, or JSONL", graph="`sharegpt-<id>`", session="the conversation", time="when imported"),
+    matches=_matches,
+    read=read,
+)

@@ -23,12 +23,14 @@ import orjson
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files
+from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
 from emgas.importers.documents import at_of, raw_of
 from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
 from emgas.validation import build
 
 DAY = re.compile(r"(?:^|/)([^/]+)/([0-9]{4}-[0-9]{2}-[0-9]{2})\.json$")
+_TS = json_key("ts", r'"[0-9]+\.[0-9]+"')
 SPOKEN = (None, "bot_message", "me_message", "thread_broadcast", "file_share", "file_comment", "reply_broadcast")
 _MARKUP = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 
@@ -55,11 +57,11 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
                 people |= _people(loaded)
     for name in names:
         if found := DAY.search(name):
-            yield from _day(_load(files, name), name, found[1], found[2], people, graph)
+            yield from _day(_load(files, name), name, found[1], day=found[2], people=people, graph=graph)
 
 
 def _load(files: Files, name: str) -> list[Any] | BadLine:
-    """Return the array that a file holds, or why there is none."""
+    """Read the array that a file holds, or say why there is none."""
     raw = b""
     try:
         raw = files.read(name)
@@ -74,7 +76,7 @@ def _load(files: Files, name: str) -> list[Any] | BadLine:
 
 
 def _people(users: list[Any]) -> dict[str, str]:
-    """Return the names of users by their ids."""
+    """Map the ids of users to their names."""
     people: dict[str, str] = {}
     for user in users:
         if isinstance(user, dict) and isinstance(user.get("id"), str):
@@ -86,7 +88,7 @@ def _people(users: list[Any]) -> dict[str, str]:
 
 
 def _day(
-    messages: list[Any] | BadLine, file: str, channel: str, day: str, people: dict[str, str], graph: str | None
+    messages: list[Any] | BadLine, file: str, channel: str, *, day: str, people: dict[str, str], graph: str | None
 ) -> Iterator[Item]:
     if isinstance(messages, BadLine):
         yield messages
@@ -95,7 +97,7 @@ def _day(
     common = {"graph": graph or graph_named("slack", channel), "metadata": metadata}
     for number, message in enumerate(messages, start=1):
         try:
-            turn = _turn(message, channel, day, people, common)
+            turn = _turn(message, channel, day, people=people, common=common)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"{file}, message {number}: {error}", "")
         else:
@@ -103,8 +105,8 @@ def _day(
                 yield turn
 
 
-def _turn(message: Any, channel: str, day: str, people: dict[str, str], common: dict[str, Any]) -> Turn | None:
-    """Return what a message said, None where nobody said anything."""
+def _turn(message: Any, channel: str, day: str, *, people: dict[str, str], common: dict[str, Any]) -> Turn | None:
+    """Read what a message said, None where nobody said anything."""
     if not isinstance(message, dict):
         raise InvalidMessageError("must be an object with user, text and ts")
     if message.get("type", "message") != "message" or message.get("subtype") not in SPOKEN:
@@ -134,7 +136,7 @@ def _speaker(message: dict[str, Any], people: dict[str, str]) -> Any:
 
 
 def _text(message: dict[str, Any], people: dict[str, str]) -> str:
-    """Return a message's text as people read it, and after it what was shared."""
+    """Write a message's text as people read it, and after it what was shared."""
     text, files = message.get("text", ""), message.get("files", [])
     if not isinstance(text, str):
         raise InvalidMessageError("text: must be a string")
@@ -154,3 +156,23 @@ def _meant(found: re.Match[str], people: dict[str, str]) -> str:
     if kind == "!":
         return f"@{label or target.partition('^')[0]}"
     return label or target
+
+
+def _matches(head: Head) -> Fit:
+    return Fit.MAYBE if head.is_array and _TS.search(head.start) else Fit.NO
+
+
+FORMAT = Format(
+    name="slack",
+    order=20,
+    told=Told(
+        file="the export's ZIP, or its folder",
+        graph="`slack-<channel>`",
+        session="the thread, else the day",
+        time="`ts`",
+    ),
+    matches=_matches,
+    read=read,
+    files=DAY,
+    read_files=read_files,
+)

@@ -17,17 +17,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import IO, Any
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
+from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told
 from emgas.importers.documents import at_of, load, raw_of
 from emgas.importers.lines import BadLine, Item, Options, check_graph, graph_named
 from emgas.messages.turns import Turn
+from emgas.times import datetime_of
 from emgas.validation import build
 
 FILE = re.compile(r"(^|/)result\.json$")
+_CHATS = re.compile(
+    rb'(?<!\\)"(type"\s*:\s*"(saved_messages|(personal|bot)_chat|(private|public)_(group|supergroup|channel))"'
+    rb'|chats"\s*:\s*\{)'
+)
 SHARED = {
     "sticker": "a sticker",
     "voice_message": "a voice message",
@@ -53,15 +59,15 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
         yield BadLine(1, raw_of(found), "file: must be an object with messages, or with chats", "")
         return
     for number, chat in enumerate(chats, start=1):
-        yield from _chat(number, chat, graph, options)
+        yield from _chat(number, chat, graph, options=options)
 
 
 def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of the result.json of an export."""
-    return read_each(files, FILE, read, graph, options)
+    return read_each(files, FILE, read, graph=graph, options=options)
 
 
-def _chat(number: int, chat: Any, graph: str | None, options: Options) -> Iterator[Item]:
+def _chat(number: int, chat: Any, graph: str | None, *, options: Options) -> Iterator[Item]:
     messages = chat.get("messages") if isinstance(chat, dict) else None
     identity = chat.get("id") if isinstance(chat, dict) else None
     if not isinstance(messages, list) or type(identity) not in (int, str):
@@ -74,7 +80,7 @@ def _chat(number: int, chat: Any, graph: str | None, options: Options) -> Iterat
     common = {"graph": graph or graph_named("telegram", name)}
     for message in messages:
         try:
-            turn = _turn(message, str(identity), name, options, common)
+            turn = _turn(message, str(identity), name, options=options, common=common)
         except InvalidMessageError as error:
             yield BadLine(number, raw_of(message), f"{_named(message)}: {error}", "chat")
         else:
@@ -87,8 +93,8 @@ def _named(message: Any) -> str:
     return f"message {number}" if type(number) is int else "message"
 
 
-def _turn(message: Any, chat: str, name: str, options: Options, common: dict[str, Any]) -> Turn | None:
-    """Return what a message said, None where nobody said anything."""
+def _turn(message: Any, chat: str, name: str, *, options: Options, common: dict[str, Any]) -> Turn | None:
+    """Read what a message said, None where nobody said anything."""
     if not isinstance(message, dict) or type(message.get("id")) is not int:
         raise InvalidMessageError("must be an object with id, date and text")
     if message.get("type") != "message":
@@ -110,7 +116,7 @@ def _turn(message: Any, chat: str, name: str, options: Options, common: dict[str
 
 
 def _text(text: Any) -> str:
-    """Return the text of a message: a string, or a list of strings and formatted parts."""
+    """Read the text of a message: a string, or a list of strings and formatted parts."""
     parts = text if isinstance(text, list) else [text]
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
     strings = [text for text in texts if isinstance(text, str)]
@@ -120,7 +126,7 @@ def _text(text: Any) -> str:
 
 
 def _shared(message: dict[str, Any]) -> str:
-    """Return a note of what was shared beside the text, "" for nothing."""
+    """Note what was shared beside the text, "" for nothing."""
     if "photo" in message:
         return "[shares a photo]"
     if "file" in message or "media_type" in message:
@@ -142,8 +148,8 @@ def _at(message: dict[str, Any], options: Options) -> int | None:
 
 def _day(at: int | None) -> str:
     try:
-        return "undated" if at is None else datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d")
-    except (OverflowError, ValueError, OSError):
+        return "undated" if at is None else datetime_of(at).date().isoformat()
+    except OverflowError:
         raise InvalidMessageError("date: lies outside the years 1 to 9999") from None
 
 
@@ -151,3 +157,26 @@ def _references(message: dict[str, Any]) -> dict[str, str | int]:
     replied, forwarded = message.get("reply_to_message_id"), message.get("forwarded_from")
     found: dict[str, str | int] = {"reply_to": replied} if type(replied) is int else {}
     return found | ({"forwarded_from": forwarded[:200]} if isinstance(forwarded, str) else {})
+
+
+def _matches(head: Head) -> Fit:
+    first = head.first_line
+    in_a_line = MESSAGES.search(first) and _CHATS.search(first)
+    in_many = first.strip() == b"{" and _CHATS.search(head.start)
+    return Fit.SURE if head.is_object and (in_a_line or in_many) else Fit.NO
+
+
+FORMAT = Format(
+    name="telegram",
+    order=30,
+    told=Told(
+        file="result.json of one chat or all",
+        graph="`telegram-<chat>`",
+        session="the day (UTC)",
+        time="`date_unixtime`",
+    ),
+    matches=_matches,
+    read=read,
+    files=FILE,
+    read_files=read_files,
+)

@@ -24,15 +24,16 @@ from typing import IO
 
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, read_each
+from emgas.importers.chat_format import Fit, Format, Head, Told
 from emgas.importers.lines import LINE_BYTES, BadLine, Item, Options, check_graph, graph_named, stable_id
 from emgas.limits import TEXT_BYTES
 from emgas.messages.turns import Turn
+from emgas.times import since_epoch
 from emgas.validation import build
 
 FILE = re.compile(r"(^|/)(_chat|WhatsApp[^/]*)\.txt$")
 ORDERS = ("dmy", "mdy", "ymd")
 _MARK = "\u200e"
-_EPOCH = datetime(1970, 1, 1)
 _DATE = r"(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4})\.?"
 _NOON = r"(?P<noon>[AaPp]\.?\s?[Mm]\.?|上午|下午)"
 _TIME = rf"(?P<early>上午|下午)?\s?(?P<h>\d{{1,2}})[:.](?P<m>\d{{2}})(?:[:.](?P<s>\d{{2}}))?(?:\s?{_NOON})?"
@@ -70,18 +71,18 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
             continue
         if message.when.date() != day:
             day, seen = message.when.date(), Counter()
-        item = _item(message, graph, zone, seen)
+        item = _item(message, graph, zone, seen=seen)
         if item is not None:
             yield item
 
 
 def read_files(files: Files, graph: str | None, options: Options) -> Iterator[Item]:
     """Yield the turns of the _chat.txt of an export."""
-    return read_each(files, FILE, read, graph, options)
+    return read_each(files, FILE, read, graph=graph, options=options)
 
 
 def _graph_of(file: str) -> str:
-    """Return the graph of a chat whose file is named after it: "WhatsApp Chat with Ada.txt"."""
+    """Name the graph of a chat after its file: "WhatsApp Chat with Ada.txt"."""
     name = re.sub(r"^WhatsApp Chat( with| -)? ", "", PurePosixPath(file.replace("\\", "/")).stem)
     if name in ("", "-", "_chat"):
         raise InvalidMessageError(
@@ -91,7 +92,7 @@ def _graph_of(file: str) -> str:
 
 
 def _order(stream: IO[bytes], given: str | None) -> str:
-    """Return how the dates of `stream` are to be read: as given, or as they tell."""
+    """Find out how the dates of `stream` are to be read: as given, or as they tell."""
     if given is not None and given not in ORDERS:
         raise InvalidMessageError(f"date-order: must be one of {', '.join(ORDERS)}")
     if given is not None:
@@ -108,7 +109,7 @@ def _order(stream: IO[bytes], given: str | None) -> str:
 
 
 def _possible(stream: IO[bytes]) -> set[str]:
-    """Return the orders in which all dates of a chat can be read; ymd only with years of four digits."""
+    """Find the orders in which all dates of a chat can be read; ymd only with years of four digits."""
     possible, seen = set(ORDERS), False
     for _, line in _lines(stream):
         if found := HEADER.match(line):
@@ -121,7 +122,7 @@ def _possible(stream: IO[bytes]) -> set[str]:
 
 
 def _group(found: re.Match[str], name: str) -> str:
-    """Return what stands for `name` in either style, "" for nothing."""
+    """Take what stands for `name` in either style, "" for nothing."""
     return found[name] or found[f"x{name}"] or ""
 
 
@@ -156,7 +157,7 @@ def _messages(stream: IO[bytes], order: str) -> Iterator[_Message | BadLine]:
 
 
 def _when(found: re.Match[str], order: str) -> datetime:
-    """Return a message's local time.  Raises ValueError."""
+    """Read a message's local time.  Raises ValueError."""
     parts = dict(zip(order, (int(_group(found, name)) for name in "abc"), strict=True))
     year = parts["y"] + 2000 if parts["y"] < 100 else parts["y"]
     hour = int(_group(found, "h"))
@@ -169,8 +170,8 @@ def _when(found: re.Match[str], order: str) -> datetime:
     return datetime.combine(date(year, parts["m"], parts["d"]), moment)
 
 
-def _item(message: _Message, graph: str, zone: tzinfo, seen: Counter[str]) -> Item | None:
-    """Return what a message said, None where WhatsApp wrote it."""
+def _item(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) -> Item | None:
+    """Read what a message said, None where WhatsApp wrote it."""
     text = "\n".join(message.lines).strip()
     speaker, colon, said = text.partition(": ")
     said = said.strip()
@@ -178,7 +179,7 @@ def _item(message: _Message, graph: str, zone: tzinfo, seen: Counter[str]) -> It
         return None
     speaker = speaker.strip(f"{_MARK}\u202a\u202c\u200f ")
     said = said.replace(_MARK, "")
-    base = stable_id(graph, message.when.isoformat(), 0, f"{speaker}\x00{said}")
+    base = stable_id(graph, message.when.isoformat(), 0, text=f"{speaker}\x00{said}")
     seen[base] += 1
     fields = {
         "graph": graph,
@@ -196,8 +197,29 @@ def _item(message: _Message, graph: str, zone: tzinfo, seen: Counter[str]) -> It
 
 
 def _ms(when: datetime, zone: tzinfo) -> int:
-    return (when - (when.replace(tzinfo=zone).utcoffset() or timedelta()) - _EPOCH) // timedelta(milliseconds=1)
+    # The offset is taken away by hand: where a date lies at the edge of what datetime can hold, astimezone would raise.
+    return since_epoch(when) - (when.replace(tzinfo=zone).utcoffset() or timedelta()) // timedelta(milliseconds=1)
 
 
 def _raw(line: str) -> bytes:
     return line.encode(errors="surrogateescape")[:LINE_BYTES]
+
+
+def _matches(head: Head) -> Fit:
+    return Fit.SURE if HEADER.match(head.first_line.decode(errors="replace")) else Fit.NO
+
+
+FORMAT = Format(
+    name="whatsapp",
+    order=40,
+    told=Told(
+        file="_chat.txt, or its ZIP",
+        graph="`whatsapp-<chat>`, by the file's name",
+        session="the day",
+        time="as it stands there",
+    ),
+    matches=_matches,
+    read=read,
+    files=FILE,
+    read_files=read_files,
+)

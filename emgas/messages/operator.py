@@ -40,7 +40,7 @@ class Inspection(Message):
 
 
 class Checkpoint(Message):
-    """A wish to the owner of a partition: write a snapshot of what you hold to where you keep snapshots."""
+    """A request to the owner of a partition: write a snapshot of what you hold to where you keep snapshots."""
 
     kind: Literal["checkpoint"] = "checkpoint"
 

@@ -20,7 +20,7 @@ from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
 
 
 def _kind(message: object) -> str:
-    """Return what a record of `turns` is; a turn need not say so."""
+    """Tell what a record of `turns` is; a turn need not say so."""
     kind = message.get("kind", "turn") if isinstance(message, dict) else getattr(message, "kind", "turn")
     return str(kind)
 

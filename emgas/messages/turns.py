@@ -12,6 +12,7 @@ from pydantic import Field
 
 from emgas import limits
 from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Name, Position, Role, Text
+from emgas.messages.memory_settings import PresetName, Settings
 
 
 class Turn(Message):
@@ -27,37 +28,13 @@ class Turn(Message):
     metadata: Metadata = Field(default_factory=dict)
 
 
-class Settings(Message):
-    """What may be changed about how a graph lives; what is not given keeps the preset's value (state/events/memory_settings.py).
-
-    Durations in ms.
-    """
-
-    half_life: int | None = Field(None, ge=1)
-    stability: int | None = Field(None, ge=0, le=1000)
-    prune_below: float | None = Field(None, ge=0, le=1)
-    episode_life: int | None = Field(None, ge=0)
-    recall_boost: float | None = Field(None, ge=0, le=10)
-    long_windows: int | None = Field(None, ge=0)
-    long_recalls: int | None = Field(None, ge=0)
-    long_tau: int | None = Field(None, ge=1)
-    long_beta: float | None = Field(None, ge=0.05, le=5)
-    decay_every: int | None = Field(None, ge=1)
-    consolidate_every: int | None = Field(None, ge=1)
-    idle: int | None = Field(None, ge=1)
-    grace: int | None = Field(None, ge=0)
-    least_turns: int | None = Field(None, ge=1)
-    duplicate_above: float | None = Field(None, gt=0, le=2)
-    undo_events: int | None = Field(None, ge=0, le=2**53)
-
-
 class Configure(Message):
     """How a graph is to live from here on: a preset, and what differs from it."""
 
     kind: Literal["configure"]
     id: Name
     graph: GraphId
-    preset: Literal["default", "forgetful", "elephant", "memorybank", "mofox"] = "default"
+    preset: PresetName = "default"
     settings: Settings = Field(default_factory=lambda: Settings())
 
 

@@ -26,12 +26,12 @@ MESSAGES: tuple[type[Message], ...] = (
 
 
 def generate() -> dict[str, bytes]:
-    """Return file name → content, for every message."""
+    """Make file name → content, for every message."""
     return {f"{model.__name__.lower()}.json": _file(model) for model in MESSAGES}
 
 
 def stale(folder: Path = FOLDER) -> list[str]:
-    """Return the names of the files in `folder` that are missing, differ, or describe no message."""
+    """Name the files in `folder` that are missing, differ, or describe no message."""
     expected = generate()
     present = {path.name: path.read_bytes() for path in folder.glob("*.json")}
     return sorted(name for name in expected.keys() | present.keys() if expected.get(name) != present.get(name))

@@ -13,10 +13,11 @@ written: the spans are recorded in its event.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from emgas.limits import EARLIEST_MS, LATEST_MS, SPANS_PER_TURN
+from emgas.times import DAY_MS, EPOCH, datetime_of
 from processors.dates import chinese as chinese_dates
 from processors.dates import english as english_dates
 from processors.dates.arithmetic import Days
@@ -24,9 +25,7 @@ from processors.dates.grammar import Grammar
 from processors.text.chinese import simplified
 from state.events.extraction_types import TimeSpan
 
-DAY_MS: Final = 86_400_000
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST: Final = date(1970, 1, 1).toordinal()
+_FIRST: Final = EPOCH.toordinal()
 
 
 def anchored(text: str, at: int, language: str) -> list[TimeSpan]:
@@ -48,7 +47,7 @@ def anchored(text: str, at: int, language: str) -> list[TimeSpan]:
 
 def day_of(at: int) -> date:
     """Return the day, in UTC, of a time in ms since 1970."""
-    return (_EPOCH + timedelta(milliseconds=at)).date()
+    return datetime_of(at).date()
 
 
 def days_of(span: TimeSpan) -> Days:

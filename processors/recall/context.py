@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
 from math import ceil, floor
 from typing import NamedTuple
 
+from emgas.times import format_utc
 from processors.dates.resolve import days_of, told
 from state.events.extraction_types import TimeSpan
 
@@ -36,7 +36,6 @@ _DENSE = re.compile(
     "\U00020000-\U0003ffff]"
 )
 _WORD = re.compile(r"[^\W_]+")
-_EPOCH = datetime(1970, 1, 1)
 
 
 class Passage(NamedTuple):
@@ -124,12 +123,7 @@ def most_lines(budget: int) -> int:
 
 def line(passage: Passage) -> str:
     """Return a passage as one line; its own line breaks become spaces, so that no text can pose as another's line."""
-    return f"[{utc(passage.at)}] {_flat(passage.speaker)}: {_flat(passage.text)}"
-
-
-def utc(at: int) -> str:
-    """Return ms since 1970 as "2023-05-08 13:56", UTC, rounded down to the minute."""
-    return (_EPOCH + timedelta(milliseconds=at)).isoformat(" ", "minutes")
+    return f"[{format_utc(passage.at)}] {_flat(passage.speaker)}: {_flat(passage.text)}"
 
 
 def tokens(text: str) -> int:

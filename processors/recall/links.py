@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from emgas.times import DAY_MS
 from processors.association import Edges
 from state.graph.view import GraphView, Integers
 
-T_MIN = 24 * 3600 * 1000  # ms: recalls within a day count as at one time
+T_MIN = DAY_MS  # recalls within a day count as at one time
 
 
 def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:

@@ -21,15 +21,14 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
 
 from emgas.errors import InvalidMessageError
-from emgas.times import milliseconds
+from emgas.times import datetime_of, milliseconds
+from emgas.wire import Record
 from replay.errors import BackupDamagedError, NoBackupError
-from replay.log import Record
 
 LINE_BYTES = 32 * 1024 * 1024  # the largest record, in base64, and room for the rest
 MOST_PARTITIONS = 10_000  # a memory with as many may be born of what a header says
@@ -37,7 +36,6 @@ HEADER, TRAILER = "io.emgas.backup.v1", "io.emgas.backup-end.v1"
 BEGIN = b'{"specversion":"1.0","id":"'
 _CHECK = re.compile(rb',"emgascheck":"[0-9a-f]{16}"\}\n')
 _CHECK_BYTES = len(b',"emgascheck":""}\n') + 16
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Header(NamedTuple):
@@ -130,7 +128,7 @@ def _stamp(at: int) -> dict[str, str]:
 
 
 def _time(at: int) -> str:
-    return (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return datetime_of(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _base64(value: bytes) -> str:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from contextlib import closing
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from emgas.times import datetime_of
 from replay.accepted_events import read_records
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
@@ -68,8 +68,8 @@ class Manifest(BaseModel):
     @property
     def name(self) -> str:
         """The name of the snapshot's directory: later states sort behind earlier ones."""
-        seconds, ms = divmod(self.created_at, 1000)
-        return f"{self.watermark:016d}-{datetime.fromtimestamp(seconds, UTC):%Y%m%dT%H%M%S}{ms:03d}Z"
+        created, ms = datetime_of(self.created_at), self.created_at % 1000
+        return f"{self.watermark:016d}-{created:%Y%m%dT%H%M%S}{ms:03d}Z"
 
     @property
     def title(self) -> str:

@@ -24,11 +24,12 @@ from emgas.errors import HaltedError, InvalidMessageError
 from emgas.importers.lines import BadLine, Item
 from emgas.messages.turns import Turn
 from emgas.validation import build
+from emgas.wire import Record
 from replay.accepted_events import read_records
 from replay.backup.backup import records
 from replay.backup.lines import LINE_BYTES, Header, header_of
 from replay.errors import NotRestorableError
-from replay.log import LogReader, Record
+from replay.log import LogReader
 from state.events.events import Claim, decode, encode
 from state.log_position import LogPosition
 

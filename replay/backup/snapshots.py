@@ -19,7 +19,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -27,6 +26,7 @@ from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
 
+from emgas.times import DAY_MS, datetime_of
 from replay.backup.manifest import FORMAT, File, Manifest, check_held, check_log, titled
 from replay.errors import NoSuchPlaceError, SnapshotRefusedError, SnapshotsUnreachableError
 from replay.log import LogReader
@@ -38,7 +38,7 @@ from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore
 
 MANIFEST: Final = "manifest.json"
-UNFINISHED_MS = 24 * 3600 * 1000  # a snapshot that is still without a manifest after that long is removed
+UNFINISHED_MS = DAY_MS  # a snapshot that is still without a manifest after that long is removed
 _PART: Final = MANIFEST + ".part"
 _NAME = re.compile(r"\d{16}-\d{8}T\d{9}Z")
 _CHUNK = 1 << 20
@@ -153,7 +153,7 @@ class Snapshots:
     def retain(self, partition: int, count: int, now: int) -> list[str]:
         """Remove all but the newest `count` of a partition's snapshots, and unfinished old ones; give their names."""
         finished = self.names(partition)
-        old = datetime.fromtimestamp((now - UNFINISHED_MS) // 1000, UTC).strftime("%Y%m%dT%H%M%S")
+        old = f"{datetime_of(now - UNFINISHED_MS):%Y%m%dT%H%M%S}"
         left = [name for name in self._all(partition) if name not in finished and _time_of(name) < old]
         for name in [*finished[count:], *left]:
             self.remove(partition, name)

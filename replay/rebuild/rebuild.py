@@ -13,11 +13,11 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from replay.accepted_events import AcceptedEvents, end_behind, read_records
 from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, histories, history
-from replay.log import LogReader, Record
+from replay.log import LogReader
 from replay.rebuild.plan import Plan
 from state.errors import LogRewrittenError, UnreadableEventError
 from state.events.events import Claim, decode, encode

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+if not {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"} & os.environ.keys():  # else the operator chose
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # our arrays are small: more threads only wait for each other, spinning
+
 from importlib.metadata import entry_points
 
 import typer

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from emgas.wire import as_mapping, cloud_event
-from replay.log import LogReader, Record
+from emgas.wire import ProducerRecord, Record, as_mapping, cloud_event
+from replay.log import LogReader
 from state.events.events import AnyEvent, WindowEvent, decode
 from state.log_position import UNKNOWN_CHAIN, Acceptance, LogPosition
 from streams.ingest.partition_writer import AppendedEvent
@@ -58,7 +58,7 @@ class ChangeFeed:
             (EVENT_OFFSET, str(offset).encode()),
             *cloud_event("change", f"{self._partition}-{offset}", graph_id),
         )
-        return await self._send(self._topic, self._partition, graph_id.encode(), value, headers)
+        return await self._send(ProducerRecord(self._topic, graph_id.encode(), value, headers, self._partition))
 
     async def catch_up(self, watermark: Callable[[], int]) -> None:
         """Send what was accepted and not sent, up to the offset `watermark()` of the last event that is folded."""

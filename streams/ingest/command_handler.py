@@ -17,15 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import ValidationError
 
 from emgas import limits
 from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Configure, Forget, Turn, Undo
+from emgas.times import HOUR_MS
 from emgas.validation import describe
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.forgetting import requested
 from processors.recall.dense import Embedder, model_name, vector_of
@@ -45,32 +46,19 @@ from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import fingerprint
 from state.partition import Partition
+from streams.errors import RejectedError
 
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
-LIVE_MS = 3_600_000  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
+LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 Command = Turn | Configure | Forget | Undo
-
-
-class Arrival(NamedTuple):
-    """A record of `turns` as it came; `timestamp` is the log's, in ms."""
-
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes
-    headers: dict[str, bytes]
-
-
-class RejectedError(Exception):
-    """The record cannot be accepted; the text says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """One record, the events it becomes, and what its sender is told."""
 
-    arrival: Arrival
+    arrival: Record
     events: list[DataEvent]
     status: Literal["accepted", "duplicate", "rejected"]
     turn: str | None
@@ -111,7 +99,7 @@ class CommandHandler:
         self._pending.clear()
         self._born.clear()
 
-    def read(self, arrival: Arrival) -> Command | Decision:
+    def read(self, arrival: Record) -> Command | Decision:
         """Read the command that `arrival` holds, or decide that it is rejected."""
         try:
             check_size(arrival.value)
@@ -123,7 +111,7 @@ class CommandHandler:
             return _rejected(arrival, None, str(why))
         return command
 
-    def decide(self, arrival: Arrival, command: Command) -> Decision:
+    def decide(self, arrival: Record, command: Command) -> Decision:
         """Decide which events account for `arrival`.  Before any command but a turn, all before it must be folded."""
         if isinstance(command, Configure):
             return self._configured(arrival, command)
@@ -156,7 +144,7 @@ class CommandHandler:
         known = None if graph is None else graph.passages.knows(turn.id)
         return self._pending.get((turn.graph, turn.id)) if known is None else known
 
-    def _recorded(self, arrival: Arrival, turn: Turn) -> Decision:
+    def _recorded(self, arrival: Record, turn: Turn) -> Decision:
         extractor = self._context.extractor
         said_at, now = arrival.timestamp if turn.at is None else turn.at, self._context.now()
         at = min(said_at, now + self._context.skew_ms)
@@ -201,15 +189,18 @@ class CommandHandler:
         preset = self._context.preset
         return [GraphConfigured(graph=graph_id, preset=preset, settings=PRESETS[preset], **UNSTAMPED)]
 
-    def _configured(self, arrival: Arrival, request: Configure) -> Decision:
-        settings = PRESETS[request.preset].model_copy(update=request.settings.model_dump(exclude_none=True))
+    def _configured(self, arrival: Record, request: Configure) -> Decision:
+        try:
+            settings = PRESETS[request.preset].changed(request.settings)
+        except ValidationError as error:  # each value is within its bounds, but they do not go together
+            return _rejected(arrival, request, explained(error))
         self._born.add(request.graph)
         event = GraphConfigured(
             src=arrival.offset, graph=request.graph, preset=request.preset, settings=settings, **UNSTAMPED
         )
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
 
-    def _forgotten(self, arrival: Arrival, request: Forget) -> Decision:
+    def _forgotten(self, arrival: Record, request: Forget) -> Decision:
         graph = self._state.graph(request.graph)
         if graph is None:
             return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to forget")
@@ -222,7 +213,7 @@ class CommandHandler:
         )
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
 
-    def _retracted(self, arrival: Arrival, request: Undo) -> Decision:
+    def _retracted(self, arrival: Record, request: Undo) -> Decision:
         graph = self._state.graph(request.graph)
         if graph is None:
             return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to undo")
@@ -254,7 +245,7 @@ class CommandHandler:
         return [concept.id for concept in self._context.extractor.of_query(text).concepts]
 
 
-def _rejected(arrival: Arrival, command: Command | None, reason: str) -> Decision:
+def _rejected(arrival: Record, command: Command | None, reason: str) -> Decision:
     event = TurnRejected(src=arrival.offset, reason=reason, **UNSTAMPED)
     return Decision(arrival, [event], "rejected", command.id if command else None, reason)
 

@@ -12,25 +12,19 @@ is skipped.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 from uuid import uuid4
 
-from emgas.errors import HaltedError
+from emgas.wire import ProducerRecord
 from replay.log import LogReader
 from state.events.events import AnyEvent, Claim, DataEvent, GraphData, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
+from streams.errors import AppendFailedError, FencedError
+from streams.transport.sender import Send
 
 KeyValue = tuple[bytes | None, bytes]  # of a record to be appended
-
-
-class FencedError(HaltedError):
-    """Another worker claimed the partition.  Operator action: none; this worker stops and is restarted."""
-
-
-class AppendFailedError(HaltedError):
-    """The log did not acknowledge in time.  Operator action: look after the broker; the worker restarts by itself."""
 
 
 class AppendedEvent(NamedTuple):
@@ -51,10 +45,10 @@ class EventLog(LogReader, Protocol):
 class ProducedLog:
     """An EventLog that a reader reads and a producer appends to.
 
-    send  called with topic, partition, key, value and headers; returns, once awaited, what to await for the ack
+    send  takes a record; returns, once awaited, what to await for the ack
     """
 
-    def __init__(self, reader: LogReader, topic: str, send: Callable[..., Any]) -> None:
+    def __init__(self, reader: LogReader, topic: str, send: Send) -> None:
         self.partitions = reader.partitions
         self.bounds = reader.bounds
         self.read = reader.read
@@ -63,8 +57,8 @@ class ProducedLog:
 
     async def append(self, partition: int, records: Sequence[KeyValue]) -> list[int]:
         """Append in order, pipelined; return the offsets once all are acknowledged."""
-        sent = [await self._send(self._topic, partition, key, value, ()) for key, value in records]
-        return [metadata.offset for metadata in await asyncio.gather(*sent)]
+        sent = [await self._send(ProducerRecord(self._topic, key, value, (), partition)) for key, value in records]
+        return [there.offset for there in await asyncio.gather(*sent)]
 
 
 class PartitionWriter:

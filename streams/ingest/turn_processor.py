@@ -13,16 +13,17 @@ from typing import NamedTuple
 
 import structlog
 
-from emgas.errors import HaltedError
 from emgas.messages.fields import Position
 from emgas.messages.turns import Outcome, Turn
+from emgas.wire import Record
 from processors.lifecycle.windows import WindowForecast, next_due
 from replay.log import LogReader
 from state.events.events import DataEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.partition import Partition
-from streams.ingest.command_handler import Arrival, CommandHandler, Decision
+from streams.errors import TurnsSkippedError
+from streams.ingest.command_handler import CommandHandler, Decision
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
 from streams.transport.sender import MessageSender, error_headers
@@ -34,12 +35,8 @@ TURNS_BETWEEN_YIELDS = 4  # extraction holds the event loop for about a millisec
 class Delivery(NamedTuple):
     """A record that was handed over, and what to call once it is accounted for in the log and the state."""
 
-    arrival: Arrival
+    arrival: Record
     done: Callable[[], object]
-
-
-class TurnsSkippedError(HaltedError):
-    """Turns between two deliveries were never delivered.  Operator action: none; the restarted worker reads them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +65,7 @@ class _Batch:
         self._events: list[DataEvent] = []
         self._forecasts: dict[str, WindowForecast] = {}
 
-    async def decide(self, arrival: Arrival) -> Decision:
+    async def decide(self, arrival: Record) -> Decision:
         """Decide what becomes of `arrival`; for all but a turn, on a state that has folded everything before it."""
         command = self._handler.read(arrival)
         if isinstance(command, Decision):
@@ -199,18 +196,18 @@ class TurnProcessor:
                 )
         log.warning("hole in turns", partition=self._writer.partition, start=start, end=end)
 
-    async def _decide(self, arrival: Arrival, batch: _Batch) -> None:
+    async def _decide(self, arrival: Record, batch: _Batch) -> None:
         decision = await batch.decide(arrival)
         if decision.reason is not None:
             partition, reason = self._writer.partition, decision.reason
             errors = error_headers(self._context.turns_topic, partition, arrival.offset, reason)
-            await self._context.sender.dead_letter(arrival.key, arrival.value, arrival.headers, errors)
+            await self._context.sender.dead_letter(arrival, errors)
             log.warning("turn rejected", partition=partition, offset=arrival.offset, reason=reason)
         await batch.add(decision)
 
     async def _tell(self, decision: Decision) -> None:
         sender, arrival = self._context.sender, decision.arrival
-        address = sender.address(arrival.headers)
+        address = sender.address(arrival)
         if address is not None:
             watermark = self._writer.state.head.watermark
             position = Position(partition=self._writer.partition, watermark=watermark, source=arrival.offset)

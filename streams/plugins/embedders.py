@@ -1,4 +1,4 @@
-"""Models of text embeddings, local or installed; nothing is ever fetched.  Each is an Embedder (processors/recall/dense.py).
+"""Models of text embeddings, local or installed; nothing is ever fetched.  Each: Embedder (processors/recall/dense.py).
 
     FILE.npz    a table of word vectors: `words` (v,) texts, `vectors` (v, d).  A text is the mean of its words: each as
                 it is written, else casefolded, else in simplified characters, else its dictionary form
@@ -24,10 +24,9 @@ import numpy as np
 
 from emgas.errors import HaltedError, InvalidMessageError, NotInstalledError
 from emgas.limits import DIMENSIONS
-from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.dense import Embedder, Vectors, unit
 from processors.text.chinese import simplified
-from processors.text.language import clean
+from processors.text.language import Language, clean
 
 AT_ONCE = 32  # texts encoded together
 MOST_TOKENS = 256  # of a text that an encoder reads; longer ones are cut
@@ -35,7 +34,7 @@ _IMPORTABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
 def load(path: Path) -> Embedder:
-    """Return the model that `path` names.
+    """Load the model that `path` names.
 
     Raises InvalidMessageError when there is none, NotInstalledError when a package is missing.
     """
@@ -66,7 +65,7 @@ def _installed(path: str) -> Embedder:
 
 
 def chosen(path: Path | None) -> Embedder | None:
-    """Return the model that EMGAS_EMBEDDER names, None without one.  Raises HaltedError when it cannot be used."""
+    """Load the model that EMGAS_EMBEDDER names, None without one.  Raises HaltedError when it cannot be used."""
     if path is None:
         return None
     try:
@@ -95,15 +94,15 @@ class WordVectors:
         self.name, self.version = path.stem, _hash(path)
         self._rows = {word: row for row, word in reversed(list(enumerate(words.tolist())))}
         self._vectors = vectors.astype(np.float32)
-        self._language = YakeExtractor().language
+        self._language = Language("en", ())  # only cuts and normalises here, so it needs no function words
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) the mean vector of each text's words, of length 1; zeros where no word is in the table."""
+        """Embed as (n, d) the mean vector of each text's words, of length 1; zeros where no word is in the table."""
         made = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
-        for number, text in enumerate(texts):
-            rows = list(self._known(text))
-            if rows:
-                made[number] = self._vectors[rows].mean(axis=0)
+        for row, text in enumerate(texts):
+            known = list(self._known(text))
+            if known:
+                made[row] = self._vectors[known].mean(axis=0)
         return unit(made)
 
     def _known(self, text: str) -> Iterator[int]:
@@ -130,7 +129,7 @@ class Encoder:
         self.name, self.version = path.resolve().name, _hash(model, path / "tokenizer.json")
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, d) the mean vector of each text's tokens, of length 1."""
+        """Embed as (n, d) the mean vector of each text's tokens, of length 1."""
         parts = [self._encoded(texts[start : start + AT_ONCE]) for start in range(0, len(texts), AT_ONCE)]
         return unit(np.concatenate(parts)) if parts else np.zeros((0, 1), np.float32)
 
@@ -147,7 +146,7 @@ class Encoder:
 
 
 def _mean(tokens: Any, attended: Any) -> Vectors:
-    """Return (n, d) the mean of the vectors (n, t, d) of the tokens that count."""
+    """Average the vectors (n, t, d) of the tokens that count into (n, d)."""
     weight = attended[:, :, None].astype(np.float32)
     mean: Vectors = (tokens * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1)
     return mean

@@ -18,7 +18,7 @@ from processors.extraction.extractor import Extractor
 
 
 def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
-    """Return the extractor that `path` names, its dictionaries loaded: no turn or question has to wait for them.
+    """Load the extractor that `path` names, with its dictionaries: no turn or question has to wait for them.
 
     words   Chinese words that its dictionary lacks
 
@@ -31,7 +31,8 @@ def load(path: str, language: str, words: Sequence[str] = ()) -> Extractor:
     except (ImportError, AttributeError, TypeError) as error:
         raise HaltedError(
             f"EMGAS_EXTRACTOR={path} gives no extractor ({error}): name an importable package.module.name that is "
-            "called with a language (and the words of EMGAS_WORDS) and returns what processors/extraction/extractor.py describes"
+            "called with a language (and the words of EMGAS_WORDS) and returns what processors/extraction/extractor.py "
+            "describes"
         ) from error
     made.of_turn("warm up 热身", speaker="nobody", at=0)
     made.of_query("warm 热身")

@@ -23,22 +23,23 @@ from pydantic import ValidationError
 from emgas.errors import TransportError
 from emgas.messages.fields import Position
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect
-from emgas.messages.queries import Describe, Failure, FailureCode, Query, Reply, Timing
+from emgas.messages.queries import Describe, Failure, Query, Reply, Timing
 from emgas.messages.topics import REQUEST
-from emgas.wire import DEADLINE, ReplyAddress, partition_of
+from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.extraction.extractor import Extractor
 from processors.recall.dense import Embedder
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import LogRewrittenError
 from state.events.events import UNSTAMPED, ConceptsRecalled
-from streams.ingest.command_handler import Arrival, RejectedError, check_size, explained
+from streams.errors import RefusedError, RejectedError
+from streams.ingest.command_handler import check_size, explained
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
 from streams.query.answer import Asking, Recalled, Seen
 from streams.query.as_of_cache import AsOfCache
 from streams.query.replies import description, inspection, position_of, reply_to
-from streams.recovery.snapshots import SnapshotTaker
+from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
 from streams.transport.sender import MessageSender, error_headers
 
@@ -46,14 +47,6 @@ log = structlog.get_logger()
 PATIENCE_MS = 10_000  # how long a question without a deadline may wait
 LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `queries_at_once`
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
-
-
-class RefusedError(Exception):
-    """The question gets a Failure."""
-
-    def __init__(self, code: FailureCode, message: str) -> None:
-        super().__init__(message)
-        self.failure = Failure(code=code, message=message)
 
 
 class QueryHandler:
@@ -87,9 +80,9 @@ class QueryHandler:
         self._appending: set[asyncio.Task[None]] = set()
         self._long = asyncio.Lock()  # for one long question at a time: several threads would starve the loop
 
-    async def take(self, number: int, arrival: Arrival) -> None:
+    async def take(self, number: int, arrival: Record) -> None:
         """Start answering a record of `queries` from partition `number`."""
-        to = self._outbox.address(arrival.headers)
+        to = self._outbox.address(arrival)
         if len(self._tasks) >= self._settings.queries_at_once:
             failure = Failure(code="overloaded", message="too many questions at once: ask again later")
             await self._outbox.answer(to, "failure", failure)
@@ -109,7 +102,7 @@ class QueryHandler:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._past.forget()
 
-    async def _answer(self, number: int, arrival: Arrival, to: ReplyAddress | None) -> None:
+    async def _answer(self, number: int, arrival: Record, to: ReplyAddress | None) -> None:
         deadline = _deadline(arrival)
         if deadline <= self._now():
             log.info("question expired", partition=number, offset=arrival.offset)
@@ -123,7 +116,7 @@ class QueryHandler:
             await self._outbox.answer(to, "failure", failure)
             self._halt(error)
 
-    async def _reply(self, number: int, arrival: Arrival, to: ReplyAddress | None, deadline: int) -> None:
+    async def _reply(self, number: int, arrival: Record, to: ReplyAddress | None, deadline: int) -> None:
         request = await self._parsed(number, arrival)
         owner = self._owners.get(number)
         if owner is None:
@@ -179,14 +172,14 @@ class QueryHandler:
         position = Position(partition=number, watermark=taken.watermark, source=taken.source)
         return Checkpointed(snapshot=taken.name, position=position, bytes=taken.bytes)
 
-    async def _parsed(self, number: int, arrival: Arrival) -> Query | Inspect | Describe | Checkpoint:
+    async def _parsed(self, number: int, arrival: Record) -> Query | Inspect | Describe | Checkpoint:
         try:
             check_size(arrival.value)
             return REQUEST.validate_json(arrival.value)
         except (RejectedError, ValidationError) as error:
             reason = explained(error) if isinstance(error, ValidationError) else str(error)
             errors = error_headers(self._settings.topics.queries, number, arrival.offset, reason)
-            await self._outbox.dead_letter(arrival.key, arrival.value, arrival.headers, errors)
+            await self._outbox.dead_letter(arrival, errors)
             raise RefusedError("invalid", reason) from None
 
     def _check_place(self, number: int, query: Query | Describe) -> None:
@@ -280,9 +273,9 @@ def _ms_since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def _deadline(arrival: Arrival) -> int:
+def _deadline(arrival: Record) -> int:
     """Return until when (ms) an answer is wanted; a header that is no number counts as none."""
-    given = arrival.headers.get(DEADLINE, b"")
+    given = as_mapping(arrival.headers).get(DEADLINE, b"")
     if not given.isdigit() or len(given) > 15:
         return arrival.timestamp + PATIENCE_MS
     return min(int(given), arrival.timestamp + LONGEST_MS)

@@ -5,7 +5,7 @@ Faust's own recovery and standbys then rebuild and follow a partition by folding
     persisted_offset         = the fold's watermark: recovery reads on from there
     apply_changelog_batch    = fold, then flush (state and watermark in one batch)
     on_rebalance             opens what is assigned, checks it against the log, closes what is not
-    on_recovery_completed    hands the recovered active partitions to the owners, which claim them
+    on_recovery_completed    hands the recovered active partitions to the worker, which claims them
 
 and what it must not: write items, set offsets, send to the changelog: those raise.
 
@@ -14,7 +14,8 @@ and skips a truncated head of the log.  So every entry here hands its failure to
 
 Nor does it always deliver the next record: what its queue still holds of a partition that was taken away and comes back
 goes on beyond what was dropped in between.  Folded, such a hole would make every event after it a gap, silently.  So
-what does not continue the fold is left out, and whoever claims the partition reads it from the log (streams/ingest/partition_writer.py).
+what does not continue the fold is left out, and whoever claims the partition reads it from the log
+(streams/ingest/partition_writer.py).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ Claiming = Callable[[set[int]], Awaitable[None]]
 
 
 class Partitions:
-    """The folds that this worker keeps, active and standby, by partition number."""
+    """The folds that this worker keeps, active and standby, by partition."""
 
     def __init__(self, settings: Settings, reader: LogReader) -> None:
         self._settings = settings
@@ -61,67 +62,69 @@ class Partitions:
         away: whoever has that one now reads it from the log.
         """
         touched = set()
-        for number, offset, value in records:
-            state = self.open.get(number)
-            if state is not None and self._is_next(number, state.head.watermark, offset):
+        for partition, offset, value in records:
+            state = self.open.get(partition)
+            if state is not None and self._is_next(partition, state.head.watermark, offset):
                 state.fold(offset, value)
-                touched.add(number)
-        for number in touched:
-            self.open[number].flush()
+                touched.add(partition)
+        for partition in touched:
+            self.open[partition].flush()
 
-    def _is_next(self, number: int, watermark: int, offset: int) -> bool:
-        if offset > watermark + 1 and number not in self._behind:
-            log.warning("recovery left records out", partition=number, folded_to=watermark, delivered=offset)
-            self._behind.add(number)
+    def _is_next(self, partition: int, watermark: int, offset: int) -> bool:
+        if offset > watermark + 1 and partition not in self._behind:
+            log.warning("recovery left records out", partition=partition, folded_to=watermark, delivered=offset)
+            self._behind.add(partition)
         return offset == watermark + 1
 
-    async def hold(self, numbers: set[int]) -> None:
+    async def hold(self, partitions: set[int]) -> None:
         """Open exactly these partitions, each checked against the log; close all others."""
         self._behind.clear()
-        for number in set(self.open) - numbers:
-            self.open.pop(number).close()
-        for number in numbers - set(self.open):
-            await snapshots.restore_missing(self._settings, number, self._reader)
-            self.open[number] = self._opened(number)  # before it is checked: `close` then closes it, whatever happens
-            await self._check(number)
+        for partition in set(self.open) - partitions:
+            self.open.pop(partition).close()
+        for partition in partitions - set(self.open):
+            await snapshots.restore_missing(self._settings, partition, self._reader)
+            self.open[partition] = self._opened(
+                partition
+            )  # before it is checked: `close` then closes it, whatever happens
+            await self._check(partition)
 
-    async def _check(self, number: int) -> None:
-        head = self.open[number].head
-        start, end = await self._reader.bounds(number)
-        if head.watermark >= end or not await folded_from(self._reader, number, head):
-            self._start_anew(number, end)
-            head = self.open[number].head
+    async def _check(self, partition: int) -> None:
+        head = self.open[partition].head
+        start, end = await self._reader.bounds(partition)
+        if head.watermark >= end or not await folded_from(self._reader, partition, head):
+            self._start_anew(partition, end)
+            head = self.open[partition].head
         if start > head.watermark + 1:
             raise LogRewrittenError(
-                f"the log of partition {number} begins at offset {start}, but the state ends at {head.watermark}: "
+                f"the log of partition {partition} begins at offset {start}, but the state ends at {head.watermark}: "
                 "events are missing. The topic must be kept for ever (retention.ms=-1); restore the log, or a store "
                 "that reaches further."
             )
 
-    def _opened(self, number: int) -> Partition:
-        self._stores[number] = RocksStore(self._settings.store_of(number))
-        return Partition(self._stores[number], self._settings.cached_graphs)
+    def _opened(self, partition: int) -> Partition:
+        self._stores[partition] = RocksStore(self._settings.store_of(partition))
+        return Partition(self._stores[partition], self._settings.cached_graphs)
 
-    def _start_anew(self, number: int, end: int) -> None:
+    def _start_anew(self, partition: int, end: int) -> None:
         """Set the store aside: it holds events that the log lost, so it is no fold of it, but may be their last copy.
 
         Only the last such store is kept.
         """
-        state, store = self.open.pop(number), self._settings.store_of(number)
-        aside = store.with_name(f"{number}.set-aside")
-        told = {"partition": number, "watermark": state.head.watermark, "end": end, "kept": str(aside)}
+        state, store = self.open.pop(partition), self._settings.store_of(partition)
+        aside = store.with_name(f"{partition}.set-aside")
+        told = {"partition": partition, "watermark": state.head.watermark, "end": end, "kept": str(aside)}
         log.warning("store is of another log: folding anew", **told)
         state.close()
         shutil.rmtree(aside, ignore_errors=True)
         store.rename(aside)
-        self.open[number] = self._opened(number)
+        self.open[partition] = self._opened(partition)
 
-    def checkpoint(self, number: int, path: Path) -> None:
-        """Make the new directory `path` a store of what partition `number` has folded.  Raises SnapshotRefusedError."""
-        if number not in self._stores or number not in self.open:
-            raise SnapshotRefusedError(f"partition {number} was taken away from this worker: ask its new owner")
-        self.open[number].flush()
-        self._stores[number].checkpoint(path)
+    def checkpoint(self, partition: int, path: Path) -> None:
+        """Make the new directory `path` a store of what is folded of `partition`.  Raises SnapshotRefusedError."""
+        if partition not in self._stores or partition not in self.open:
+            raise SnapshotRefusedError(f"partition {partition} was taken away from this worker: ask its new owner")
+        self.open[partition].flush()
+        self._stores[partition].checkpoint(path)
 
     def close(self) -> None:
         """Flush and close everything."""
@@ -139,7 +142,7 @@ class FoldStore(Store[bytes, bytes]):
         self._halt = halt
 
     def persisted_offset(self, tp: TP) -> int | None:
-        """Return the watermark, -1 for an empty fold: for None, Faust would go on where an earlier fold stood."""
+        """Give the watermark, -1 for an empty fold: for None, Faust would go on where an earlier fold stood."""
         state = self._partitions.open.get(tp.partition)
         return None if state is None else state.head.watermark
 
@@ -193,7 +196,7 @@ class EventTable(Table[bytes, bytes]):
         return FoldStore(self.app, self, self._folds, self._halt)
 
     def send_changelog(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("events are appended by their partition's owner (streams/ingest/partition_writer.py)")
+        raise TypeError("events are appended by their partition's writer (streams/ingest/partition_writer.py)")
 
     async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
         try:

@@ -14,16 +14,17 @@ import asyncio
 import hashlib
 import multiprocessing
 import os
+import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
-from ctypes import Array, c_longlong
 from functools import partial
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import parent_process
+from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from emgas.errors import DataDirectoryInUseError
 from replay.rebuild.plan import Plan
@@ -36,14 +37,49 @@ from streams.transport.select import readable
 LOOK_EVERY = 0.1  # seconds between two looks at how far the children are
 PATIENCE = 10.0  # seconds until a store that somebody holds is taken for being in use
 
-SHORT = 20_000  # records
-
-_reached: Array[c_longlong]  # in a child: how far each partition is read, and at _STOP whether to give up
-_STOP = -1
+SHORT = 20_000  # records; fewer are folded in the parent
 
 
-class _Stopped(Exception):
+class _StoppedError(Exception):
     """Another child failed, or the parent was interrupted."""
+
+
+class Progress:
+    """How far each partition is read, and whether to give up: memory that a job carries into a child by its name.
+
+    0 | stopped, q |     8 (1 + partition) | offset after the last record read, q
+    """
+
+    def __init__(self, partitions: int) -> None:
+        self._partitions = partitions
+        self._memory = SharedMemory(create=True, size=8 * (1 + partitions))
+
+    @property
+    def _cells(self) -> memoryview:
+        assert self._memory.buf is not None  # noqa: S101 - it is until the memory is given back
+        return self._memory.buf
+
+    def tell(self, partition: int, offset: int) -> None:
+        """Note that `partition` is read up to `offset`.  Raises _StoppedError when all shall give up."""
+        struct.pack_into("q", self._cells, 8 * (1 + partition), offset)
+        if struct.unpack_from("q", self._cells)[0]:
+            raise _StoppedError
+
+    def stop(self) -> None:
+        """Let every child give up at the next record that it tells."""
+        struct.pack_into("q", self._cells, 0, 1)
+
+    def read(self) -> int:
+        """Count the records that all together have read."""
+        return sum(struct.unpack_from(f"{self._partitions}q", self._cells, 8))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the memory back: whoever made it, once the children have ended."""
+        self._memory.close()
+        self._memory.unlink()
 
 
 class Job(NamedTuple):
@@ -51,28 +87,28 @@ class Job(NamedTuple):
 
     settings: Settings
     plan: Plan
-    number: int
+    partition: int
     directory: Path
 
 
 def rebuild_all(
     settings: Settings, plan: Plan, directory: Path, jobs: int, show: Callable[[int], None] = lambda _: None
 ) -> list[Rebuilt]:
-    """Fold every partition of `plan` below `directory`, in at most `jobs` processes; return them by number.
+    """Fold every partition of `plan` below `directory`, in at most `jobs` processes; give them in order of partition.
 
     `show` is told from time to time how many records are read.  Raises as `replay.rebuild.rebuild`, TransportError.
     """
-    work = [Job(settings, plan, number, directory) for number in range(len(plan.ends))]
+    work = [Job(settings, plan, partition, directory) for partition in range(len(plan.ends))]
     if jobs == 1 or sum(plan.ends) <= SHORT:
         return asyncio.run(_fold_here(work, show))
     context = multiprocessing.get_context("spawn")  # forked, a child would share open files and threads with us
-    reached: Array[c_longlong] = context.Array("q", len(plan.ends) + 1, lock=False)
-    with ProcessPoolExecutor(min(jobs, len(work)), context, _begin, (reached,)) as children:
-        running = [children.submit(_fold, job) for job in work]
+    progress = Progress(len(work))
+    with progress, ProcessPoolExecutor(min(jobs, len(work)), context, _end_with_parent) as children:
+        running = [children.submit(_fold, job, progress) for job in work]
         try:
-            return _finished(running, lambda: show(sum(reached[:_STOP])))
+            return _finished(running, lambda: show(progress.read()))
         finally:
-            reached[_STOP] = True
+            progress.stop()
 
 
 def _finished(running: Sequence[Future[Rebuilt]], look: Callable[[], None]) -> list[Rebuilt]:
@@ -87,50 +123,43 @@ def _finished(running: Sequence[Future[Rebuilt]], look: Callable[[], None]) -> l
 
 
 def combined(digests: Sequence[str]) -> str:
-    """Return one digest over the partitions' digests, in order of partition."""
+    """Combine the partitions' digests, in order of partition, into one."""
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
-def _begin(reached: Array[c_longlong]) -> None:
-    """Make a child ready: where it tells how far it is, and that it ends when its parent does."""
-    global _reached
-    _reached = reached
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
 def _end_with_parent() -> None:
+    """Have this child end when its parent does."""
+    threading.Thread(target=_await_parent, daemon=True).start()
+
+
+def _await_parent() -> None:
     parent = parent_process()
     if parent is not None:
         wait_for([parent.sentinel])
         os._exit(1)
 
 
-def _fold(job: Job) -> Rebuilt:
-    def tell(offset: int) -> None:
-        _reached[job.number] = offset
-        if _reached[_STOP]:
-            raise _Stopped
-
-    return asyncio.run(_fold_partition(job, tell))
+def _fold(job: Job, progress: Progress) -> Rebuilt:
+    return asyncio.run(_fold_partition(job, partial(progress.tell, job.partition)))
 
 
 async def _fold_here(work: Sequence[Job], show: Callable[[int], None]) -> list[Rebuilt]:
     """Fold one partition after the other."""
     reached = [0] * len(work)
 
-    def tell(number: int, offset: int) -> None:
-        reached[number] = offset
+    def tell(partition: int, offset: int) -> None:
+        reached[partition] = offset
         show(sum(reached))
 
-    return [await _fold_partition(job, partial(tell, job.number)) for job in work]
+    return [await _fold_partition(job, partial(tell, job.partition)) for job in work]
 
 
 async def _fold_partition(job: Job, tell: Callable[[int], None]) -> Rebuilt:
-    store = _opened(job.directory / str(job.number))
+    store = _opened(job.directory / str(job.partition))
     try:
         async with readable(job.settings) as topics:
             log = Told(topics.reader(job.settings.topics.events), tell)
-            return await rebuild(log, job.number, job.plan, store)
+            return await rebuild(log, job.partition, job.plan, store)
     finally:
         store.close()
 

@@ -1,21 +1,9 @@
-"""A worker's snapshots: taken while it works, and fetched before it opens a store that it does not have.
-
-Taking one holds up the worker only for the checkpoint, which is hard links; hashing and copying go on beside it.
-"""
+"""A partition's store, fetched from the newest good snapshot before a worker opens a store that it does not have."""
 
 from __future__ import annotations
 
-import asyncio
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Protocol
-
 import structlog
 
-from replay.backup.manifest import Manifest, described
 from replay.backup.snapshots import Snapshots, restore
 from replay.errors import SnapshotsUnreachableError
 from replay.log import LogReader
@@ -24,76 +12,22 @@ from streams.settings import Settings
 log = structlog.get_logger()
 
 
-class Checkpointed(Protocol):
-    """What can be asked for a checkpoint of a partition (streams/recovery/event_table.py)."""
-
-    def checkpoint(self, number: int, path: Path) -> None:
-        """Make the new directory `path` a store of what partition `number` has folded by now."""
-
-
-class SnapshotTaker:
-    """Takes snapshots of `folds` to where `settings` say.  `now` returns ms since the epoch."""
-
-    def __init__(self, settings: Settings, folds: Checkpointed, reader: LogReader, now: Callable[[], int]) -> None:
-        self._settings = settings
-        self._folds = folds
-        self._reader = reader
-        self._now = now
-        self._one_at_a_time = asyncio.Lock()
-        self._is_first = True
-
-    @property
-    def is_wanted(self) -> bool:
-        """Return whether there is a place for snapshots."""
-        return self._settings.snapshots is not None
-
-    async def take(self, number: int) -> Manifest:
-        """Take a snapshot of a partition that is open, and remove those that are too many.
-
-        Raises SnapshotsUnreachableError, SnapshotRefusedError (nothing is folded yet), StoreCorruptError.
-        """
-        assert self._settings.snapshots is not None  # noqa: S101 - asked before
-        snapshots = Snapshots(self._settings.snapshots, self._settings.prefix)
-        async with self._one_at_a_time:
-            with self._place() as checkpoint:
-                self._folds.checkpoint(number, checkpoint)
-                manifest = await described(self._reader, number, self._settings.prefix, checkpoint, self._now())
-                await asyncio.to_thread(snapshots.write, manifest, checkpoint)
-            await asyncio.to_thread(snapshots.retain, number, self._settings.snapshots_kept, self._now())
-        log.info("snapshot taken", partition=number, snapshot=manifest.name, bytes=manifest.bytes)
-        return manifest
-
-    @contextmanager
-    def _place(self) -> Iterator[Path]:
-        """Give the path of a new directory, and remove it at the end.
-
-        No path is given twice: the thread of a snapshot that was given up may still read from its own.
-        """
-        place = self._settings.home / "checkpoints"
-        if self._is_first:
-            shutil.rmtree(place, ignore_errors=True)  # of a worker that was killed
-            self._is_first = False
-        place.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as directory:
-            yield Path(directory) / "store"
-
-
-async def restore_missing(settings: Settings, number: int, reader: LogReader) -> None:
+async def restore_missing(settings: Settings, partition: int, reader: LogReader) -> None:
     """Fetch the newest good snapshot of a partition whose store is not there; without one, it is folded anew.
 
     What cannot be used is logged, never fatal: the log has everything.
     """
-    if settings.snapshots is None or settings.store_of(number).exists():
+    if settings.snapshots is None or settings.store_of(partition).exists():
         return
     try:
         manifest = await restore(
-            Snapshots(settings.snapshots, settings.prefix), number, reader, settings.store_of(number), _refused
+            Snapshots(settings.snapshots, settings.prefix), partition, reader, settings.store_of(partition), _refused
         )
     except SnapshotsUnreachableError as error:
-        log.error("no snapshots: folding from the beginning", partition=number, error=str(error))
+        log.error("no snapshots: folding from the beginning", partition=partition, error=str(error))
         return
     if manifest is not None:
-        log.info("snapshot restored", partition=number, snapshot=manifest.name, watermark=manifest.watermark)
+        log.info("snapshot restored", partition=partition, snapshot=manifest.name, watermark=manifest.watermark)
 
 
 def _refused(why: str) -> None:

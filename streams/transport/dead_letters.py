@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from emgas.wire import as_mapping
-from replay.log import LogReader, Record
+from emgas.wire import Record, as_mapping
+from replay.log import LogReader
 
 
 class DeadLetter(NamedTuple):
@@ -25,7 +25,7 @@ class DeadLetter(NamedTuple):
 
 
 async def read_all(log: LogReader) -> list[DeadLetter]:
-    """Return what the topic `dead-letters` keeps, oldest first."""
+    """Read what the topic `dead-letters` keeps, oldest first."""
     letters = []
     for partition in range(await log.partitions()):
         start, end = await log.bounds(partition)

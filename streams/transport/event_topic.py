@@ -11,21 +11,21 @@ must, because somebody wrote meanwhile, ends a restore.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
 
-from emgas.client.kafka import FAILURES
+from emgas.client.kafka import kafka_errors
 from emgas.errors import TransportError
-from emgas.wire import TopicNames
+from emgas.wire import ProducerRecord, Record, TopicNames
 from replay.backup.restore import WritableLog
-from replay.log import LogReader, Record
+from replay.log import LogReader
 from streams.settings import Settings
 from streams.transport import select
-from streams.transport.embedded.log import EmbeddedLog, NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import RECORD_BYTES
@@ -48,19 +48,15 @@ async def reading(settings: Settings) -> AsyncIterator[LogReader]:
 async def writing(settings: Settings, partitions: int) -> AsyncIterator[WritableLog]:
     """Give the topic `events` to write.  Raises TransportError, DataDirectoryInUseError."""
     if settings.is_embedded:
-        async with select.found(settings.model_copy(update={"partitions": partitions})):
-            log = open_log(settings.home)
-            try:
-                yield _EmbeddedTopic(log, settings.topics)
-            finally:
-                log.close()
+        with select.opened(settings.model_copy(update={"partitions": partitions})) as log:
+            yield _EmbeddedTopic(log, settings.topics)
         return
     async with select.found(settings):  # its topics are checked
         await _refuse_members(settings)
         producer = AIOKafkaProducer(
             bootstrap_servers=settings.bootstrap, acks="all", enable_idempotence=True, max_request_size=RECORD_BYTES
         )
-        with _told_as_ours(settings.bootstrap):
+        with kafka_errors(settings.bootstrap):
             try:
                 await producer.start()
                 yield _KafkaTopic(settings.bootstrap, settings.topics, producer)
@@ -75,13 +71,13 @@ class _EmbeddedTopic(EmbeddedReader):
         self._turns = EmbeddedReader(log, topics.turns)
 
     async def sources(self, partition: int) -> int:
-        """Return the offset after the last record of `turns`."""
+        """Give the offset after the last record of `turns`."""
         return (await self._turns.bounds(partition))[1]
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
         """Append in one transaction."""
         return self._writable.append(
-            [NewRecord(self._topic, partition, r.key, r.value, r.headers, r.timestamp) for r in records]
+            [ProducerRecord(self._topic, r.key, r.value, r.headers, partition, r.timestamp) for r in records]
         )
 
 
@@ -92,7 +88,7 @@ class _KafkaTopic(KafkaReader):
         self._turns = KafkaReader(bootstrap, topics.turns)
 
     async def sources(self, partition: int) -> int:
-        """Return the offset after the last record of `turns`."""
+        """Give the offset after the last record of `turns`."""
         return (await self._turns.bounds(partition))[1]
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
@@ -107,7 +103,7 @@ class _KafkaTopic(KafkaReader):
 async def _refuse_members(settings: Settings) -> None:
     """Raise TransportError while workers are in the consumer group, which is named as the topics' prefix."""
     admin = AIOKafkaAdminClient(bootstrap_servers=settings.bootstrap)
-    with _told_as_ours(settings.bootstrap):
+    with kafka_errors(settings.bootstrap):
         try:
             await admin.start()
             responses = await admin.describe_consumer_groups([settings.prefix])
@@ -119,11 +115,3 @@ async def _refuse_members(settings: Settings) -> None:
             f"{members} worker(s) of {settings.prefix} are running: stop them before a log is restored, and start them "
             "again afterwards"
         )
-
-
-@contextmanager
-def _told_as_ours(bootstrap: str) -> Iterator[None]:
-    try:
-        yield
-    except FAILURES as error:
-        raise TransportError(f"Kafka at {bootstrap}: {type(error).__name__} {error}") from error

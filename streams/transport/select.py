@@ -1,23 +1,29 @@
-"""The two transports behind one face: find the topics, create them, describe them.  Nobody else asks which it is."""
+"""The two transports behind one face: find the topics, create them, describe them.  Nobody else asks which it is.
+
+The embedded log has one owner: `opened` (and `found`, which uses it), for as long as its block lasts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
-from yarl import URL
+from faust.types import AppT
+from faust.types.transports import TransportT
 
 from emgas.errors import TransportError
 from replay.log import LogReader
 from streams.settings import Settings
-from streams.transport.drivers import embedded_broker, kafka_broker
 from streams.transport.embedded.admin import EmbeddedTopics
-from streams.transport.embedded.log import EmbeddedLog, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
+from streams.transport.kafka.transport import KafkaTransport
 from streams.transport.topic_plan import TopicDescription, differences, plan
 
 log = structlog.get_logger()
@@ -27,11 +33,11 @@ log = structlog.get_logger()
 class Transport:
     """What carries the topics: how Faust and a reader reach it, and what was found there.
 
-    broker        Faust's broker setting                  reader        topic → what reads it
+    driver        Faust app → its transport               reader        topic → what reads it
     partitions    of the keyed topics                     destinations  allowed reply topics → partition count
     """
 
-    broker: Sequence[URL]
+    driver: Callable[[AppT], TransportT]
     partitions: int
     reader: Callable[[str], LogReader]
     destinations: Mapping[str, int]
@@ -39,18 +45,24 @@ class Transport:
 
 @asynccontextmanager
 async def found(settings: Settings) -> AsyncIterator[Transport]:
-    """Give the carrier that `settings` name, its topics checked.  The embedded log is opened, and born if need be.
+    """Give the transport that `settings` name, its topics checked.  The embedded log is opened, and born if need be.
 
     Raises TransportError, DataDirectoryInUseError.
     """
-    if not settings.is_embedded:
+    if settings.is_embedded:
+        with opened(settings) as log:
+            yield embedded(settings, log)
+    else:
         yield await _kafka(settings)
-        return
-    with _log(settings) as log:
-        names = settings.topics
-        destinations = {topic: log.partitions(topic) for topic in (names.replies, *settings.reply_topics)}
-        broker = embedded_broker(settings.home)
-        yield Transport(broker, log.partitions(names.turns), lambda topic: EmbeddedReader(log, topic), destinations)
+
+
+def embedded(settings: Settings, log: EmbeddedLog) -> Transport:
+    """Make a transport of an open log; its topics are born if need be."""
+    _give_birth(settings, log)
+    names = settings.topics
+    destinations = {topic: log.partitions(topic) for topic in (names.replies, *settings.reply_topics)}
+    driver = partial(EmbeddedTransport, log)
+    return Transport(driver, log.partitions(names.turns), lambda topic: EmbeddedReader(log, topic), destinations)
 
 
 @dataclass(frozen=True)
@@ -94,40 +106,43 @@ async def _kafka(settings: Settings) -> Transport:
     if len(set(counts.values())) > 1:
         raise TransportError(f"{counts}: these topics must have equally many partitions; create them anew")
     destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
-    return Transport(
-        kafka_broker(settings.bootstrap, settings.fetch_wait_ms), counts[names.turns], reader, destinations
-    )
+    driver = partial(KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms)
+    return Transport(driver, counts[names.turns], reader, destinations)
 
 
 @contextmanager
-def _log(settings: Settings) -> Iterator[EmbeddedLog]:
-    """Open the embedded log; give birth to its topics the first time, with the settings of that day."""
-    log = open_log(settings.home)
-    try:
-        if settings.topics.turns not in log.topics():
-            for wanted in plan(settings.topics, settings.partitions):
-                log.create_topic(wanted)
+def opened(settings: Settings) -> Iterator[EmbeddedLog]:
+    """Own the embedded log; give birth to its topics the first time, with the settings of that day.
+
+    Raises TransportError, DataDirectoryInUseError.
+    """
+    with closing(EmbeddedLog(settings.home)) as log:
+        _give_birth(settings, log)
         yield log
-    finally:
-        log.close()
+
+
+def _give_birth(settings: Settings, log: EmbeddedLog) -> None:
+    if settings.topics.turns not in log.topics():
+        for wanted in plan(settings.topics, settings.partitions):
+            log.create_topic(wanted)
 
 
 async def create(settings: Settings) -> None:
     """Create the topics that are missing.  Raises TransportError when one has another partition count."""
     wanted = plan(settings.topics, settings.partitions)
     if settings.is_embedded:
-        with _log(settings) as log:
+        with opened(settings) as log:
             await EmbeddedTopics(log).create(wanted)
         return
     await KafkaTopics(settings.bootstrap).create(wanted, settings.replication)
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:
-    """Return how the topics are.  Raises TransportError when one is missing, NoMemoryError as `check_there`."""
+    """Describe the topics.  Raises TransportError when one is missing, NoMemoryError as `check_there`."""
     check_there(settings)
     names = [wanted.name for wanted in plan(settings.topics, settings.partitions)]
     if settings.is_embedded:
-        with _log(settings) as log:
+        with opened(settings) as log:
             described = await EmbeddedTopics(log).describe(names)
     else:
         described = await KafkaTopics(settings.bootstrap).describe(names)
@@ -137,7 +152,7 @@ async def describe(settings: Settings) -> list[TopicDescription]:
 
 
 async def risks(settings: Settings) -> list[str]:
-    """Return, for an operator, which settings of the topic `events` are not as planned, and may lose events."""
+    """Tell an operator which settings of the topic `events` are not as planned, and may lose events."""
     if settings.is_embedded:
         return []
     (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)

@@ -14,20 +14,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import structlog
 from pydantic import BaseModel
 
-from emgas.wire import CORRELATION_ID, REPLY_PARTITION, REPLY_TO, Headers, ReplyAddress, cloud_event
+from emgas.wire import (
+    CORRELATION_ID,
+    REPLY_PARTITION,
+    REPLY_TO,
+    Headers,
+    ProducerRecord,
+    Record,
+    ReplyAddress,
+    as_mapping,
+    cloud_event,
+)
 
 log = structlog.get_logger()
 
-# (topic, partition or None, key, value, headers) → a future of the ack
-Send = Callable[[str, int | None, bytes | None, bytes, Headers], Awaitable[Awaitable[object]]]
+# Takes a record; what it returns, awaited, gives what to await for the acknowledgement.
+Send = Callable[[ProducerRecord], Awaitable[Awaitable[Any]]]
 
 
 def error_headers(topic: str, partition: int, offset: int, reason: str) -> Headers:
-    """Return the headers that tell why a record became a dead letter."""
+    """Name in headers why a record became a dead letter."""
     return (
         ("emgas.errors.message", reason.encode()),
         ("emgas.errors.topic", topic.encode()),
@@ -45,8 +56,9 @@ class MessageSender:
         self._send = send
         self._unacknowledged: set[asyncio.Future[object]] = set()
 
-    def address(self, headers: Mapping[str, bytes]) -> ReplyAddress | None:
-        """Return where the sender wants its answer; None if it wants none, or where none may go."""
+    def address(self, record: Record) -> ReplyAddress | None:
+        """Read where the sender of `record` wants its answer; None if it wants none, or where none may go."""
+        headers = as_mapping(record.headers)
         topic = headers.get(REPLY_TO, b"").decode(errors="replace")
         if not topic:
             return None
@@ -72,7 +84,8 @@ class MessageSender:
         identity = to.correlation_id.decode(errors="replace")
         headers = ((CORRELATION_ID, to.correlation_id), *cloud_event(kind, identity, ""))
         value = message.model_dump_json().encode()
-        acknowledged = asyncio.ensure_future(await self._send(to.topic, to.partition, None, value, headers))
+        sent = await self._send(ProducerRecord(to.topic, None, value, headers, to.partition))
+        acknowledged = asyncio.ensure_future(sent)
         self._unacknowledged.add(acknowledged)
         acknowledged.add_done_callback(self._acknowledged)
 
@@ -81,6 +94,7 @@ class MessageSender:
         if not sent.cancelled() and sent.exception() is not None:
             log.warning("answer lost", error=str(sent.exception()))
 
-    async def dead_letter(self, key: bytes | None, value: bytes, headers: Mapping[str, bytes], errors: Headers) -> None:
+    async def dead_letter(self, record: Record, errors: Headers) -> None:
         """Keep a record that cannot be accepted.  Raises what the transport raises: it must not be lost."""
-        await (await self._send(self._dead_letters, None, key, value, (*headers.items(), *errors)))
+        headers = (*record.headers, *errors)
+        await (await self._send(ProducerRecord(self._dead_letters, record.key, record.value, headers)))

@@ -34,14 +34,19 @@ from typing import Any, ClassVar, Protocol, cast
 from faust.transport.consumer import Consumer, RecordMap
 from faust.types import TP, Message
 
+from streams.transport.fetch_order import FetchOrder
+
 FETCH_SECONDS = 0.25  # a seek waits for the fetch that is under way, at most this long when nothing arrives
 
 
-class HoldsPositions(Protocol):
+class ReadsSources(Protocol):
     """What the Faust app must offer beside Faust's own."""
 
+    def comes_first(self, tp: TP) -> bool:
+        """Tell whether `tp` holds questions, which are read before all else (streams/transport/fetch_order.py)."""
+
     def source_position(self, tp: TP) -> int | None:
-        """Return the next offset of `tp` to read; None leaves it where the group committed."""
+        """Give the next offset of `tp` to read; None leaves it where the group committed."""
 
 
 class PositionedConsumer(Consumer):
@@ -59,6 +64,7 @@ class PositionedConsumer(Consumer):
         self._seeks = 0
         self._seeks_before_fetch = 0
         super().__init__(*args, **kwargs)
+        self._order = FetchOrder(cast(ReadsSources, self.app).comes_first, self._is_changelog_tp)
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Hold every source until the next recovery has positioned it."""
@@ -110,7 +116,7 @@ class PositionedConsumer(Consumer):
                 self._placed |= held
 
     async def _seek_to_state(self) -> None:
-        app = cast(HoldsPositions, self.app)
+        app = cast(ReadsSources, self.app)
         sources = {tp for tp in self.assignment() if not self._is_changelog_tp(tp)}
         wanted = {tp: app.source_position(tp) for tp in sources}
         positions = {tp: offset for tp, offset in wanted.items() if offset is not None}
@@ -165,7 +171,7 @@ class PositionedConsumer(Consumer):
 
     @abc.abstractmethod
     async def _fetch(self, active: set[TP], seconds: float) -> RecordMap:
-        """Return what there is to read of `active`, waiting up to `seconds` for something."""
+        """Read what there is of `active` by `self._order`, waiting up to `seconds` for something."""
 
 
 def _retrieve(done: asyncio.Future[None]) -> None:
@@ -174,7 +180,7 @@ def _retrieve(done: asyncio.Future[None]) -> None:
 
 
 def outside(tp: TP, offset: int) -> str:
-    """Return what an operator is told when the log does not have the offset that must be read next."""
+    """Tell an operator that the log does not have the offset that must be read next."""
     return (
         f"{tp.topic}[{tp.partition}] no longer has (or never had) offset {offset}, which must be read next: the topic "
         "was truncated, recreated or has expired; restore it, or remove this worker's state and let it refold"

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from emgas.limits import TRANSPORT_BYTES
+from emgas.times import DAY_MS, HOUR_MS
 from emgas.wire import TopicNames
 
 MIB: Final = 1024 * 1024
-HOUR_MS: Final = 60 * 60 * 1000
-DAY_MS: Final = 24 * HOUR_MS
 FOR_EVER: Final = -1
 RECORD_BYTES: Final = TRANSPORT_BYTES + MIB  # a value, and what key, headers and the batch header add to it
 LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole record, and the error headers
@@ -49,7 +48,7 @@ class TopicDescription:
 
 
 def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16) -> tuple[TopicPlan, ...]:
-    """Return the six topics; `partitions` is shared by all keyed ones and can never change.
+    """Plan the six topics; `partitions` is shared by all keyed ones and can never change.
 
     `reply_partitions` only spreads clients, each of which reads one of them and drops what is not its own.
     """
@@ -64,10 +63,10 @@ def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16) -> tup
 
 
 def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
-    """Return the topic's settings in Kafka's words.
+    """Put the topic's settings in Kafka's words.
 
     A record's time is the broker's, except in `events`: retention goes by it, and a client that sends a conversation
-    of 2023 with its own timestamps would have it expired before it is read.  What `events` says of time is the owner's.
+    of 2023 with its own timestamps would have it expired before it is read.  What `events` says of time, its writer says.
     """
     return {
         "cleanup.policy": "delete",  # never compact: a fold needs every event
@@ -81,7 +80,7 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
 
 
 def differences(found: TopicDescription, wanted: TopicPlan) -> list[str]:
-    """Return, for an operator, in which settings an existing topic is not as planned."""
+    """Tell an operator in which settings an existing topic is not as planned."""
     planned = settings_of(wanted, found.replication)
     return [
         f"{found.name}: {name} is {found.config[name]}, should be {value}"
@@ -91,7 +90,7 @@ def differences(found: TopicDescription, wanted: TopicPlan) -> list[str]:
 
 
 def another_partition_count(name: str, found: int, wanted: int) -> str:
-    """Return what an operator is told when topic `name` was born with another partition count than asked for."""
+    """Tell an operator that topic `name` was born with another partition count than asked for."""
     return (
         f"topic {name} has {found} partitions, not the {wanted} asked for, and the count decides which partition owns "
         f"a graph: set the partition count back to {found}, use another topic prefix, or replay the log into new topics"

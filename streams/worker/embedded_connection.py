@@ -10,19 +10,20 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import cast
 
-from emgas.client.connection import Acknowledged, Incoming
 from emgas.errors import TransportError
-from emgas.wire import Headers, TopicNames
+from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
 from streams.settings import Settings
-from streams.transport.embedded.log import EmbeddedLog, open_log
+from streams.transport.embedded.log import EmbeddedLog
+from streams.transport.embedded.transport import EmbeddedTransport
 from streams.worker.service import running
 
 REPLY_PARTITION = 0  # one process, one reader
 
 
 def connect(url: str, topics: TopicNames) -> EmbeddedConnection:
-    """Return a connection for `embedded:DIRECTORY`; without a directory, the one of the settings."""
+    """Make a connection for `embedded:DIRECTORY`; without a directory, the one of the settings."""
     directory = url.removeprefix("embedded:").removeprefix("//")
     settings = Settings().model_copy(update={"broker": None, "prefix": topics.prefix})
     if directory:
@@ -31,14 +32,15 @@ def connect(url: str, topics: TopicNames) -> EmbeddedConnection:
 
 
 class EmbeddedConnection:
-    """See emgas/client/connection.py."""
+    """See emgas/client/connection.py.  A `log` that is given is open, and outlives the connection."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, log: EmbeddedLog | None = None) -> None:
         self.topics = settings.topics
         self.reply_partition = REPLY_PARTITION
         self._settings = settings
         self._resources = AsyncExitStack()
         self._halted: asyncio.Future[BaseException]
+        self._given = log
         self._log: EmbeddedLog
         self._next_answer = 0
 
@@ -46,9 +48,9 @@ class EmbeddedConnection:
         """Start the worker and wait until it owns every partition."""
         self._halted = asyncio.get_running_loop().create_future()
         async with AsyncExitStack() as resources:
-            self._app = await resources.enter_async_context(running(self._settings, self._on_halt))
-            self._log = open_log(self._settings.home)
-            resources.callback(self._log.close)
+            worker = running(self._settings, self._on_halt, self._given)
+            self._app = await resources.enter_async_context(worker)
+            self._log = cast(EmbeddedTransport, self._app.transport).log
             await self._until_ready()
             self._next_answer = self._log.bounds(self.topics.replies, REPLY_PARTITION)[1]
             self._resources = resources.pop_all()
@@ -73,16 +75,17 @@ class EmbeddedConnection:
     async def partitions(self) -> int:
         return self._log.partitions(self.topics.turns)
 
-    async def send(
-        self, topic: str, key: bytes | None, value: bytes, headers: Headers, partition: int | None = None
-    ) -> Acknowledged:
+    async def send(self, record: ProducerRecord) -> Receipt:
         if self._halted.done():
             raise TransportError(f"the embedded worker halted: {self._halted.result()}")
-        sent = await self._app.producer.send(topic, key, value, partition, None, list(headers))
+        created = None if record.timestamp is None else record.timestamp / 1000
+        sent = await self._app.producer.send(
+            record.topic, record.key, record.value, record.partition, created, list(record.headers)
+        )
         there = await sent
-        return Acknowledged(there.partition, there.offset, int(there.timestamp or 0))
+        return Receipt(there.partition, there.offset, int(there.timestamp or 0))
 
-    async def answers(self) -> AsyncIterator[Incoming]:
+    async def answers(self) -> AsyncIterator[Record]:
         news = asyncio.Event()
         loop = asyncio.get_running_loop()
 
@@ -96,7 +99,7 @@ class EmbeddedConnection:
                 news.clear()  # before looking: what is appended from here on rings again
                 for record in self._log.read(self.topics.replies, REPLY_PARTITION, self._next_answer):
                     self._next_answer = record.offset + 1
-                    yield Incoming(record.key, record.value or b"", record.headers)
+                    yield record
                 if self._halted.done():
                     raise TransportError(f"the embedded worker halted: {self._halted.result()}")
                 await news.wait()

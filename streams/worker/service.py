@@ -13,7 +13,7 @@ import os
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -23,39 +23,43 @@ from emgas.errors import TransportError
 from streams.plugins import embedders, extractors
 from streams.settings import Settings
 from streams.transport import select
-from streams.worker.app import MemoryApp
+from streams.transport.embedded.log import EmbeddedLog
+from streams.worker.app import MemoryApp, WorkerContext
 
 log = structlog.get_logger()
 
 
 def now_ms() -> int:
-    """Return the present, ms since the epoch."""
+    """Tell the present, ms since the epoch."""
     return time.time_ns() // 1_000_000
 
 
-def writer_name() -> str:
-    """Return what tells this process's claims from others'."""
+def worker_name() -> str:
+    """Name this process, to tell its claims from others'."""
     return f"{socket.gethostname()}/{os.getpid()}"
 
 
 @asynccontextmanager
-async def running(settings: Settings, on_halt: Callable[[BaseException], None]) -> AsyncIterator[MemoryApp]:
-    """Run a worker for as long as the block lasts.
+async def running(
+    settings: Settings, on_halt: Callable[[BaseException], None], embedded_log: EmbeddedLog | None = None
+) -> AsyncIterator[MemoryApp]:
+    """Run a worker for as long as the block lasts: on `embedded_log`, if one is given.
 
-    Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such extractor or
-    model), and what halts the worker while it starts: Faust's start would never come to its end then.
+    Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such
+    extractor or model), and what halts the worker while it starts: Faust's start would never come to its end then.
     """
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder)
     _make(settings.home)
-    async with select.found(settings) as carrier:
+    async with _transport(settings, embedded_log) as transport:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
 
         def halt(error: BaseException) -> None:
             halted.set_result(error)
             on_halt(error)
 
-        app = MemoryApp(settings, carrier, extractor, writer_name(), now_ms, halt, embedder)
+        context = WorkerContext(extractor=extractor, embedder=embedder, worker=worker_name(), now=now_ms, on_halt=halt)
+        app = MemoryApp(settings, transport, context)
         starting = asyncio.ensure_future(app.start())
         warning = asyncio.ensure_future(_warn(settings))
         try:
@@ -64,9 +68,13 @@ async def running(settings: Settings, on_halt: Callable[[BaseException], None]) 
         finally:
             starting.cancel()
             warning.cancel()
-            await app.release()
+            await app.ownership.release()
             await _stopped(app)
             await asyncio.wait([warning])
+
+
+def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncContextManager[select.Transport]:
+    return select.found(settings) if log is None else nullcontext(select.embedded(settings, log))
 
 
 async def _warn(settings: Settings) -> None:
@@ -91,7 +99,7 @@ async def _stopped(app: MemoryApp) -> None:
 
 
 async def _started(starting: asyncio.Future[None], halted: asyncio.Future[BaseException]) -> None:
-    """Return once the worker has started; raise why it cannot."""
+    """Wait until the worker has started; raise why it cannot."""
     either: set[asyncio.Future[Any]] = {starting, halted}
     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
     if halted.done():

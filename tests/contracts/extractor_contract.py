@@ -7,11 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import CONCEPTS_PER_TURN, EARLIEST_MS, LATEST_MS, SPANS_PER_TURN, TEXT_BYTES
+from emgas.times import DAY_MS
 from processors.extraction.extractor import Extraction, Extractor
 from state.events.extraction_types import TimeSpan
 
 AT = 1_683_553_000_000  # 2023-05-08T13:36:40Z
-DAY_MS = 86_400_000
 MAY_7 = 1_683_417_600_000  # 2023-05-07T00:00:00Z
 SCRIPTS = st.sampled_from("aZé'’-. ,!?\n\t08٣你好密鑰的。，？かナ가ابֱनमस्\u200d\u0301\u202e\u0007🎉ﷺ﷼Ａ①ßİ@:/_#+&;")
 TEXTS = (

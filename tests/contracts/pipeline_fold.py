@@ -16,7 +16,7 @@ from state.events.events import (
     Claim,
     encode,
 )
-from streams.ingest.partition_writer import FencedError
+from streams.errors import FencedError
 from streams.ingest.turn_processor import TurnProcessor
 from streams.query.query_handler import QueryHandler
 from tests.support.pipeline import PATIENCE, Pipeline, a_turn, as_json, eventually, only
@@ -67,7 +67,7 @@ class Folds(PipelineSteps):
         partition = there.position.partition
         mine = only(await self.event_of(pipeline, there))
         await pipeline.restart()
-        head = pipeline.app.owners[partition].state.head
+        head = pipeline.app.ownership.writers[partition].state.head
         zombie = msgspec.structs.replace(mine, seq=head.seq + 1, src=head.source + 1, id="zombie")
         assert zombie.epoch < head.epoch
         for event in (zombie, mine):  # what a frozen worker writes when it wakes up, and an append that is repeated
@@ -168,7 +168,7 @@ class Folds(PipelineSteps):
         for number in range(4):
             turn = as_json(a_turn("ada", f"lost-{number}"))
             await doomed.produce(doomed.topics.turns, b"ada", turn, partition)
-        await doomed.carrier.truncate(doomed.topics.turns, partition, 3)
+        await doomed.transport.truncate(doomed.topics.turns, partition, 3)
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(LogRewrittenError, match=r"no longer has .* offset 1"):
                 await self.start_and_wait(doomed)
@@ -177,7 +177,7 @@ class Folds(PipelineSteps):
         await doomed.record("ada")
         partition = doomed.place("ada")
         await doomed.stop()
-        await doomed.carrier.truncate(doomed.topics.events, partition, 1)
+        await doomed.transport.truncate(doomed.topics.events, partition, 1)
         shutil.rmtree(doomed.settings.home / "partitions")
         with pytest.raises(LogRewrittenError, match="events are missing"):
             await self.start_and_wait(doomed)

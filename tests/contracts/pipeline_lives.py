@@ -72,7 +72,7 @@ class Lives(PipelineSteps):
             assert {its["ce_subject"] for its, _ in told} == {graph.encode()}
             await pipeline.restart()  # the next owner sends nothing again
             await pipeline.record(f"{graph}-a", id=f"t{number}")
-            await pipeline.app.keepers[partition].catch_up()
+            await pipeline.app.ownership.timers[partition].catch_up()
 
     async def test_a_change_that_was_logged_but_not_sent_is_sent_by_the_next_owner(
         self, doomed: Pipeline, monkeypatch: pytest.MonkeyPatch
@@ -89,7 +89,7 @@ class Lives(PipelineSteps):
         assert len(await self.told(doomed, partition)) < len(await self.windows(doomed, "ada"))
         await doomed.restart()
         await eventually(lambda: doomed.ids("ada")[-1:] == [WEEKS[-1][0]])
-        await eventually(lambda: doomed.app.keepers[partition].feed.caught_up)
+        await eventually(lambda: doomed.app.ownership.timers[partition].feed.caught_up)
         assert await self.told(doomed, partition) == [offset for offset, _ in await self.windows(doomed, "ada")]
         assert all(each.match for each in await doomed.verified())
 

@@ -153,13 +153,13 @@ class Turns(PipelineSteps):
         outcome = await self.rejected(pipeline, graph, as_json(a_turn(graph)), partition=wrong)
         assert f"belongs to partition {right}" in (outcome.reason or "")
         assert "partitioner=murmur2_random" in (outcome.reason or "")
-        assert all(owner.state.graph(graph) is None for owner in pipeline.app.owners.values())
+        assert all(owner.state.graph(graph) is None for owner in pipeline.app.ownership.writers.values())
 
     async def test_a_bad_turn_that_asks_for_no_answer_gets_none(self, pipeline: Pipeline, graph: str) -> None:
         partition = pipeline.place(graph)
         offset = await pipeline.produce(pipeline.topics.turns, graph.encode(), b"{", partition)
         answers = await pipeline.correlations()
-        await eventually(lambda: pipeline.app.owners[partition].state.head.source == offset)
+        await eventually(lambda: pipeline.app.ownership.writers[partition].state.head.source == offset)
         assert len(await pipeline.letters(pipeline.topics.turns, partition, offset)) == 1
         assert await pipeline.correlations() == answers
 
@@ -167,7 +167,7 @@ class Turns(PipelineSteps):
         partition, key = pipeline.place(graph), graph.encode()
         records = [as_json(a_turn(graph, f"t{n}")) if n % 3 == 0 else b"{bad" for n in range(60)]
         offsets = [await pipeline.produce(pipeline.topics.turns, key, value, partition) for value in records]
-        await eventually(lambda: pipeline.app.owners[partition].state.head.source == offsets[-1])
+        await eventually(lambda: pipeline.app.ownership.writers[partition].state.head.source == offsets[-1])
         assert pipeline.ids(graph) == [f"t{n}" for n in range(0, 60, 3)]
 
     async def rejected(

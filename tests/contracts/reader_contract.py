@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from emgas.errors import TransportError
-from replay.log import LogReader, Record
+from emgas.wire import Record
+from replay.log import LogReader
 
 NOW = 1_700_000_000_000
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from emgas.wire import TopicNames, partition_of
+from emgas.wire import ProducerRecord, TopicNames, partition_of
 from state.errors import LogRewrittenError
-from streams.transport.embedded.log import NewRecord
+from streams.transport.fetch_order import SHARE
 from streams.transport.topic_plan import plan
 from tests.support.tiny_app import PATIENCE, TinyApp
 from tests.support.transports import Transport
@@ -23,56 +23,56 @@ NOW = round(time.time() * 1000)  # an older turn would have expired
 
 
 class TransportContract:
-    """Inherit, and give a `carrier` fixture."""
+    """Inherit, and give a `transport` fixture."""
 
     @pytest.fixture
-    def carrier(self) -> Any:
+    def transport(self) -> Any:
         raise NotImplementedError
 
     @pytest.fixture
-    async def topics(self, carrier: Transport, prefix: str) -> TopicNames:
+    async def topics(self, transport: Transport, prefix: str) -> TopicNames:
         names = TopicNames(prefix)
         for each in plan(names, PARTITIONS, reply_partitions=1):
-            await carrier.create(each)
+            await transport.create(each)
         return names
 
     @pytest.fixture(params=["with events to recover", "with nothing to recover"])
-    async def turns(self, request: pytest.FixtureRequest, carrier: Transport, topics: TopicNames) -> str:
+    async def turns(self, request: pytest.FixtureRequest, transport: Transport, topics: TopicNames) -> str:
         """Ten turns in partition 0, and a log that Faust has to recover from, or not."""
         if request.param == "with events to recover":
-            await append(carrier, topics.events, 50)
-        await append(carrier, topics.turns, 10)
+            await append(transport, topics.events, 50)
+        await append(transport, topics.turns, 10)
         return topics.turns
 
-    async def test_an_agent_sees_what_is_sent(self, carrier: Transport, topics: TopicNames, tmp_path: Path) -> None:
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+    async def test_an_agent_sees_what_is_sent(self, transport: Transport, topics: TopicNames, tmp_path: Path) -> None:
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
             offsets = await app.send(topics.turns, b"a", b"b", b"c", partition=1)
             assert offsets == [0, 1, 2]
             assert await app.seen(3) == [(topics.turns, 1, 0), (topics.turns, 1, 1), (topics.turns, 1, 2)]
 
     async def test_what_was_sent_while_nobody_ran_is_seen_at_start(
-        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
+        self, transport: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
-        app = TinyApp(carrier.broker, prefix, tmp_path)
+        app = TinyApp(transport.driver, prefix, tmp_path)
         async with app.running():
             assert await app.seen(10) == [(turns, 0, n) for n in range(10)]
 
     @pytest.mark.parametrize("committed", [None, 2, 6, 9], ids=["none", "behind", "level", "ahead"])
     async def test_a_source_is_read_from_the_state_whatever_was_committed(
-        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path, committed: int | None
+        self, transport: Transport, turns: str, prefix: str, tmp_path: Path, committed: int | None
     ) -> None:
         if committed is not None:
-            await carrier.commit(prefix, {(turns, 0): committed})
-        app = TinyApp(carrier.broker, prefix, tmp_path, positions={0: 6})
+            await transport.commit(prefix, {(turns, 0): committed})
+        app = TinyApp(transport.driver, prefix, tmp_path, positions={0: 6})
         async with app.running():
             await app.send(turns, b"new")
             assert await app.seen(5) == [(turns, 0, n) for n in (6, 7, 8, 9, 10)]
 
     async def test_no_source_is_active_before_it_is_positioned_and_the_queues_are_emptied(
-        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
+        self, transport: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
-        app = TinyApp(carrier.broker, prefix, tmp_path, positions={0: 6})
+        app = TinyApp(transport.driver, prefix, tmp_path, positions={0: 6})
         active: list[tuple[str, set[str]]] = []
         app.consumer.seek_to_committed = noting(app, active, "seek", app.consumer.seek_to_committed)  # type: ignore
         app.flow_control.resume = noting(app, active, "empty", app.flow_control.resume)  # type: ignore[method-assign]
@@ -83,79 +83,99 @@ class TransportContract:
         assert set.union(*(topics for _, topics in active)) <= {app.names.events}
 
     async def test_a_state_that_has_read_nothing_reads_from_the_start(
-        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
+        self, transport: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
-        await carrier.commit(prefix, {(turns, 0): 7})
-        app = TinyApp(carrier.broker, prefix, tmp_path, positions={})
+        await transport.commit(prefix, {(turns, 0): 7})
+        app = TinyApp(transport.driver, prefix, tmp_path, positions={})
         async with app.running():
             assert await app.seen(10) == [(turns, 0, n) for n in range(10)]
 
     async def test_a_source_without_a_position_in_the_state_goes_on_where_it_was_committed(
-        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
+        self, transport: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
-        await carrier.commit(prefix, {(turns, 0): 7})
-        app = TinyApp(carrier.broker, prefix, tmp_path)
+        await transport.commit(prefix, {(turns, 0): 7})
+        app = TinyApp(transport.driver, prefix, tmp_path)
         async with app.running():
             assert await app.seen(3) == [(turns, 0, n) for n in (7, 8, 9)]
 
     async def test_a_restart_goes_on_after_the_last_turn(
-        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
+        self, transport: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
         positions: dict[int, int] = {}
         for expected in ([*range(10), 10], [11], [12]):
-            app = TinyApp(carrier.broker, prefix, tmp_path, positions)
+            app = TinyApp(transport.driver, prefix, tmp_path, positions)
             async with app.running():
                 await app.send(turns, b"more")
                 assert await app.seen(len(expected)) == [(turns, 0, n) for n in expected]
 
     async def test_what_agents_have_done_is_committed(
-        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
+        self, transport: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
-        app = TinyApp(carrier.broker, prefix, tmp_path)
+        app = TinyApp(transport.driver, prefix, tmp_path)
         async with app.running():
             await app.seen(10)
             await app.consumer.commit()
-        assert await carrier.committed(prefix, turns, 0) == 10
+        assert await transport.committed(prefix, turns, 0) == 10
 
     async def test_the_table_is_recovered_before_a_turn_is_seen(
-        self, carrier: Transport, topics: TopicNames, tmp_path: Path
+        self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        await append(carrier, topics.events, 300)
-        await append(carrier, topics.turns, 1)
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        await append(transport, topics.events, 300)
+        await append(transport, topics.turns, 1)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
             await app.seen(1)
             assert app.table[b"key"] == b"299"
 
     async def test_a_position_that_the_log_does_not_have_stops_the_worker(
-        self, carrier: Transport, turns: str, prefix: str, tmp_path: Path
+        self, transport: Transport, turns: str, prefix: str, tmp_path: Path
     ) -> None:
-        app = TinyApp(carrier.broker, prefix, tmp_path, positions={0: 1000})
+        app = TinyApp(transport.driver, prefix, tmp_path, positions={0: 1000})
         async with app.running():
             assert isinstance(await app.failed(), LogRewrittenError)
             assert app.received.empty()
 
     async def test_events_that_are_gone_stop_the_worker(
-        self, carrier: Transport, topics: TopicNames, tmp_path: Path
+        self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        await append(carrier, topics.events, 10)
-        await carrier.truncate(topics.events, 0, 5)
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        await append(transport, topics.events, 10)
+        await transport.truncate(topics.events, 0, 5)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with starting(app):
             assert isinstance(await app.failed(), LogRewrittenError)
 
-    async def test_queries_that_expired_unread_are_passed_over(
-        self, carrier: Transport, topics: TopicNames, tmp_path: Path
+    async def test_a_question_does_not_wait_behind_the_turns_that_lie_there(
+        self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        await append(carrier, topics.queries, 10)
-        await carrier.commit(topics.prefix, {(topics.queries, 0): 2})
-        await carrier.truncate(topics.queries, 0, 5)
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        await append(transport, topics.turns, 2000)
+        await append(transport, topics.queries, 1)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path, positions={})
+        async with app.running():
+            seen = [topic for topic, _, _ in await app.seen(2001)]
+        assert seen.index(topics.queries) < 10 * SHARE
+
+    async def test_questions_in_masses_do_not_hold_back_a_turn(
+        self, transport: Transport, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        await append(transport, topics.queries, 2000)
+        await append(transport, topics.turns, 1)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path, positions={})
+        async with app.running():
+            seen = [topic for topic, _, _ in await app.seen(2001)]
+        assert seen.index(topics.turns) < 10 * SHARE
+
+    async def test_queries_that_expired_unread_are_passed_over(
+        self, transport: Transport, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        await append(transport, topics.queries, 10)
+        await transport.commit(topics.prefix, {(topics.queries, 0): 2})
+        await transport.truncate(topics.queries, 0, 5)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
             assert await app.seen(5) == [(topics.queries, 0, n) for n in range(5, 10)]
 
-    async def test_headers_and_times_arrive(self, carrier: Transport, topics: TopicNames, tmp_path: Path) -> None:
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+    async def test_headers_and_times_arrive(self, transport: Transport, topics: TopicNames, tmp_path: Path) -> None:
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         got: asyncio.Queue[Any] = asyncio.Queue()
 
         async def take(stream: Any) -> None:
@@ -174,17 +194,17 @@ class TransportContract:
         assert round(event.message.timestamp * 1000) == metadata.timestamp
 
     async def test_records_go_where_the_java_client_puts_their_key(
-        self, carrier: Transport, topics: TopicNames, tmp_path: Path
+        self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
             for graph in ("alice", "bob", "carol", "room:42"):
                 sent = await app.producer.send_and_wait(topics.turns, graph.encode(), b"v", None, None, None)
                 assert sent.partition == partition_of(graph, PARTITIONS)
 
 
-async def append(carrier: Transport, topic: str, count: int) -> None:
-    await carrier.append([NewRecord(topic, 0, b"key", b"%d" % n, (), NOW + n) for n in range(count)])
+async def append(transport: Transport, topic: str, count: int) -> None:
+    await transport.append([ProducerRecord(topic, b"key", b"%d" % n, (), 0, NOW + n) for n in range(count)])
 
 
 @asynccontextmanager

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from emgas.client.connection import Acknowledged, Incoming
 from emgas.errors import TransportError
 from emgas.messages.fields import Position
 from emgas.messages.queries import Reply, Timing
 from emgas.messages.topics import ANSWER
 from emgas.messages.turns import Outcome
-from emgas.wire import CORRELATION_ID, Headers, TopicNames, as_mapping, partition_of
+from emgas.wire import CORRELATION_ID, ProducerRecord, Receipt, Record, TopicNames, as_mapping, partition_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class MemoryConnection:
     is_open: bool = False
     hold: asyncio.Event | None = None  # until it is set, no send is acknowledged
     refusal: TransportError | None = None
-    _inbox: asyncio.Queue[Incoming | Exception] = field(default_factory=asyncio.Queue)
+    _inbox: asyncio.Queue[Record | Exception] = field(default_factory=asyncio.Queue)
 
     async def open(self) -> None:
         self.is_open = True
@@ -59,11 +58,10 @@ class MemoryConnection:
     async def partitions(self) -> int:
         return 4
 
-    async def send(
-        self, topic: str, key: bytes | None, value: bytes, headers: Headers, partition: int | None = None
-    ) -> Acknowledged:
+    async def send(self, record: ProducerRecord) -> Receipt:
         if self.refusal is not None:
             raise self.refusal
+        topic, key, value, headers, partition, _ = record
         if partition is None:
             partition = partition_of(key or b"", 4)
         offset = sum(sent.topic == topic and sent.partition == partition for sent in self.log)
@@ -75,17 +73,17 @@ class MemoryConnection:
         answer = self.answer(sent) if CORRELATION_ID in sent.headers else None
         if answer is not None:
             self.reply(sent.headers[CORRELATION_ID], answer)
-        return Acknowledged(partition, offset, 0)
+        return Receipt(partition, offset, 0)
 
     def reply(self, correlation: bytes, value: bytes) -> None:
         """Put a record into the reply partition."""
-        self._inbox.put_nowait(Incoming(None, value, ((CORRELATION_ID, correlation),)))
+        self._inbox.put_nowait(Record(0, 0, None, value, ((CORRELATION_ID, correlation),)))
 
     def fail(self, error: Exception) -> None:
         """Let reading fail from now on."""
         self._inbox.put_nowait(error)
 
-    async def answers(self) -> AsyncIterator[Incoming]:
+    async def answers(self) -> AsyncIterator[Record]:
         while True:
             incoming = await self._inbox.get()
             if isinstance(incoming, Exception):

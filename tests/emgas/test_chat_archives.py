@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import shutil
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import emgas
 from emgas.errors import InvalidMessageError
 from emgas.importers import archives, documents
 from emgas.importers.lines import graph_named
@@ -96,7 +100,7 @@ def test_a_document_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: p
     ],
 )
 def test_an_export_is_known_by_its_first_bytes(head: bytes, format: str) -> None:
-    assert detect(head) == format
+    assert detect(head).name == format
 
 
 def test_a_backup_is_known_and_its_place_named() -> None:
@@ -149,7 +153,9 @@ FRAGMENTS = st.lists(
 @given(raw=FRAGMENTS, cut=st.integers(0, 3000), format=st.sampled_from([None, *FORMATS]))
 def test_whatever_the_bytes_are_nothing_but_invalid_message_is_raised(raw: bytes, cut: int, format: str | None) -> None:
     try:
-        for item in read(io.BytesIO(raw[cut // 2 :]), "x.jsonl", "ada", format, Options(date_order="dmy")):
+        for item in read(
+            io.BytesIO(raw[cut // 2 :]), "x.jsonl", "ada", format=format, options=Options(date_order="dmy")
+        ):
             assert isinstance(item, Turn | BadLine)
     except InvalidMessageError:
         return
@@ -208,3 +214,48 @@ def test_whatever_the_json_is_nothing_but_invalid_message_is_raised(value: Any, 
     raw = zipped({"users.json": raw, "general/2023-05-08.json": raw}) if format == "slack" else raw
     for item in items(raw, graph="ada", format=format):
         assert isinstance(item, Turn | BadLine)
+
+
+# ── another one ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+DISCORD = '''"""Discord, for this test: a JSON object with channel and messages."""
+
+from collections.abc import Iterator
+from typing import IO
+
+import orjson
+
+from emgas.importers.chat_format import Fit, Format, Head, Told
+from emgas.importers.lines import Item, Options
+from emgas.validation import build
+from emgas.messages.turns import Turn
+
+
+def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
+    for number, said in enumerate(orjson.loads(stream.read())["discord"]):
+        yield build(Turn, {"id": str(number), "graph": graph, "speaker": "Ada", "text": said})
+
+
+FORMAT = Format(
+    name="discord", order=5, told=Told("a file", "must be given", "none", "none"),
+    matches=lambda head: Fit.SURE if b"discord" in head.start else Fit.NO, read=read,
+)
+'''
+IMPORTING = """
+import io
+from emgas.importers.registry import NAMES, read
+(turn,) = read(io.BytesIO(b'{"discord": ["Hello"]}'), "export.json", "ada")
+print(turn.text, NAMES)
+"""
+
+
+def test_a_format_is_added_by_adding_its_file(tmp_path: Path) -> None:
+    shutil.copytree(Path(emgas.__file__).parent, tmp_path / "emgas")
+    (tmp_path / "emgas" / "importers" / "discord.py").write_text(DISCORD)
+    done = subprocess.run([sys.executable, "-c", IMPORTING], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "Hello chatgpt, discord, jsonl, locomo, openai, sharegpt, slack, telegram, whatsapp\n", done
+
+
+def test_no_two_formats_are_asked_at_once_so_the_order_of_files_on_a_disk_decides_nothing() -> None:
+    orders = [format.order for format in FORMATS.values()]
+    assert orders == sorted(set(orders))

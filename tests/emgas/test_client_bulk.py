@@ -12,10 +12,9 @@ import pytest
 from emgas import MemoryClient, Outcome, Turn
 from emgas.client.bulk import publish_all
 from emgas.client.connect import connect
-from emgas.client.connection import Acknowledged
 from emgas.client.kafka import KafkaConnection
 from emgas.errors import NoAnswerError, NotInstalledError, TransportError
-from emgas.wire import TopicNames
+from emgas.wire import Receipt, TopicNames
 from tests.emgas.connections import AT_ONCE, POSITION, MemoryConnection, accept, outcome, sent_records
 
 
@@ -41,7 +40,7 @@ async def test_bulk_publishing_without_outcomes_yields_acknowledgements() -> Non
 
     async with MemoryClient(carrier) as memory:
         done = [result async for _, result in memory.publish_many(source(), outcomes=False)]
-    assert [type(result) for result in done] == [Acknowledged] * 5
+    assert [type(result) for result in done] == [Receipt] * 5
 
 
 async def test_bulk_publishing_keeps_no_more_than_its_window_in_flight() -> None:

@@ -8,12 +8,13 @@ import orjson
 import pytest
 
 from emgas import Description, MemoryClient, Theme, Turn
-from emgas.client.connection import Acknowledged
 from emgas.errors import InvalidMessageError, QueryFailedError
+from emgas.messages.memory_settings import Settings
 from emgas.messages.queries import Failure
 from emgas.messages.topics import ANSWER, INBOUND
-from emgas.messages.turns import Configure, Forget, Settings, Undo
-from emgas.wire import partition_of
+from emgas.messages.turns import Configure, Forget, Undo
+from emgas.times import DAY_MS
+from emgas.wire import Receipt, partition_of
 from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome
 
 THEME = Theme(id="topic-0", label="tea", concepts=["tea", "milk"], born=5)
@@ -74,9 +75,15 @@ async def test_wishes_without_an_id_get_ids_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("call", "fields", "problem"),
     [
-        ("configure", {"preset": "goldfish"}, "preset: must be 'default'"),
+        ("configure", {"preset": "goldfish"}, "preset: there is no such preset: choose one of default"),
         ("configure", {"halflife": 5}, "halflife: is not a known field"),
         ("configure", {"half_life": 0}, "half_life: must be greater than or equal to 1"),
+        ("configure", {"half_life": 40_000 * DAY_MS}, "half_life: must be less than or equal to 3162240000000"),
+        ("configure", {"half_life": 10**30}, "half_life: must be less than or equal to 3162240000000"),
+        ("configure", {"half_life": 1e30}, "half_life: must be a valid integer"),
+        ("configure", {"grace": 10**15}, "grace: must be less than or equal to 31622400000"),
+        ("configure", {"long_windows": 2**64}, "long_windows: must be less than or equal to 9007199254740992"),
+        ("configure", {"long_recalls": 2**64}, "long_recalls: must be less than or equal to 9007199254740992"),
         ("configure", {"half_life": 1.5}, "half_life: must be a valid integer"),
         ("forget", {"concepts": "tea"}, "concepts: must be a valid list"),
         ("forget", {"turns": [""]}, "turns.0: must have at least 1 character"),
@@ -106,7 +113,7 @@ async def test_describing_after_what_publish_returned_waits_for_it() -> None:
         there = await memory.publish(Turn(id="1", graph="ada", speaker="Ada", text="Tea?"))
         await memory.describe("ada", after=there)
         with pytest.raises(InvalidMessageError, match="after: lies in another graph's partition"):
-            await memory.describe("ada", after=Acknowledged((there.partition + 1) % 4, 0, 0))
+            await memory.describe("ada", after=Receipt((there.partition + 1) % 4, 0, 0))
     assert orjson.loads(carrier.log[-1].value)["after"] == there.offset
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
-from emgas.importers import lines, locomo
+from emgas.importers import documents, lines, locomo
 from emgas.importers.registry import FORMATS, BadLine, Item, detect, read
 from emgas.messages.turns import Turn
 from tests.emgas.messages import turns
@@ -24,7 +24,7 @@ TURN = Turn(id="1", graph="ada", speaker="Ada", text="Hello")
 
 
 def items(raw: bytes, name: str = "x.jsonl", graph: str | None = None, format: str | None = None) -> list[Item]:
-    return list(read(io.BytesIO(raw), name, graph, format))
+    return list(read(io.BytesIO(raw), name, graph, format=format))
 
 
 def reasons(found: list[Item]) -> list[str]:
@@ -120,7 +120,7 @@ def test_openai_ids_are_the_same_on_every_import_and_differ_in_all_else() -> Non
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_a_stable_id_does_not_run_its_parts_together(a: str, b: str) -> None:
-    assert lines.stable_id(a, b, 0, "") != lines.stable_id(a + b, "", 0, "")
+    assert lines.stable_id(a, b, 0, text="") != lines.stable_id(a + b, "", 0, text="")
 
 
 def test_openai_messages_without_a_graph_are_refused() -> None:
@@ -241,7 +241,7 @@ def test_a_file_that_is_no_array_is_one_bad_line(raw: bytes) -> None:
 
 
 def test_an_array_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locomo, "DOCUMENT_BYTES", 10)
+    monkeypatch.setattr(documents, "DOCUMENT_BYTES", 10)
     with pytest.raises(InvalidMessageError, match="file: is over 10 bytes"):
         locomo_turns(sample())
 
@@ -262,13 +262,13 @@ def test_an_array_over_the_bound_is_refused_before_it_is_parsed(monkeypatch: pyt
     ],
 )
 def test_a_format_is_known_by_its_first_bytes_or_its_name(head: bytes, name: str, format: str) -> None:
-    assert detect(head, name) == format
+    assert detect(head, name).name == format
 
 
 def test_a_file_in_no_known_format_is_refused_with_those_that_are() -> None:
-    with pytest.raises(InvalidMessageError, match=r"notes\.txt: is in none of the formats jsonl, openai, locomo"):
+    with pytest.raises(InvalidMessageError, match=r"notes\.txt: is in none of the formats chatgpt, jsonl, locomo"):
         items(b"Dear diary", "notes.txt")
-    with pytest.raises(InvalidMessageError, match="choose one of jsonl, openai, locomo"):
+    with pytest.raises(InvalidMessageError, match="choose one of chatgpt, jsonl, locomo"):
         items(GOOD, format="pdf")
 
 

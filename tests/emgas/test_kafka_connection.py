@@ -16,7 +16,7 @@ from emgas import limits
 from emgas.client.connection import Connection
 from emgas.client.kafka import KafkaConnection, _advice
 from emgas.errors import TransportError
-from emgas.wire import TopicNames, partition_of
+from emgas.wire import ProducerRecord, TopicNames, partition_of
 
 BROKERS = os.environ.get("EMGAS_TEST_KAFKA", "")
 needs_kafka = pytest.mark.skipif(not BROKERS, reason="EMGAS_TEST_KAFKA names no broker")
@@ -45,7 +45,7 @@ async def test_security_settings_that_do_not_fit_are_told_before_anything_is_ope
 async def test_a_connection_that_is_not_open_says_so() -> None:
     connection: Connection = KafkaConnection("127.0.0.1:9092")
     with pytest.raises(TransportError, match="not open"):
-        await connection.send("emgas.turns", b"k", b"v", ())
+        await connection.send(ProducerRecord("emgas.turns", b"k", b"v", ()))
     with pytest.raises(TransportError, match="not open"):
         await connection.partitions()
     await connection.close()
@@ -100,7 +100,9 @@ async def test_records_lie_where_wire_py_places_their_keys_in_the_order_of_the_c
     connection = KafkaConnection(BROKERS, topics)
     await connection.open()
     try:
-        calls = [connection.send(topics.turns, f"g{n % 5}".encode(), b"x" * 900, ()) for n in range(500)]
+        calls = [
+            connection.send(ProducerRecord(topics.turns, f"g{n % 5}".encode(), b"x" * 900, ())) for n in range(500)
+        ]
         sent = await asyncio.gather(*calls)
     finally:
         await connection.close()
@@ -116,14 +118,14 @@ async def test_a_record_that_only_a_dead_letter_can_be_made_of_gets_through(topi
     connection = KafkaConnection(BROKERS, topics)
     await connection.open()
     try:
-        there = await connection.send(topics.turns, b"g", b"x" * limits.TRANSPORT_BYTES, (("a", b"b"),))
+        there = await connection.send(ProducerRecord(topics.turns, b"g", b"x" * limits.TRANSPORT_BYTES, (("a", b"b"),)))
         assert there.offset == 0
         with pytest.raises(TransportError, match=r"max\.message\.bytes"):
-            await connection.send(topics.turns, b"g", b"x" * 2 * limits.TRANSPORT_BYTES, ())
+            await connection.send(ProducerRecord(topics.turns, b"g", b"x" * 2 * limits.TRANSPORT_BYTES, ()))
         with pytest.raises(TransportError, match="its partitions are 0 to 3"):
-            await connection.send(topics.turns, None, b"x", (), 4)
+            await connection.send(ProducerRecord(topics.turns, None, b"x", (), 4))
         with pytest.raises(TransportError, match="has no topic"):
-            await connection.send(topics.events, b"g", b"x", ())
+            await connection.send(ProducerRecord(topics.events, b"g", b"x", ()))
     finally:
         await connection.close()
 
@@ -134,11 +136,13 @@ async def test_answers_are_read_from_the_moment_of_opening_on(topics: TopicNames
     writer, reader = KafkaConnection(BROKERS, topics), KafkaConnection(BROKERS, topics)
     await writer.open()
     for partition in range(3):
-        await writer.send(topics.replies, None, b"before", (), partition)
+        await writer.send(ProducerRecord(topics.replies, None, b"before", (), partition))
     await reader.open()
     try:
         # Sent before the reader's first fetch: reading "from the latest" would skip it.
-        await writer.send(topics.replies, None, b"after", (("correlation-id", b"7"),), reader.reply_partition)
+        await writer.send(
+            ProducerRecord(topics.replies, None, b"after", (("correlation-id", b"7"),), reader.reply_partition)
+        )
         incoming = await anext(aiter(reader.answers()))
         assert (incoming.key, incoming.value, incoming.headers) == (None, b"after", (("correlation-id", b"7"),))
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from emgas.errors import InvalidMessageError
 from emgas.limits import EARLIEST_MS, LATEST_MS
-from emgas.times import milliseconds
+from emgas.times import EPOCH, HOUR_MS, format_utc, milliseconds
 
 TWO_PM = 1_683_554_400_000  # 2023-05-08T14:00:00Z
 
@@ -33,7 +33,7 @@ def test_one_time_in_many_forms(written: int | str | datetime) -> None:
     assert milliseconds(written) == TWO_PM
 
 
-@pytest.mark.parametrize(("written", "at"), [("2023-05-08", TWO_PM - 14 * 3_600_000), ("-00000000001", -1), (-1, -1)])
+@pytest.mark.parametrize(("written", "at"), [("2023-05-08", TWO_PM - 14 * HOUR_MS), ("-00000000001", -1), (-1, -1)])
 def test_a_day_begins_at_midnight_and_a_memory_may_be_older_than_1970(written: int | str, at: int) -> None:
     assert milliseconds(written) == at
 
@@ -52,5 +52,19 @@ def test_a_time_beyond_all_calendars_is_refused(written: int | str) -> None:
 
 @given(st.integers(EARLIEST_MS, LATEST_MS))
 def test_every_time_that_a_message_may_hold_can_be_written(at: int) -> None:
-    written = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
+    written = EPOCH + timedelta(milliseconds=at)
     assert milliseconds(written) == milliseconds(written.isoformat()) == milliseconds(at) == at
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [
+        (0, "1970-01-01 00:00"),
+        (-1, "1969-12-31 23:59"),
+        (59_999, "1970-01-01 00:00"),
+        (EARLIEST_MS, "0001-01-01 00:00"),
+        (LATEST_MS, "9999-12-31 23:59"),
+    ],
+)
+def test_every_time_that_a_turn_may_have_can_be_written(at: int, shown: str) -> None:
+    assert format_utc(at) == shown

@@ -29,16 +29,18 @@ from typing import Any
 import numpy
 
 from emgas import Turn
-from replay.log import Record
+from emgas.times import DAY_MS as DAY
+from emgas.times import HOUR_MS as HOUR
+from emgas.times import MINUTE_MS as MINUTE
+from emgas.wire import Record
 from state.events.events import UNSTAMPED, Ticked
-from state.events.memory_settings import DAY, HOUR, MINUTE
 from state.events.upcasting import VERSION
 from streams.settings import Settings
 from streams.worker import service
 from tests.support.cli import ROOT, emgas
 from tests.support.golden import VERSIONS, as_lines, digests, expected, folder, golden, schema
 from tests.support.pipeline import Pipeline, settings_for
-from tests.support.transports import sqlite_carrier
+from tests.support.transports import sqlite_transport
 from tests.support.weeks import FIRST_WEEK, talk
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
@@ -137,7 +139,7 @@ class Story:
         assert outcome.status == "accepted", outcome
 
     def keeper(self, graph: str) -> Any:
-        return self.pipeline.app.keepers[self.pipeline.place(graph)]
+        return self.pipeline.app.ownership.timers[self.pipeline.place(graph)]
 
     async def records(self, partition: int) -> list[Record]:
         return await self.pipeline.records(self.pipeline.topics.events, partition)
@@ -156,8 +158,8 @@ def model(data: Path) -> Path:
 
 async def told(data: Path, again: bool) -> list[list[Record]]:
     """Tell the story, or what comes after it, on the log in `data`; return that log."""
-    async with sqlite_carrier(settings(data).home) as carrier:
-        story = Story(Pipeline(settings(data, model(data) if again else None), carrier))
+    async with sqlite_transport(settings(data).home) as transport:
+        story = Story(Pipeline(settings(data, model(data) if again else None), transport))
         async with story.pipeline as pipeline:
             await (story.go_on() if again else story.tell())
             return [await story.records(number) for number in range(pipeline.partitions)]

@@ -16,7 +16,7 @@ from emgas.wire import partition_of
 from streams.transport import select
 from streams.transport.dead_letters import read_all
 from tests.support.pipeline import PATIENCE, Pipeline, eventually, now, only, settings_for
-from tests.support.transports import kafka_carrier
+from tests.support.transports import kafka_transport
 
 pytestmark = pytest.mark.kafka
 PARTITIONS = 8
@@ -27,7 +27,7 @@ REPLY_PARTITION = 3
 async def pipeline(kafka_address: str, prefix: str, tmp_path: Path) -> AsyncIterator[Pipeline]:
     settings = settings_for(tmp_path, prefix, f"kafka://{kafka_address}", partitions=PARTITIONS)
     await select.create(settings)
-    async with kafka_carrier(kafka_address) as carrier, Pipeline(settings, carrier) as pipeline:
+    async with kafka_transport(kafka_address) as transport, Pipeline(settings, transport) as pipeline:
         yield pipeline
 
 
@@ -118,7 +118,7 @@ async def test_with_the_default_partitioner_of_librdkafka_a_stray_turn_is_refuse
     there, outcome = await asyncio.to_thread(speak)
     assert there.partition() == crc32(graph), "librdkafka's default is what this test takes it for"
     assert outcome["status"] == "rejected"
-    letter = only(await read_all(pipeline.carrier.reader(pipeline.topics.dead_letters)))
+    letter = only(await read_all(pipeline.transport.reader(pipeline.topics.dead_letters)))
     assert letter.reason == outcome["reason"]
     assert f"belongs to partition {partition_of(graph, PARTITIONS)}" in letter.reason
     assert "partitioner=murmur2_random" in letter.reason

@@ -10,83 +10,82 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
 from emgas.errors import TransportError
-from emgas.wire import TopicNames
+from emgas.wire import ProducerRecord, TopicNames
 from streams.settings import Settings
 from streams.transport import select
-from streams.transport.embedded.log import NewRecord
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import FOR_EVER, RECORD_BYTES, TopicPlan, differences, plan
 from tests.contracts.log_contract import LogContract
 from tests.contracts.reader_contract import KeptReaderContract, a_log, read
-from tests.support.transports import KafkaCarrier, kafka_carrier
+from tests.support.transports import KafkaTransport, kafka_transport
 
 pytestmark = pytest.mark.kafka
 NOBODY = "127.0.0.1:1"
 
 
 @pytest.fixture
-async def carrier(kafka_address: str) -> AsyncIterator[KafkaCarrier]:
-    async with kafka_carrier(kafka_address) as carrier:
-        yield carrier
+async def transport(kafka_address: str) -> AsyncIterator[KafkaTransport]:
+    async with kafka_transport(kafka_address) as transport:
+        yield transport
 
 
 class TestKafkaLog(LogContract):
     @pytest.fixture
-    async def carrier(self, kafka_address: str) -> AsyncIterator[KafkaCarrier]:
-        async with kafka_carrier(kafka_address) as carrier:
-            yield carrier
+    async def transport(self, kafka_address: str) -> AsyncIterator[KafkaTransport]:
+        async with kafka_transport(kafka_address) as transport:
+            yield transport
 
 
 class TestKafkaReader(KeptReaderContract):
     @pytest.fixture
-    async def reader(self, carrier: KafkaCarrier, prefix: str) -> KafkaReader:
-        await carrier.create(TopicPlan(prefix, 3, FOR_EVER, 1_000_000, broker_time=False))
+    async def reader(self, transport: KafkaTransport, prefix: str) -> KafkaReader:
+        await transport.create(TopicPlan(prefix, 3, FOR_EVER, 1_000_000, broker_time=False))
         for partition, size in ((0, 10), (2, 1)):
             records = a_log(size)
-            await carrier.append(
-                [NewRecord(prefix, partition, r.key, r.value, r.headers, r.timestamp) for r in records]
+            await transport.append(
+                [ProducerRecord(prefix, r.key, r.value, r.headers, partition, r.timestamp) for r in records]
             )
-        return KafkaReader(carrier.address, prefix, batch=3)
+        return KafkaReader(transport.address, prefix, batch=3)
 
     @pytest.fixture
-    def missing(self, carrier: KafkaCarrier, prefix: str) -> KafkaReader:
-        return KafkaReader(carrier.address, f"{prefix}-missing")
+    def missing(self, transport: KafkaTransport, prefix: str) -> KafkaReader:
+        return KafkaReader(transport.address, f"{prefix}-missing")
 
 
-async def test_a_read_ends_where_the_log_ends_with_a_transaction_marker(carrier: KafkaCarrier, prefix: str) -> None:
-    await carrier.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
-    writer = AIOKafkaProducer(bootstrap_servers=carrier.address, transactional_id=prefix)
+async def test_a_read_ends_where_the_log_ends_with_a_transaction_marker(transport: KafkaTransport, prefix: str) -> None:
+    await transport.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
+    writer = AIOKafkaProducer(bootstrap_servers=transport.address, transactional_id=prefix)
     await writer.start()
     for value in (b"a", b"b"):
         async with writer.transaction():
             await writer.send_and_wait(prefix, value, partition=0)
     await writer.stop()
-    reader = KafkaReader(carrier.address, prefix)
+    reader = KafkaReader(transport.address, prefix)
     assert await reader.bounds(0) == (0, 4)
     assert [(r.offset, r.value) for r in await read(reader, 0, 0, 4)] == [(0, b"a"), (2, b"b")]
     assert await read(reader, 0, 3, 4) == []
 
 
 async def test_an_open_transaction_of_somebody_else_does_not_hold_the_reader_back(
-    carrier: KafkaCarrier, prefix: str
+    transport: KafkaTransport, prefix: str
 ) -> None:
-    await carrier.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
-    writer = AIOKafkaProducer(bootstrap_servers=carrier.address, transactional_id=prefix)
+    await transport.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
+    writer = AIOKafkaProducer(bootstrap_servers=transport.address, transactional_id=prefix)
     await writer.start()
     await writer.begin_transaction()
     await writer.send_and_wait(prefix, b"open", partition=0)
-    await carrier.append([NewRecord(prefix, 0, None, b"after", (), 1)])
-    assert [r.value for r in await read(KafkaReader(carrier.address, prefix), 0, 0, 2)] == [b"open", b"after"]
+    await transport.append([ProducerRecord(prefix, None, b"after", (), 0, 1)])
+    assert [r.value for r in await read(KafkaReader(transport.address, prefix), 0, 0, 2)] == [b"open", b"after"]
     await writer.abort_transaction()
     await writer.stop()
 
 
-async def test_a_log_whose_head_is_gone_is_read_from_where_it_begins(carrier: KafkaCarrier, prefix: str) -> None:
-    await carrier.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
-    await carrier.append([NewRecord(prefix, 0, None, b"%d" % n, (), 1) for n in range(10)])
-    await carrier.truncate(prefix, 0, before=6)
-    reader = KafkaReader(carrier.address, prefix)
+async def test_a_log_whose_head_is_gone_is_read_from_where_it_begins(transport: KafkaTransport, prefix: str) -> None:
+    await transport.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
+    await transport.append([ProducerRecord(prefix, None, b"%d" % n, (), 0, 1) for n in range(10)])
+    await transport.truncate(prefix, 0, before=6)
+    reader = KafkaReader(transport.address, prefix)
     assert await reader.bounds(0) == (6, 10)
     assert [r.offset for r in await read(reader, 0, 0, 10)] == [6, 7, 8, 9]
 

@@ -4,60 +4,61 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from emgas.wire import TopicNames
-from streams.transport.drivers import kafka_broker
+from streams.transport.kafka import transport as driver
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES, MIB
 from tests.contracts.transport_contract import PARTITIONS, TransportContract
 from tests.support.tiny_app import PATIENCE, TinyApp
-from tests.support.transports import KafkaCarrier, kafka_carrier
+from tests.support.transports import KafkaTransport, kafka_transport
 
 pytestmark = pytest.mark.kafka
 
 
 class TestKafkaTransport(TransportContract):
     @pytest.fixture
-    async def carrier(self, kafka_address: str) -> AsyncIterator[KafkaCarrier]:
-        async with kafka_carrier(kafka_address) as carrier:
-            yield carrier
+    async def transport(self, kafka_address: str) -> AsyncIterator[KafkaTransport]:
+        async with kafka_transport(kafka_address) as transport:
+            yield transport
 
     async def test_the_producer_waits_for_all_replicas_and_does_not_write_twice(
-        self, carrier: KafkaCarrier, topics: TopicNames, tmp_path: Path
+        self, transport: KafkaTransport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
             sender = app.producer._producer._sender  # type: ignore[attr-defined]
             assert (sender._acks, sender._txn_manager is not None) == (-1, True)
 
-    async def test_an_empty_fetch_waits_as_long_as_the_url_says(
-        self, carrier: KafkaCarrier, topics: TopicNames, tmp_path: Path
+    async def test_an_empty_fetch_waits_as_long_as_it_is_told(
+        self, transport: KafkaTransport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        app = TinyApp(kafka_broker(carrier.address, fetch_wait_ms=77), topics.prefix, tmp_path)
+        app = TinyApp(partial(driver.KafkaTransport, transport.address, fetch_wait_ms=77), topics.prefix, tmp_path)
         async with app.running():
             fetcher = app.consumer._thread._consumer._fetcher  # type: ignore[attr-defined]
             assert fetcher._fetch_max_wait_ms == 77
 
     async def test_a_dead_letter_of_the_largest_size_can_be_sent_and_read(
-        self, carrier: KafkaCarrier, topics: TopicNames, tmp_path: Path
+        self, transport: KafkaTransport, topics: TopicNames, tmp_path: Path
     ) -> None:
         value = b"x" * (LARGEST_RECORD_BYTES - MIB // 2)
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
             sent = await app.producer.send_and_wait(topics.dead_letters, b"k", value, 0, None, {"why": b"large"})
-        reader = carrier.reader(topics.dead_letters)
+        reader = transport.reader(topics.dead_letters)
         read = [record async for batch in reader.read(0, sent.offset, sent.offset + 1) for record in batch]
         assert [(len(record.value), record.headers) for record in read] == [(len(value), (("why", b"large"),))]
 
     async def test_no_turn_is_skipped_when_a_second_worker_comes_and_goes(
-        self, carrier: KafkaCarrier, topics: TopicNames, tmp_path: Path
+        self, transport: KafkaTransport, topics: TopicNames, tmp_path: Path
     ) -> None:
         positions: dict[int, int] = {}  # shared: stands for states that both workers fold from one log
-        first = WatchfulApp(carrier.broker, topics.prefix, tmp_path / "1", positions)
-        second = WatchfulApp(carrier.broker, topics.prefix, tmp_path / "2", positions)
+        first = WatchfulApp(transport.driver, topics.prefix, tmp_path / "1", positions)
+        second = WatchfulApp(transport.driver, topics.prefix, tmp_path / "2", positions)
         async with first.running():
             sending = asyncio.ensure_future(send_to_all(first, 300))
             async with second.running():

@@ -13,7 +13,7 @@ import pytest_asyncio
 from streams.transport import select
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
 from tests.support.pipeline import Pipeline, settings_for
-from tests.support.transports import kafka_carrier
+from tests.support.transports import kafka_transport
 
 pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
 async def on_kafka(address: str, directory: Path) -> AsyncIterator[Pipeline]:
     settings = settings_for(directory, f"test-{uuid.uuid4().hex[:12]}", f"kafka://{address}", **WORKER)
     await select.create(settings)
-    async with kafka_carrier(address) as carrier, Pipeline(settings, carrier) as pipeline:
+    async with kafka_transport(address) as transport, Pipeline(settings, transport) as pipeline:
         yield pipeline
 
 

@@ -17,7 +17,7 @@ from streams.settings import Settings
 from streams.transport import select
 from streams.transport.event_topic import reading, writing
 from tests.support.pipeline import Pipeline, a_turn, now, settings_for
-from tests.support.transports import kafka_carrier, sqlite_carrier
+from tests.support.transports import kafka_transport, sqlite_transport
 
 pytestmark = pytest.mark.kafka
 
@@ -68,8 +68,8 @@ async def test_a_backup_of_kafka_becomes_the_same_memory_on_kafka_and_embedded(
 ) -> None:
     source = fresh(tmp_path / "source", kafka_address)
     await select.create(source)
-    async with kafka_carrier(kafka_address) as carrier:
-        async with Pipeline(source, carrier) as pipeline:
+    async with kafka_transport(kafka_address) as transport:
+        async with Pipeline(source, transport) as pipeline:
             await speak(pipeline)
             digests, raw = pipeline.digests(), await backup(source)
         target = fresh(tmp_path / "target", kafka_address)
@@ -77,12 +77,12 @@ async def test_a_backup_of_kafka_becomes_the_same_memory_on_kafka_and_embedded(
         size = len(list(records(io.BytesIO(raw))))
         assert await restored(raw, target) == Restored(size, 0)
         assert await restored(raw, target) == Restored(0, size)
-        async with Pipeline(target, carrier) as pipeline:
+        async with Pipeline(target, transport) as pipeline:
             await lives_on(pipeline, digests)
         assert (await restored(raw, target)).appended == 0
     embedded = fresh(tmp_path / "embedded", None)
     assert await restored(raw, embedded) == Restored(size, 0)
-    async with sqlite_carrier(embedded.home) as log, Pipeline(embedded, log) as pipeline:
+    async with sqlite_transport(embedded.home) as log, Pipeline(embedded, log) as pipeline:
         await lives_on(pipeline, digests)
 
 
@@ -91,7 +91,7 @@ async def test_an_embedded_memory_moves_to_kafka_and_a_restore_that_was_cut_off_
 ) -> None:
     source = fresh(tmp_path / "source", None)
     await select.create(source)
-    async with sqlite_carrier(source.home) as log, Pipeline(source, log) as pipeline:
+    async with sqlite_transport(source.home) as log, Pipeline(source, log) as pipeline:
         await speak(pipeline)
         digests, raw = pipeline.digests(), await backup(source)
     stored = list(records(io.BytesIO(raw)))
@@ -100,7 +100,7 @@ async def test_an_embedded_memory_moves_to_kafka_and_a_restore_that_was_cut_off_
     async with writing(target, 2) as log:
         await log.append(0, [each.record for each in stored if each.partition == 0][:7])
     assert await restored(raw, target) == Restored(len(stored) - 7, 7)
-    async with kafka_carrier(kafka_address) as carrier, Pipeline(target, carrier) as pipeline:
+    async with kafka_transport(kafka_address) as transport, Pipeline(target, transport) as pipeline:
         await lives_on(pipeline, digests)
 
 
@@ -109,15 +109,15 @@ async def test_a_restore_is_refused_while_a_worker_lives_and_into_another_memory
 ) -> None:
     source = fresh(tmp_path, kafka_address)
     await select.create(source)
-    async with kafka_carrier(kafka_address) as carrier:
-        async with Pipeline(source, carrier) as pipeline:
+    async with kafka_transport(kafka_address) as transport:
+        async with Pipeline(source, transport) as pipeline:
             await pipeline.record("ada")
             raw = await backup(source)
             with pytest.raises(TransportError, match=r"1 worker\(s\) of .* are running: stop them"):
                 await restored(raw, source)
         other = fresh(tmp_path / "other", kafka_address)
         await select.create(other)
-        async with Pipeline(other, carrier) as pipeline:
+        async with Pipeline(other, transport) as pipeline:
             await pipeline.record("ada", text="Another memory.")
     with pytest.raises(NotRestorableError, match="it is another memory"):
         await restored(raw, other)

@@ -14,7 +14,7 @@ from replay.backup.snapshots import Snapshots
 from streams.transport import select
 from tests.support.cli import emgas
 from tests.support.pipeline import Pipeline, settings_for
-from tests.support.transports import kafka_carrier
+from tests.support.transports import kafka_transport
 
 pytestmark = pytest.mark.kafka
 
@@ -30,8 +30,8 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
         return (await asyncio.to_thread(emgas, tmp_path / "client", *words, "--json", **common)).json
 
     await select.create(settings)
-    async with kafka_carrier(kafka_address) as carrier:
-        async with Pipeline(settings, carrier) as first:
+    async with kafka_transport(kafka_address) as transport:
+        async with Pipeline(settings, transport) as first:
             for number in range(6):
                 await first.record(f"graph-{number}")
             created = (await command("snapshot", "create"))["snapshots"]
@@ -44,7 +44,7 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
             assert told["digest"] == live["graph-0"]
             assert (await command("replay", "verify"))["match"] is True
         capsys.readouterr()
-        async with Pipeline(settings.model_copy(update={"data": tmp_path / "2"}), carrier) as second:
+        async with Pipeline(settings.model_copy(update={"data": tmp_path / "2"}), transport) as second:
             assert second.digests() == live
             assert all(each.match for each in await second.verified())
             await tamper(second, "graph-3")
@@ -60,7 +60,7 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
 
 async def tamper(pipeline: Pipeline, graph: str) -> None:
     """Change what a live worker holds behind the log's back, and have it written down."""
-    owner = pipeline.app.owners[pipeline.place(graph)]
+    owner = pipeline.app.ownership.writers[pipeline.place(graph)]
     held = owner.state.graph(graph)
     assert held is not None
     held.recalled += 1

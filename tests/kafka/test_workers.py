@@ -16,16 +16,16 @@ import pytest
 from emgas import MemoryClient, Turn
 from emgas.errors import EmgasError
 from emgas.messages.turns import Outcome
+from emgas.wire import ProducerRecord
 from replay.verify.verify import Verification, verify_partition
 from state.events.events import ConsolidationWindowClosed, DecayWindowClosed, decode
 from state.events.upcasting import VERSION
 from streams.settings import Settings
 from streams.transport import select
-from streams.transport.embedded.log import NewRecord
 from streams.transport.kafka.reader import KafkaReader
 from tests.support.cli import COMMAND, emgas, environment
 from tests.support.pipeline import settings_for
-from tests.support.transports import kafka_carrier
+from tests.support.transports import kafka_transport
 from tests.support.weeks import KINDS, kinds, talk
 
 pytestmark = pytest.mark.kafka
@@ -293,9 +293,9 @@ async def test_a_client_without_a_worker_is_told(kafka_address: str, prefix: str
 async def test_a_worker_that_meets_an_event_it_cannot_read_exits_with_instructions_each_time(
     value: bytes, told: str, kafka_address: str, prefix: str, tmp_path: Path
 ) -> None:
-    async with topics(kafka_address, prefix, tmp_path) as (settings, _), kafka_carrier(kafka_address) as carrier:
+    async with topics(kafka_address, prefix, tmp_path) as (settings, _), kafka_transport(kafka_address) as transport:
         events = settings.topics.events
-        await carrier.append([NewRecord(events, 3, b"ada", value, (), 1_750_000_000_000)])
+        await transport.append([ProducerRecord(events, b"ada", value, (), 3, 1_750_000_000_000)])
         for _ in range(2):
             with worker(settings, tmp_path / "1") as halted:
                 assert await asyncio.to_thread(halted.process.wait, PATIENCE) == 70

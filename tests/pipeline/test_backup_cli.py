@@ -15,12 +15,13 @@ import networkx as nx
 import pytest
 
 from emgas.errors import TransportError
+from emgas.wire import ProducerRecord
 from replay.as_of.graph_as_of import graph_at
 from replay.rebuild.rebuild import refold
 from state.store.store import MemoryStore
 from streams.settings import Settings
 from streams.transport import select, topic_plan
-from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from tests.support.cli import COMMAND, PATIENCE, ROOT, Said, emgas, emgas_here, environment
 from tests.support.logs import LogWriter, long_log
@@ -109,7 +110,7 @@ def test_the_memory_that_a_backup_came_from_needs_nothing_of_it(backup: Path, me
 def test_an_export_beside_a_live_process_works_and_an_import_is_refused(
     memory: Path, backup: Path, tmp_path: Path
 ) -> None:
-    log = open_log(home(memory))
+    log = EmbeddedLog(home(memory))
     try:
         assert emgas(memory, "export", "--out", str(tmp_path / "beside"), "--json").json["restorable"] is True
         assert "uses the data directory" in emgas(memory, "import", str(backup), code=1).err
@@ -151,12 +152,12 @@ def test_another_partition_count_is_refused_and_the_turns_go_in(memory: Path, ba
 
 
 def test_a_memory_that_was_restored_only_in_part_does_not_open(memory: Path, tmp_path: Path) -> None:
-    log = open_log(home(tmp_path))
+    log = EmbeddedLog(home(tmp_path))
     for plan in topic_plan.plan(Settings().topics, 2):
         log.create_topic(plan)
     for number in (0, 1):
         part = records(memory, number)[:8]
-        log.append([NewRecord(TOPIC, number, key, value, (), at) for at, key, value in part])
+        log.append([ProducerRecord(TOPIC, key, value, (), number, at) for at, key, value in part])
     log.close()
     assert "never had" in emgas(tmp_path, "query", "ada", "kettle", code=1).err
 
@@ -251,9 +252,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fill(data: Path, log: LogWriter) -> None:
     settings = Settings(data=data, partitions=4)  # as the claims of the log say
     asyncio.run(select.create(settings))
-    opened = open_log(settings.home)
+    opened = EmbeddedLog(settings.home)
     try:
-        opened.append([NewRecord(TOPIC, 0, None, value, (), offset) for offset, value in log.records])
+        opened.append([ProducerRecord(TOPIC, None, value, (), 0, offset) for offset, value in log.records])
     finally:
         opened.close()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from emgas.times import DAY_MS
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from tests.support.cli import ROOT, emgas, emgas_here
@@ -111,7 +112,7 @@ def test_a_branch_with_another_extractor_and_life_is_compared_question_by_questi
     emgas_here(data, "replay", "branch", "--into", into, *options, partitions="2")
     assert digests(data) == before, "a branch changes nothing of what it is made from"
     lived = emgas_here(tmp_path / "branch", "configure", "demo", "--json", partitions="2").json
-    assert (lived["preset"], lived["settings"]["half_life"]) == ("elephant", 24 * 3600 * 1000)
+    assert (lived["preset"], lived["settings"]["half_life"]) == ("elephant", DAY_MS)
     compared = emgas(data, "replay", "compare", str(questions), "--into", into, "--json", partitions="2").json
     assert compared["here"]["turns"] == compared["there"]["turns"] == 119
     assert compared["there"]["concepts"] < compared["here"]["concepts"]

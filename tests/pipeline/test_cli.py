@@ -18,7 +18,7 @@ from state.graph.graph import Graph
 from state.store import store as layout
 from state.store.rocksdb import RocksStore
 from streams.settings import Settings
-from streams.transport.embedded.log import open_log
+from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
@@ -227,7 +227,7 @@ def test_rebuild_keeps_the_stores_it_is_asked_to_keep(memory: Path, tmp_path: Pa
 def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
     """Somebody edits one stored text: the graph still loads, and its count is right."""
     number, graph = partition_with(copy, GRAPH)
-    log = open_log(home(copy).home)
+    log = EmbeddedLog(home(copy).home)
     events = [decode(record.value or b"") for record in log.read("emgas.events", number, 0)]
     log.close()
     lived = [event for event in events if isinstance(event, GraphData) and event.graph == graph]
@@ -252,7 +252,7 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
 def test_verify_exits_with_4_when_the_log_was_changed(copy: Path) -> None:
     """Somebody edits one turn in the log, as a privacy request may tempt one to."""
     number, _ = partition_with(copy, GRAPH)
-    log = open_log(home(copy).home)
+    log = EmbeddedLog(home(copy).home)
     record = next(r for r in log.read("emgas.events", number, 0) if b"ginger tom" in (r.value or b""))
     row = log._partitions["emgas.events", number].row
     forged = (record.value or b"").replace(b"ginger tom", b"black tom ")
@@ -286,6 +286,18 @@ def test_the_doctor_tells_what_is_there(memory: Path) -> None:
     assert "EMGAS on embedded" in emgas_here(memory, "doctor").out
 
 
+def test_the_doctor_names_the_extractor_that_the_worker_would_use(memory: Path) -> None:
+    for path, ok, said in (
+        ("processors.extraction.yake_extractor.YakeExtractor", True, "yake "),
+        ("tests.pipeline.test_branch_cli.Lone", True, "lone 1"),
+        ("nothing.here", False, "EMGAS_EXTRACTOR=nothing.here gives no extractor"),
+    ):
+        told = emgas_here(memory, "doctor", "--json", code=not ok, extractor=path).json
+        (check,) = (check for check in told["checks"] if check["name"] == "extractor")
+        assert (check["ok"], check["detail"].startswith(said)) == (ok, True)
+        assert told["ok"] == ok
+
+
 def test_the_doctor_names_the_model_of_text_embeddings(memory: Path, tmp_path: Path) -> None:
     model = tmp_path / "tiny.npz"
     np.savez(model, words=np.array(["cat"]), vectors=np.ones((1, 3)))
@@ -310,7 +322,7 @@ def test_the_topics_are_described_and_their_partition_count_stays(memory: Path) 
 
 
 def test_a_second_process_on_one_directory_is_told_who_has_it(memory: Path) -> None:
-    log = open_log(home(memory).home)
+    log = EmbeddedLog(home(memory).home)
     try:
         said = emgas(memory, "query", GRAPH, "who?", code=1)
         assert f"process {os.getpid()} uses the data directory" in said.err
@@ -320,7 +332,7 @@ def test_a_second_process_on_one_directory_is_told_who_has_it(memory: Path) -> N
 
 
 def test_a_log_with_an_unknown_event_is_refused_in_words_and_the_process_ends(copy: Path) -> None:
-    log = open_log(home(copy).home)
+    log = EmbeddedLog(home(copy).home)
     row, end = log._partitions["emgas.events", 0].row, log.bounds("emgas.events", 0)[1]
     newer = b'{"v": 2, "kind": "GraphErased"}'
     log._db.execute(f"insert into records_{row:d} values(?, 0, null, ?, null)", (end, newer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
     [
         (["publish", "no-such-file.jsonl"], {}, "there is no file no-such-file.jsonl"),
         (["publish"], {}, "Missing argument"),
-        (["publish", str(CONVERSATION), "--format", "csv"], {}, "choose one of jsonl, openai, locomo"),
+        (["publish", str(CONVERSATION), "--format", "csv"], {}, "choose one of chatgpt, jsonl, locomo"),
         (["publish", str(ROOT / "LICENSE")], {}, "is in none of the formats"),
         (["publish", str(CONVERSATION), "--graph", "no graph"], {}, "graph: must"),
         (["query", "ada"], {}, "Missing argument"),
@@ -56,20 +57,38 @@ def commands(group: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple
 COMMANDS = dict(commands(typer.main.get_command(app)))
 
 
-def test_there_are_the_commands_that_the_issue_names() -> None:
-    assert {
-        ("demo",), ("publish",), ("query",), ("worker",), ("doctor",), ("topics", "create"), ("topics", "describe"),
-        ("replay", "rebuild"), ("replay", "verify"), ("dead-letters", "list"), ("dead-letters", "show"),
-    } <= set(COMMANDS)  # fmt: skip
+def shown() -> Iterator[str]:
+    """Yield each line of a shell block in README.md and docs/ that calls `emgas`, from there on."""
+    for document in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        for block in re.findall(r"^```(?:sh|bash)\n(.*?)^```", document.read_text(encoding="utf-8"), re.M | re.S):
+            for line in block.split("\n"):
+                yield from (call.strip() for call in re.findall(r"(?:^|&& )(emgas [^#&|]+)", line))
+
+
+def command_of(call: str) -> tuple[tuple[str, ...], click.Command] | None:
+    """Find the command that a line of shell calls."""
+    words = tuple(call.split()[1:])
+    return next(((words[:n], COMMANDS[words[:n]]) for n in (1, 2) if words[:n] in COMMANDS), None)
+
+
+def test_every_call_that_the_documentation_shows_is_a_command_with_these_options() -> None:
+    calls = set(shown())
+    assert len(calls) > 30
+    for call in calls:
+        found = command_of(call)
+        assert found is not None, call
+        options = {name for parameter in found[1].params for name in (*parameter.opts, *parameter.secondary_opts)}
+        assert set(re.findall(r"(?<!\S)--[a-z-]+", call)) <= options | {"--help"}, call
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_explains_itself(tmp_path: Path, words: tuple[str, ...]) -> None:
-    said = emgas_here(tmp_path, *words, "--help")
-    first = (COMMANDS[words].help or "").split(".")[0]
-    assert first
-    assert first.split()[0] in said.out
-    assert all(parameter.help for parameter in COMMANDS[words].params if isinstance(parameter, click.Option))
+def test_every_command_says_what_it_does_and_what_each_option_is_for(tmp_path: Path, words: tuple[str, ...]) -> None:
+    lines = [line.strip("│ ") for line in emgas_here(tmp_path, *words, "--help").out.splitlines()]
+    usage = next(number for number, line in enumerate(lines) if line.startswith("Usage: "))
+    assert re.match(r"[A-Z][^.]+[a-z]\b", " ".join(lines[usage + 1 : usage + 4]).strip()), "no sentence below the usage"
+    explained = [re.match(r"--[a-z-]+ +\S.*? {2,}\w", line) for line in lines if line.startswith("--")]
+    assert explained
+    assert all(explained), f"an option without a word: {lines}"
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -16,9 +16,9 @@ from state.store.rocksdb import RocksStore
 from streams.transport import select
 from streams.worker.service import now_ms
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
+from tests.support.fakes import arrival
 from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, settings_for
-from tests.support.sender import arrival
-from tests.support.transports import sqlite_carrier
+from tests.support.transports import sqlite_transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def embedded(directory: Path, **changes: Any) -> AsyncIterator[Pipeline]:
     settings = settings_for(directory, "test", None, **{**WORKER, **changes})
     await select.create(settings)
-    async with sqlite_carrier(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+    async with sqlite_transport(settings.home) as transport, Pipeline(settings, transport) as pipeline:
         yield pipeline
 
 
@@ -59,8 +59,9 @@ async def test_a_memory_that_cannot_be_opened_leaves_nothing_running_and_nothing
 async def test_a_rebalance_frees_an_agent_that_waits_for_room_in_a_queue_and_loses_no_turn(tmp_path: Path) -> None:
     async with embedded(tmp_path, queued_turns=1, batch_turns=1) as pipeline:
         partition, consumer = pipeline.place("ada"), pipeline.app.consumer
-        queue = pipeline.app._loops[partition]._queue
-        async with pipeline.app.owners[partition]._turn_to_append:  # one turn is half done, one waits in the queue
+        queue = pipeline.app.ownership.processors[partition]._queue
+        writer = pipeline.app.ownership.writers[partition]
+        async with writer._turn_to_append:  # one turn is half done, one waits in the queue
             for number in range(5):
                 turn = as_json(a_turn("ada", f"t{number}"))
                 await pipeline.produce(pipeline.topics.turns, b"ada", turn, partition)
@@ -75,17 +76,18 @@ async def test_a_rebalance_frees_an_agent_that_waits_for_room_in_a_queue_and_los
 async def test_a_question_that_comes_while_partitions_are_given_up_waits_for_nothing(tmp_path: Path) -> None:
     async with embedded(tmp_path) as pipeline:
         partition, app, consumer = pipeline.place("ada"), pipeline.app, pipeline.app.consumer
-        working = app._loops[partition]._working
-        async with app.owners[partition]._turn_to_append:  # one turn is half done, and has to be finished first
+        working = app.ownership.processors[partition]._working
+        writer = app.ownership.writers[partition]
+        async with writer._turn_to_append:  # one turn is half done, and has to be finished first
             await pipeline.produce(pipeline.topics.turns, b"ada", as_json(a_turn("ada", "t0")), partition)
             await eventually(working.locked)
             app.ready.clear()
             await consumer.subscribe({tp.topic for tp in consumer.assignment()})  # the embedded log's rebalance
-            await eventually(lambda: app.owners == {})
+            await eventually(lambda: app.ownership.writers == {})
             assert working.locked()
             question = b'{"kind": "query", "graph": "ada", "text": "the kettle", "after": 9}'
-            await app._desk.take(partition, arrival(question, timestamp=now_ms()))
-            await eventually(lambda: not app._desk._tasks)
+            await app._query_handler.take(partition, arrival(question, timestamp=now_ms()))
+            await eventually(lambda: not app._query_handler._tasks)
         await app.ready.wait()
         await eventually(lambda: pipeline.ids("ada") == ["t0"])
 
@@ -95,8 +97,8 @@ async def test_a_recovery_that_ends_after_its_partitions_were_taken_away_claims_
         app, events = pipeline.app, pipeline.topics.events
         await app.on_partitions_revoked.send(app.consumer.assignment())
         end = await pipeline.end(events, 0)
-        await app._claim({0})
-        assert (await pipeline.end(events, 0), app.owners) == (end, {})
+        await app.ownership.claim({0})
+        assert (await pipeline.end(events, 0), app.ownership.writers) == (end, {})
 
 
 async def test_another_worker_in_this_process_may_follow_at_once(tmp_path: Path) -> None:

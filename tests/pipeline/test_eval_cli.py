@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from evaluation.metrics import METRICS
+from processors.extraction.extractor import Extraction
+from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.weights import FEATURES, FLOW_EDGES
 from tests.support.cli import emgas, emgas_here
 
@@ -74,6 +76,28 @@ def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Pat
     for word in (*expected, "single-hop", "16 turns in 2 graphs"):
         assert word in said.out
     assert not home.exists(), "the memory of the measurement is not the user's"
+
+
+class Listening(YakeExtractor):
+    """Notes the texts that it is given."""
+
+    turns: ClassVar[set[str]] = set()
+    questions: ClassVar[set[str]] = set()
+
+    def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
+        self.turns.add(text)
+        return super().of_turn(text, speaker=speaker, at=at)
+
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
+        self.questions.add(text)
+        return super().of_query(text, at)
+
+
+def test_turns_and_questions_alike_are_extracted_by_the_extractor_of_the_settings(file: Path, tmp_path: Path) -> None:
+    extractor = f"{__name__}.Listening"
+    emgas_here(tmp_path / "home", "eval", str(file), "--methods", "default", extractor=extractor)
+    assert {text for texts in SAID.values() for text in texts} <= Listening.turns
+    assert {text for text, _, evidence in QUESTIONS if evidence != ["D9:9"]} <= Listening.questions
 
 
 def test_the_same_file_gives_the_same_numbers(file: Path, tmp_path: Path) -> None:

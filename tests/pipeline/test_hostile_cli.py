@@ -18,7 +18,7 @@ import typer
 from emgas import Turn
 from streams.cli.memory import publish
 from streams.settings import Settings
-from streams.transport.embedded.log import open_log
+from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import COMMAND, PATIENCE, ROOT, emgas, emgas_here, environment
 
 TURN = {"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke."}
@@ -241,7 +241,7 @@ def test_with_json_stdout_is_one_object_on_one_line_and_nothing_else(memory: Pat
 
 
 def test_commands_beside_a_process_that_has_the_log_read_it_or_say_who_has_it(memory: Path, tmp_path: Path) -> None:
-    log = open_log(Settings(data=memory, broker=None).home)
+    log = EmbeddedLog(Settings(data=memory, broker=None).home)
     try:
         for words in (["dead-letters", "list"], ["replay", "events", "ada"], ["replay", "digest"], ["timeline", "ada"]):
             emgas_here(memory, *words, "--json")

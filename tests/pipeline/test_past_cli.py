@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from streams.settings import Settings
-from streams.transport.embedded.log import open_log
+from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import emgas_here
 from tests.support.events import DAY, NOON
 
@@ -99,7 +99,7 @@ def test_a_difference_of_what_is_not_there_or_backwards_is_told(memory: Path) ->
 
 
 def test_the_past_is_read_beside_the_process_that_owns_the_log(memory: Path) -> None:
-    owned = open_log(Settings(data=memory, broker=None).home)
+    owned = EmbeddedLog(Settings(data=memory, broker=None).home)
     try:
         told = emgas_here(memory, "replay", "diff", "ada", "--from", "2023-05-08T12:00", "--json").json
         assert told["turns"]["after"] == len(SAID)

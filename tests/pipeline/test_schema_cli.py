@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from emgas.wire import partition_of
+from emgas.wire import ProducerRecord, Record, partition_of
 from replay.backup import backup
 from replay.backup.lines import Header
-from replay.log import Record
 from state.events.upcasting import UPCASTERS, VERSION
 from streams.settings import Settings
-from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import emgas, emgas_here
 from tests.support.golden import TIMESTAMP, expected, golden
-from tests.support.list_log import ListReader
+from tests.support.logs import ListReader
 from tests.support.older import STEPS, older
 
 NEWEST = golden(VERSION)
@@ -95,14 +94,14 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bad(request: pytest.FixtureRequest, good: Path, tmp_path: Path) -> tuple[Path, bytes]:
     """Return a copy of it, at whose end somebody wrote a record that this version cannot read; and that record."""
     shutil.copytree(good, tmp_path / "bad")
-    log = open_log(Settings(data=tmp_path / "bad", broker=None).home)
-    log.append([NewRecord("emgas.events", PLACE, GRAPH.encode(), request.param, (), TIMESTAMP)])
+    log = EmbeddedLog(Settings(data=tmp_path / "bad", broker=None).home)
+    log.append([ProducerRecord("emgas.events", GRAPH.encode(), request.param, (), PLACE, TIMESTAMP)])
     log.close()
     return tmp_path / "bad", request.param
 
 
 def records(data: Path) -> list[bytes | None]:
-    log = open_log(Settings(data=data, broker=None).home)
+    log = EmbeddedLog(Settings(data=data, broker=None).home)
     found = [record.value for record in log.read("emgas.events", PLACE, 0)]
     log.close()
     return found
@@ -134,7 +133,7 @@ def test_a_state_that_has_folded_what_this_version_cannot_read_is_not_verified(
 ) -> None:
     """As after going back to an older EMGAS."""
     shutil.copytree(good, tmp_path / "bad")
-    log = open_log(Settings(data=tmp_path / "bad", broker=None).home)
+    log = EmbeddedLog(Settings(data=tmp_path / "bad", broker=None).home)
     row = log._partitions["emgas.events", PLACE].row
     log._db.execute(f"update records_{row:d} set value = ? where offset = ?", (value, 50))  # noqa: S608
     log.close()

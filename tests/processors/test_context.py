@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
-from processors.recall.context import Passage, assemble, line, most_lines, note_of, tokens, utc
+from emgas.times import HOUR_MS
+from processors.recall.context import Passage, assemble, line, most_lines, note_of, tokens
 from state.events.extraction_types import TimeSpan
 
 MAY_8 = 1_683_554_160_000  # 2023-05-08 13:56 UTC
-HOUR = 3_600_000
+HOUR = HOUR_MS
 DAY = 24 * HOUR
 MAY_7 = 1_683_417_600_000  # 2023-05-07 00:00 UTC
 YEAR_2019, YEAR_2020 = 1_546_300_800_000, 1_577_836_800_000
@@ -43,20 +44,6 @@ def said(number: int, text: str, at: int = MAY_8) -> Passage:
 
 def test_a_line_tells_when_who_and_what() -> None:
     assert line(Passage(0, MAY_8, "Caroline", "I went.")) == "[2023-05-08 13:56] Caroline: I went."
-
-
-@pytest.mark.parametrize(
-    ("at", "shown"),
-    [
-        (0, "1970-01-01 00:00"),
-        (-1, "1969-12-31 23:59"),
-        (59_999, "1970-01-01 00:00"),
-        (EARLIEST_MS, "0001-01-01 00:00"),
-        (LATEST_MS, "9999-12-31 23:59"),
-    ],
-)
-def test_every_time_that_a_turn_may_have_can_be_written(at: int, shown: str) -> None:
-    assert utc(at) == shown
 
 
 def test_a_text_cannot_pose_as_another_line() -> None:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emgas.times import DAY_MS as DAY
 from processors.lifecycle.forgetting import Gone, faded, requested
-from state.events.memory_settings import DAY, PRESETS
+from state.events.memory_settings import PRESETS
 from state.graph.decay import decayed, lifetime
 from state.graph.graph import Graph
 from tests.support.events import (

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from emgas.messages.turns import Turn
+from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
 from state.events.events import ConsolidationWindowClosed, TurnRecorded
-from state.events.memory_settings import DAY
 from state.graph.graph import Graph
 from tests.support.events import graph_configured, turn_recorded
 from tests.support.graphs import refolded

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emgas.times import MINUTE_MS
 from processors.lifecycle.clustering import LEAST, MOST, REGION, Links, Region, grouped
 from processors.lifecycle.consolidation import consolidated
 from state.events.events import ConsolidationWindowClosed, Forgotten, TopicChange
@@ -22,7 +23,7 @@ from state.graph.theme_table import Topic
 from tests.support.events import NOON, UNLINKED, turn_recorded
 
 ROOT = Path(__file__).resolve().parents[2]
-MINUTE = 60_000
+MINUTE = MINUTE_MS
 
 
 class Talk:

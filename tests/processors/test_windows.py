@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from emgas.times import DAY_MS as DAY
+from emgas.times import MINUTE_MS as MINUTE
 from processors.lifecycle.windows import (
     DueWindow,
     WindowForecast,
@@ -16,7 +18,6 @@ from processors.lifecycle.windows import (
     next_due,
 )
 from state.events.events import ConsolidationWindowClosed, DecayWindowClosed
-from state.events.memory_settings import DAY, MINUTE
 from state.graph.decay import NEVER, lifetime
 from state.graph.graph import Graph
 from tests.support.events import concept, graph_configured, ticked, turn_recorded

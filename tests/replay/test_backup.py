@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from replay.backup.backup import Written, records, write
 from replay.backup.lines import Header, Stored, header_of, is_backup, seal
 from replay.errors import BackupDamagedError, NoBackupError
-from replay.log import Record
-from tests.support.list_log import ListReader
-from tests.support.logs import golden_log
+from tests.support.logs import ListReader, golden_log
 
 BEGAN = 1_700_000_000_123
 ODD = [

@@ -20,17 +20,16 @@ import pytest
 from emgas.importers.registry import read
 from emgas.messages.queries import Query
 from emgas.messages.turns import Turn
+from emgas.wire import Record
 from processors.extraction.yake_extractor import YakeExtractor
 from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, history
-from replay.log import Record
 from state.events.events import GraphEvent, TurnRecorded
 from state.graph.graph import Graph
 from streams.query.answer import recall_from
 from tests.support.events import DAY, graph_configured, ticked, turn_recorded
-from tests.support.list_log import ListReader
 from tests.support.living import Life
-from tests.support.logs import LogWriter
+from tests.support.logs import ListReader, LogWriter
 
 DEMO = Path(__file__).resolve().parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 MOMENTS = 50

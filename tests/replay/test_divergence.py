@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from replay.log import Record
+from emgas.wire import Record
 from replay.verify.divergence import Divergence, diverging
 from replay.verify.graph_differences import ValueDifference, concerns, content, differences
 from state.events.events import TurnRecorded, decode, encode
@@ -17,8 +17,7 @@ from state.partition import Partition
 from state.store import store as layout
 from state.store.store import MemoryStore
 from tests.support.events import turn_embedded, turn_recorded
-from tests.support.list_log import ListReader
-from tests.support.logs import LogWriter, golden_log, long_log
+from tests.support.logs import ListReader, LogWriter, golden_log, long_log
 
 LOG = long_log()
 

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emgas.times import HOUR_MS as HOUR
+from emgas.times import MINUTE_MS as MINUTE
 from replay.as_of.graph_as_of import AsOf, counted, graph_at
 from replay.as_of.history import History
 from state.errors import LogRewrittenError
@@ -23,15 +25,13 @@ from state.events.events import (
     TurnRecorded,
     encode,
 )
-from state.events.memory_settings import HOUR, MINUTE
 from state.graph.graph import Graph
 from state.log_position import stamp
 from tests.support.events import DAY, NOON, concepts_recalled, graph_configured, ticked, turn_embedded, turn_recorded
 from tests.support.graphs import events_of, folded, refolded
-from tests.support.list_log import reader_of
 from tests.support.lives import configurations, happenings, long_life, ticks
 from tests.support.living import Happening, Life, live
-from tests.support.logs import LogWriter
+from tests.support.logs import LogWriter, reader_of
 
 WINDOWS = DecayWindowClosed | ConsolidationWindowClosed
 

@@ -14,8 +14,7 @@ from state.store.store import MemoryStore
 from streams.query.as_of_cache import AsOfCache
 from tests.support.events import DAY, NOON
 from tests.support.graphs import refolded
-from tests.support.list_log import reader_of, records_of
-from tests.support.logs import LogWriter, fold
+from tests.support.logs import LogWriter, fold, reader_of, records_of
 from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
 
 

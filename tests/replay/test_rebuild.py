@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from emgas.wire import ProducerRecord
 from replay.as_of.graph_as_of import graph_as_of
 from replay.as_of.history import histories
 from replay.rebuild.plan import NotThisRebuildError, Plan, planned
@@ -22,12 +23,11 @@ from state.errors import LogRewrittenError, UnreadableEventError
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore
-from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.support.cli import ROOT
 from tests.support.events import NOON
-from tests.support.list_log import reader_of
-from tests.support.logs import LogWriter, golden_log, long_log
+from tests.support.logs import LogWriter, golden_log, long_log, reader_of
 
 TOPIC = "emgas.events"
 
@@ -249,10 +249,10 @@ for number, end in enumerate(plan.ends):
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the directory of an embedded log of two partitions."""
     directory = tmp_path_factory.mktemp("data")
-    log = open_log(directory)
+    log = EmbeddedLog(directory)
     log.create_topic(TopicPlan(TOPIC, 2, FOR_EVER, 1_000_000))
     for number, written in enumerate(written_logs()):
-        log.append([NewRecord(TOPIC, number, None, value, (), NOON) for _, value in written.records])
+        log.append([ProducerRecord(TOPIC, None, value, (), number, NOON) for _, value in written.records])
     log.close()
     return directory
 
@@ -295,10 +295,10 @@ def watermark(path: Path) -> int:
 
 DIGEST = """
 import asyncio
-from replay.log import Record
+from emgas.wire import Record
 from replay.rebuild.rebuild import refold
 from state.store.store import MemoryStore
-from tests.support.list_log import ListReader, reader_of
+from tests.support.logs import ListReader, reader_of
 from tests.support.logs import golden_log, long_log
 for log in (long_log(), golden_log()):
     reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])

@@ -15,8 +15,7 @@ from state.partition import Partition
 from state.store import store as layout
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
-from tests.support.list_log import reader_of
-from tests.support.logs import LogWriter, long_log
+from tests.support.logs import LogWriter, long_log, reader_of
 from tests.support.strategies import Step, steps, written
 
 few = st.sampled_from([1, 2, 5, 1 << 16])

@@ -11,11 +11,11 @@ import pytest
 
 from emgas.importers.registry import BadLine
 from emgas.messages.turns import Turn
+from emgas.wire import Record
 from replay.backup.backup import write
 from replay.backup.lines import Header
 from replay.backup.restore import Restored, restore, turns
 from replay.errors import BackupDamagedError, NotRestorableError
-from replay.log import Record
 from replay.verify.verify import Audit, verify_partition
 from state.errors import LogRewrittenError
 from state.events.events import Claim, TurnRecorded, decode, encode
@@ -23,8 +23,7 @@ from state.log_position import Acceptance
 from state.partition import Partition
 from state.store.store import MemoryStore
 from tests.support.events import turn_recorded
-from tests.support.list_log import ListReader
-from tests.support.logs import LogWriter
+from tests.support.logs import ListReader, LogWriter
 
 NOW = 1_800_000_000_000
 

@@ -13,6 +13,7 @@ import fsspec
 import pytest
 from fsspec.core import url_to_fs
 
+from emgas.times import DAY_MS as DAY
 from replay.backup.manifest import Manifest, described
 from replay.backup.snapshots import Snapshots, graph_of, restore
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
@@ -20,11 +21,9 @@ from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
-from tests.support.list_log import ListReader, reader_of
-from tests.support.logs import LogWriter, fold, long_log
+from tests.support.logs import ListReader, LogWriter, fold, long_log, reader_of
 
 NOW = 1_700_000_000_000
-DAY = 24 * 3600 * 1000
 
 
 @dataclass

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emgas.wire import Record
 from replay.as_of.graph_as_of import AsOf, reaches
 from replay.as_of.history import UNKNOWN, History
 from replay.as_of.store_history import StoreHistory, store_history
-from replay.log import Record
 from state import partition as partitions
 from state.graph.graph import Graph
 from state.partition import Partition
@@ -22,10 +22,9 @@ from state.store.rocksdb import RocksStore
 from state.store.store import HEAD, MemoryStore, Store
 from tests.support.events import DAY, NOON, graph_configured
 from tests.support.interrupted import interrupted
-from tests.support.list_log import ListReader
 from tests.support.lives import long_life
 from tests.support.living import live
-from tests.support.logs import LogWriter
+from tests.support.logs import ListReader, LogWriter
 from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
 
 

@@ -11,8 +11,7 @@ from state.errors import LogRewrittenError
 from state.events.events import UNSTAMPED, GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
 from tests.support.events import DAY, NOON, concept
-from tests.support.list_log import reader_of
-from tests.support.logs import LogWriter
+from tests.support.logs import LogWriter, reader_of
 
 WEEKLY = MemorySettings(half_life=7 * DAY)
 

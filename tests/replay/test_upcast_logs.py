@@ -10,10 +10,10 @@ from itertools import chain
 import orjson
 import pytest
 
+from emgas.wire import Record
 from replay.as_of.history import history
 from replay.backup import backup
 from replay.backup.lines import Header
-from replay.log import Record
 from replay.rebuild.plan import Plan
 from replay.rebuild.rebuild import rebuild, refold
 from replay.verify.verify import verify_partition
@@ -24,8 +24,7 @@ from state.log_position import Acceptance
 from state.partition import Partition
 from state.store.store import MemoryStore
 from tests.support.golden import VERSIONS, expected, golden, values
-from tests.support.list_log import ListReader
-from tests.support.logs import LogWriter, fold
+from tests.support.logs import ListReader, LogWriter, fold
 from tests.support.older import STEPS, older
 
 NEW = golden(VERSION)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from emgas.times import DAY_MS
 from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long, log2
 
-DAY_MS = 24 * 3600 * 1000
 YEAR_MS = 365 * DAY_MS
 HALF_LIFE_MS = 30 * DAY_MS
 STEP_MS = math.ceil(HALF_LIFE_MS / 2**20)

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emgas.wire import ProducerRecord
 from streams.ingest.partition_writer import ProducedLog
-from streams.worker.app import _arrival
-from tests.support.memory_log import MemoryLog
+from streams.worker.app import record_of
+from tests.support.logs import MemoryLog
 from tests.support.pipeline import eventually
 
 
@@ -23,19 +24,19 @@ def event(**message: Any) -> Any:
 
 @given(st.integers(0, 253_402_300_799_999))
 def test_a_time_that_faust_divided_is_the_same_again(milliseconds: int) -> None:
-    assert _arrival(event(timestamp=milliseconds / 1000.0)).timestamp == milliseconds
+    assert record_of(event(timestamp=milliseconds / 1000.0)).timestamp == milliseconds
 
 
 @pytest.mark.parametrize("headers", [None, [], {}])
 def test_a_record_may_have_no_headers_no_key_and_no_value(headers: Any) -> None:
-    assert _arrival(event(headers=headers, key=None, value=None)) == (7, 1500, None, b"", {})
+    assert record_of(event(headers=headers, key=None, value=None)) == (7, 1500, None, b"", ())
 
 
 async def test_events_are_sent_to_their_partition_in_order_and_acknowledged_together() -> None:
-    sent: list[tuple[Any, ...]] = []
+    sent: list[ProducerRecord] = []
     acks: list[asyncio.Future[Any]] = []
 
-    async def send(*record: Any) -> asyncio.Future[Any]:
+    async def send(record: ProducerRecord) -> asyncio.Future[Any]:
         sent.append(record)
         acks.append(asyncio.get_running_loop().create_future())
         return acks[-1]
@@ -43,7 +44,10 @@ async def test_events_are_sent_to_their_partition_in_order_and_acknowledged_toge
     events = ProducedLog(MemoryLog(2), "emgas.events", send)
     appending = asyncio.create_task(events.append(1, [(b"a", b"1"), (None, b"2")]))
     await eventually(lambda: len(acks) == 2)
-    assert sent == [("emgas.events", 1, b"a", b"1", ()), ("emgas.events", 1, None, b"2", ())]
+    assert sent == [
+        ProducerRecord("emgas.events", b"a", b"1", (), 1),
+        ProducerRecord("emgas.events", None, b"2", (), 1),
+    ]
     acks[1].set_result(SimpleNamespace(offset=6))
     await asyncio.sleep(0)
     assert not appending.done()

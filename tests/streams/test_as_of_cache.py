@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from emgas.wire import Record
 from replay.accepted_events import AT_ONCE
 from replay.as_of.graph_as_of import AsOf, graph_at
-from replay.log import Record
 from state.errors import StoreCorruptError
 from state.graph.graph import Graph
 from state.partition import Partition
@@ -21,10 +21,9 @@ from state.store.store import MemoryStore
 from streams.query import as_of_cache as past_module
 from streams.query.as_of_cache import AsOfCache
 from tests.support.events import DAY, NOON, graph_configured
-from tests.support.list_log import ListReader
 from tests.support.lives import long_life
 from tests.support.living import live
-from tests.support.logs import LogWriter
+from tests.support.logs import ListReader, LogWriter
 
 
 class CountingReader(ListReader):

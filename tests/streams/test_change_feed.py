@@ -13,9 +13,8 @@ from state.events.events import Claim, ConsolidationWindowClosed, DecayWindowClo
 from streams.ingest.change_feed import EVENT_OFFSET
 from streams.ingest.partition_writer import AppendedEvent
 from tests.support.events import consolidation_closed
-from tests.support.logs import LogWriter
-from tests.support.memory_log import MemoryLog
-from tests.support.sender import Sent, SentRecords
+from tests.support.fakes import Sent, SentRecords
+from tests.support.logs import LogWriter, MemoryLog
 from tests.support.window_timers import CHANGES, caught_up_feed, feed_of
 
 HERE = 2

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.dense import Vectors
 from state.events.events import (
@@ -22,7 +22,6 @@ from state.events.events import (
     TurnRecorded,
     TurnRejected,
 )
-from streams.ingest.command_handler import Arrival
 from tests.support.command_handlers import (
     HERE,
     NOW,
@@ -37,8 +36,8 @@ from tests.support.command_handlers import (
     reason_of,
     recorded,
 )
+from tests.support.fakes import arrival
 from tests.support.logs import LogWriter
-from tests.support.sender import arrival
 
 
 class Given:
@@ -216,8 +215,8 @@ records = st.binary(max_size=200) | nearly | trees.map(lambda tree: json.dumps(t
 headers = st.dictionaries(st.text(max_size=5), st.binary(max_size=5), max_size=2)
 
 
-@given(st.builds(Arrival, st.integers(0, 2**62), st.integers(0, 2**41), st.none() | st.binary(), records, headers))
-def test_whatever_arrives_is_accounted_for_by_one_event_that_can_be_read(came: Arrival) -> None:
+@given(st.builds(Record, st.integers(0, 2**62), st.integers(0, 2**41), st.none() | st.binary(), records, headers))
+def test_whatever_arrives_is_accounted_for_by_one_event_that_can_be_read(came: Record) -> None:
     decision = decide(a_handler(), came)
     event = event_of(decision)
     assert event.src == came.offset  # type: ignore[union-attr]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Self
 
 import pytest
+from pydantic import model_validator
 
+from emgas.times import DAY_MS, HOUR_MS
 from state.events.events import (
     Forgotten,
     GraphConfigured,
     Retracted,
     TurnRecorded,
 )
-from state.events.memory_settings import HOUR, PRESETS
+from state.events.memory_settings import PRESETS, MemorySettings
 from state.partition import Partition
 from tests.support.command_handlers import (
     NOW,
@@ -26,8 +28,8 @@ from tests.support.command_handlers import (
     reason_of,
     recorded,
 )
+from tests.support.fakes import arrival
 from tests.support.logs import LogWriter
-from tests.support.sender import arrival
 
 # how a graph lives
 
@@ -65,7 +67,9 @@ def test_a_graph_is_born_once_with_the_preset_of_the_worker() -> None:
     assert len(decide(handler, arrival(a_turn(id="t3"), offset=1)).events) == 1, "and once it is folded"
 
 
-@pytest.mark.parametrize(("at", "live"), [(NOW, True), (NOW - HOUR, True), (NOW - HOUR - 1, False), (NOW + 1, True)])
+@pytest.mark.parametrize(
+    ("at", "live"), [(NOW, True), (NOW - HOUR_MS, True), (NOW - HOUR_MS - 1, False), (NOW + 1, True)]
+)
 def test_a_turn_is_live_that_is_recorded_within_an_hour_of_being_said(at: int, live: bool) -> None:
     assert recorded(decide(a_handler(), arrival(a_turn(at=at)))).live is live
 
@@ -77,6 +81,24 @@ def test_a_request_to_configure_is_the_preset_with_its_differences_in_full() -> 
     assert isinstance(event, GraphConfigured)
     assert (decision.status, decision.turn, event.src, event.graph) == ("accepted", "c1", 9, "ada")
     assert (event.preset, event.settings) == ("forgetful", PRESETS["forgetful"].model_copy(update={"least_turns": 3}))
+
+
+class Coupled(MemorySettings):
+    """Settings of which two do not go together."""
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        if self.idle > self.decay_every:
+            raise ValueError("`idle` is longer than `decay_every`: take a shorter one")
+        return self
+
+
+def test_settings_that_do_not_go_together_are_rejected_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PRESETS, "forgetful", Coupled())
+    handler = a_handler()
+    decision = decide(handler, arrival(configure(preset="forgetful", settings={"idle": 2 * DAY_MS})))
+    assert "`idle` is longer than `decay_every`" in reason_of(decision)
+    assert len(decide(handler, arrival(a_turn(), offset=1)).events) == 2, "the graph is yet to be born"
 
 
 def test_a_graph_that_is_configured_before_its_first_turn_is_not_born_again() -> None:

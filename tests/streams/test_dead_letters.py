@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from replay.log import Record
+from emgas.wire import Record
 from streams.transport.dead_letters import DeadLetter, read_all
 from streams.transport.sender import error_headers
-from tests.support.list_log import ListReader
+from tests.support.logs import ListReader
 
 
 async def test_letters_of_all_partitions_are_read_oldest_first() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zlib
@@ -13,12 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emgas.errors import DataDirectoryInUseError, TransportError
+from emgas.times import HOUR_MS
+from emgas.wire import ProducerRecord
 from streams.transport.embedded import layout
-from streams.transport.embedded.log import EmbeddedLog, NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import ReadOnlyLog
-from streams.transport.topic_plan import FOR_EVER, HOUR_MS, TopicPlan
+from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.contracts.log_contract import LogContract
-from tests.support.transports import SqliteCarrier, sqlite_carrier
+from tests.support.transports import SqliteTransport, sqlite_transport
 
 NOW = 1_700_000_000_000
 PARTITIONS = 3
@@ -26,8 +29,8 @@ PARTITIONS = 3
 HOLDER = """
 import sys
 from pathlib import Path
-from streams.transport.embedded.log import open_log
-log = open_log(Path(sys.argv[1]))
+from streams.transport.embedded.log import EmbeddedLog
+log = EmbeddedLog(Path(sys.argv[1]))
 print("open", flush=True)
 sys.stdin.read()
 """
@@ -35,12 +38,13 @@ sys.stdin.read()
 WRITER = """
 import random, sys, zlib
 from pathlib import Path
-from streams.transport.embedded.log import NewRecord, open_log
+from emgas.wire import ProducerRecord
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
-log, dice = open_log(Path(sys.argv[1])), random.Random(int(sys.argv[2]))
+log, dice = EmbeddedLog(Path(sys.argv[1])), random.Random(int(sys.argv[2]))
 log.create_topic(TopicPlan("events", 3, FOR_EVER, 1_000_000))
 while True:
-    batch = [NewRecord("events", dice.randrange(3), b"k", dice.randbytes(dice.choice([10, 5000])), (), 1)
+    batch = [ProducerRecord("events", b"k", dice.randbytes(dice.choice([10, 5000])), (), dice.randrange(3), 1)
              for _ in range(dice.randint(1, 20))]
     offsets = log.append(batch)
     log.commit("group", {("events", batch[-1].partition): offsets[-1] + 1})
@@ -52,27 +56,27 @@ while True:
 
 class TestEmbeddedLog(LogContract):
     @pytest.fixture
-    async def carrier(self, tmp_path: Path) -> AsyncIterator[SqliteCarrier]:
-        async with sqlite_carrier(tmp_path) as carrier:
-            yield carrier
+    async def transport(self, tmp_path: Path) -> AsyncIterator[SqliteTransport]:
+        async with sqlite_transport(tmp_path) as transport:
+            yield transport
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[EmbeddedLog]:
-    log = open_log(tmp_path / "log")
+    log = EmbeddedLog(tmp_path / "log")
     log.create_topic(TopicPlan("events", PARTITIONS, FOR_EVER, 1_000_000))
     log.create_topic(TopicPlan("queries", PARTITIONS, HOUR_MS, 1_000_000))
     yield log
     log.close()
 
 
-def record(topic: str = "events", partition: int = 0, value: bytes = b"v", timestamp: int = NOW) -> NewRecord:
-    return NewRecord(topic, partition, b"k", value, (), timestamp)
+def record(topic: str = "events", partition: int = 0, value: bytes = b"v", timestamp: int = NOW) -> ProducerRecord:
+    return ProducerRecord(topic, b"k", value, (), partition, timestamp)
 
 
 def reopened(log: EmbeddedLog) -> EmbeddedLog:
     log.close()
-    return open_log(log.directory)
+    return EmbeddedLog(log.directory)
 
 
 def child(program: str, *arguments: str) -> subprocess.Popen[str]:
@@ -93,9 +97,9 @@ def test_a_second_process_is_told_who_has_the_directory_and_what_to_do(tmp_path:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "open\n"
         with pytest.raises(DataDirectoryInUseError, match=rf"process {holder.pid} uses .*{tmp_path}.*EMGAS_DATA"):
-            open_log(tmp_path)
+            EmbeddedLog(tmp_path)
         holder.communicate()
-    open_log(tmp_path).close()
+    EmbeddedLog(tmp_path).close()
 
 
 def test_a_killed_process_lets_go_of_the_directory(tmp_path: Path) -> None:
@@ -103,24 +107,32 @@ def test_a_killed_process_lets_go_of_the_directory(tmp_path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "open\n"
         holder.kill()
-    open_log(tmp_path).close()
+    EmbeddedLog(tmp_path).close()
 
 
-def test_users_in_one_process_share_one_log_and_the_last_one_closes_it(tmp_path: Path) -> None:
-    first, second = open_log(tmp_path), open_log(tmp_path / "sub" / "..")
-    assert first is second
+def test_a_log_has_one_owner_even_in_one_process(tmp_path: Path) -> None:
+    first = EmbeddedLog(tmp_path)
+    with pytest.raises(DataDirectoryInUseError, match=f"process {os.getpid()} uses"):
+        EmbeddedLog(tmp_path / "sub" / "..")
+    first.create_topic(TopicPlan("events", 1, FOR_EVER, 1000))
     first.close()
-    second.create_topic(TopicPlan("events", 1, FOR_EVER, 1000))
-    second.close()
     with pytest.raises(TransportError):
-        second.append([record()])
-    third = open_log(tmp_path)
-    assert third is not first
-    third.close()
+        first.append([record()])
+    EmbeddedLog(tmp_path).close()
+
+
+def test_closing_twice_takes_the_directory_from_nobody(tmp_path: Path) -> None:
+    first = EmbeddedLog(tmp_path)
+    first.close()
+    second = EmbeddedLog(tmp_path)
+    first.close()
+    with pytest.raises(DataDirectoryInUseError):
+        EmbeddedLog(tmp_path)
+    second.close()
 
 
 def test_two_directories_are_two_logs(tmp_path: Path) -> None:
-    one, two = open_log(tmp_path / "1"), open_log(tmp_path / "2")
+    one, two = EmbeddedLog(tmp_path / "1"), EmbeddedLog(tmp_path / "2")
     one.create_topic(TopicPlan("events", 1, FOR_EVER, 1000))
     assert (one.topics(), two.topics()) == (("events",), ())
     one.close()
@@ -130,22 +142,22 @@ def test_two_directories_are_two_logs(tmp_path: Path) -> None:
 def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(TransportError, match="cannot use the data directory"):
-        open_log(tmp_path / "file" / "log")
+        EmbeddedLog(tmp_path / "file" / "log")
 
 
 def test_a_log_of_a_newer_version_is_left_alone_and_the_directory_is_free_again(tmp_path: Path) -> None:
-    log = open_log(tmp_path)
+    log = EmbeddedLog(tmp_path)
     log._db.execute(f"pragma user_version={layout.LAYOUT + 1}")
     log.close()
     for _ in range(2):
         with pytest.raises(TransportError, match="run a newer EMGAS"):
-            open_log(tmp_path)
+            EmbeddedLog(tmp_path)
 
 
 def test_a_damaged_file_is_told_and_not_replaced(tmp_path: Path) -> None:
     (tmp_path / layout.FILE).write_bytes(b"this is no database" * 100)
     with pytest.raises(TransportError, match="cannot open"):
-        open_log(tmp_path)
+        EmbeddedLog(tmp_path)
     assert (tmp_path / layout.FILE).read_bytes().startswith(b"this is no database")
 
 
@@ -157,7 +169,7 @@ def test_everything_acknowledged_survives_kill_9_and_offsets_stay_dense(tmp_path
     with child(WRITER, str(tmp_path), str(seed)) as writer:
         acked = acknowledged_by(writer, batches=60)
         writer.kill()
-    log = open_log(tmp_path)
+    log = EmbeddedLog(tmp_path)
     for partition in range(PARTITIONS):
         start, end = log.bounds("events", partition)
         kept = log.read("events", partition, 0, limit=10**6)
@@ -216,7 +228,7 @@ def test_one_bad_record_keeps_the_whole_batch_out(log: EmbeddedLog) -> None:
 @given(batches=st.lists(st.lists(st.tuples(st.integers(0, 2), st.binary(max_size=20)), max_size=5), max_size=8))
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_it_is_a_list_per_partition(tmp_path: Path, batches: list[list[tuple[int, bytes]]]) -> None:
-    log = open_log(tmp_path)
+    log = EmbeddedLog(tmp_path)
     topic = f"t{len(log.topics())}"
     log.create_topic(TopicPlan(topic, 3, FOR_EVER, 1000))
     model: list[list[bytes]] = [[], [], []]
@@ -301,7 +313,7 @@ def test_a_topic_has_an_identity_that_outlives_the_process_but_not_the_topic(log
     assert (born.config["retention.ms"], born.config["cleanup.policy"]) == ("-1", "delete")
     log = reopened(log)
     assert log.describe("events").topic_id == born.topic_id
-    other = open_log(tmp_path / "other")
+    other = EmbeddedLog(tmp_path / "other")
     other.create_topic(TopicPlan("events", PARTITIONS, FOR_EVER, 1_000_000))
     assert other.describe("events").topic_id != born.topic_id
     other.close()

@@ -10,48 +10,33 @@ import pytest
 
 from emgas.errors import TransportError
 from emgas.wire import TopicNames
-from streams.transport.embedded.log import open_log
 from streams.transport.topic_plan import RECORD_BYTES
 from tests.contracts.transport_contract import TransportContract, starting
 from tests.support.tiny_app import TinyApp
-from tests.support.transports import SqliteCarrier, sqlite_carrier
+from tests.support.transports import SqliteTransport, sqlite_transport
 
 
 class TestEmbeddedTransport(TransportContract):
     @pytest.fixture
-    async def carrier(self, tmp_path: Path) -> AsyncIterator[SqliteCarrier]:
-        async with sqlite_carrier(tmp_path / "log") as carrier:
-            yield carrier
-
-    async def test_the_directory_is_free_once_the_app_has_stopped(
-        self, carrier: SqliteCarrier, topics: TopicNames, tmp_path: Path
-    ) -> None:
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
-        async with app.running():
-            assert app.transport.log is carrier.log  # type: ignore[attr-defined]
-        with pytest.raises(TransportError, match="does not run"):
-            _ = app.transport.log  # type: ignore[attr-defined]
-        directory = carrier.log.directory
-        carrier.log.close()
-        again = open_log(directory)
-        assert again is not carrier.log
-        carrier.log = again
+    async def transport(self, tmp_path: Path) -> AsyncIterator[SqliteTransport]:
+        async with sqlite_transport(tmp_path / "log") as transport:
+            yield transport
 
     async def test_sends_of_one_loop_turn_share_a_transaction_and_keep_their_order(
-        self, carrier: SqliteCarrier, topics: TopicNames, tmp_path: Path
+        self, transport: SqliteTransport, topics: TopicNames, tmp_path: Path
     ) -> None:
         appends = []
-        carrier.log.on_append(lambda: appends.append(1))
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        transport.log.on_append(lambda: appends.append(1))
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
             offsets = await app.send(topics.turns, *(b"%d" % n for n in range(100)))
         assert offsets == list(range(100))
         assert len(appends) == 1
 
     async def test_a_record_that_is_too_large_does_not_spoil_its_neighbours(
-        self, carrier: SqliteCarrier, topics: TopicNames, tmp_path: Path
+        self, transport: SqliteTransport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
             good = await app.producer.send(topics.turns, b"k", b"v", 0, None, None)
             with pytest.raises(TransportError, match="over the"):
@@ -59,34 +44,34 @@ class TestEmbeddedTransport(TransportContract):
             assert (await good).offset == 0
 
     async def test_a_full_disk_fails_every_send_of_the_batch_and_the_next_one_may_succeed(
-        self, carrier: SqliteCarrier, topics: TopicNames, tmp_path: Path
+        self, transport: SqliteTransport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        app = TinyApp(carrier.broker, topics.prefix, tmp_path)
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
         async with app.running():
-            fill(carrier)
+            fill(transport)
             sent = [await app.producer.send(topics.turns, None, b"x" * 100_000, 0, None, None) for _ in range(3)]
             outcomes = await asyncio.gather(*sent, return_exceptions=True)
             assert [type(outcome) for outcome in outcomes] == [TransportError] * 3
-            fill(carrier, room=10_000)
+            fill(transport, room=10_000)
             assert await app.send(topics.turns, b"again") == [0]
 
     async def test_a_missing_topic_stops_the_worker_and_says_what_to_do(
-        self, carrier: SqliteCarrier, prefix: str, tmp_path: Path
+        self, transport: SqliteTransport, prefix: str, tmp_path: Path
     ) -> None:
-        app = TinyApp(carrier.broker, prefix, tmp_path)
+        app = TinyApp(transport.driver, prefix, tmp_path)
         async with starting(app):
             failure = await app.failed()
         assert isinstance(failure, TransportError)
         assert "create it first" in str(failure)
 
     async def test_two_apps_in_two_directories_do_not_meet(
-        self, carrier: SqliteCarrier, topics: TopicNames, tmp_path: Path
+        self, transport: SqliteTransport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        async with sqlite_carrier(tmp_path / "other") as other:
-            for name in carrier.log.topics():
-                other.log.create_topic(carrier.log._plans[name])
-            one = TinyApp(carrier.broker, topics.prefix, tmp_path / "1")
-            two = TinyApp(other.broker, topics.prefix, tmp_path / "2")
+        async with sqlite_transport(tmp_path / "other") as other:
+            for name in transport.log.topics():
+                other.log.create_topic(transport.log._plans[name])
+            one = TinyApp(transport.driver, topics.prefix, tmp_path / "1")
+            two = TinyApp(other.driver, topics.prefix, tmp_path / "2")
             async with one.running(), two.running():
                 await one.send(topics.turns, b"for one")
                 await two.send(topics.turns, b"for two")
@@ -95,7 +80,7 @@ class TestEmbeddedTransport(TransportContract):
                 assert (one.received.qsize(), two.received.qsize()) == (0, 0)
 
 
-def fill(carrier: SqliteCarrier, room: int = 0) -> None:
+def fill(transport: SqliteTransport, room: int = 0) -> None:
     """Let the file have no more than `room` pages beyond those it has."""
-    (pages,) = carrier.log._db.execute("pragma page_count").fetchone()
-    carrier.log._db.execute(f"pragma max_page_count={pages + room}")
+    (pages,) = transport.log._db.execute("pragma page_count").fetchone()
+    transport.log._db.execute(f"pragma max_page_count={pages + room}")

@@ -18,8 +18,7 @@ from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
 from streams.recovery.event_table import FoldStore, Partitions
 from streams.settings import Settings
-from tests.support.logs import LogWriter
-from tests.support.memory_log import MemoryLog
+from tests.support.logs import LogWriter, MemoryLog
 
 PARTITIONS = 3
 

@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replay.log import Record
+from emgas.wire import Record
 from state.errors import UnreadableEventError, WrongLayoutError
 from state.events.events import Claim, DataEvent, decode, encode
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import AppendFailedError, FencedError, PartitionWriter
 from tests.support.events import concepts_recalled, turn_duplicated, turn_recorded, turn_rejected
-from tests.support.logs import LogWriter, fold
-from tests.support.memory_log import MemoryLog
+from tests.support.logs import LogWriter, MemoryLog, fold
 
 PARTITIONS = 4
 

@@ -9,12 +9,12 @@ import pytest
 
 from emgas.wire import partition_of
 from state.events.events import ConceptsRecalled, ConsolidationWindowClosed, decode
-from streams.ingest.partition_writer import AppendFailedError
+from streams.errors import AppendFailedError
 from streams.query.query_handler import LONGEST_MS, PATIENCE_MS
+from tests.support.fakes import DEAD_LETTERS, REPLIES
 from tests.support.logs import fold
 from tests.support.pipeline import eventually
 from tests.support.query_handlers import HERE, NOW, PARTITIONS, Counter, a_query
-from tests.support.sender import DEAD_LETTERS, REPLIES
 from tests.support.window_timers import CHANGES
 
 

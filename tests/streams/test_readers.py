@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from streams.transport.embedded.log import EmbeddedLog, NewRecord, open_log
+from emgas.wire import ProducerRecord
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.contracts.reader_contract import KeptReaderContract, ReaderContract, a_log
-from tests.support.list_log import ListReader
+from tests.support.logs import ListReader
 
 
 class TestListReader(ReaderContract):
@@ -23,10 +24,12 @@ class TestListReader(ReaderContract):
 class TestEmbeddedReader(KeptReaderContract):
     @pytest.fixture
     def log(self, tmp_path: Path) -> Iterator[EmbeddedLog]:
-        log = open_log(tmp_path)
+        log = EmbeddedLog(tmp_path)
         log.create_topic(TopicPlan("events", 3, FOR_EVER, 1_000_000))
         for partition, size in ((0, 10), (2, 1)):
-            log.append([NewRecord("events", partition, r.key, r.value, r.headers, r.timestamp) for r in a_log(size)])
+            log.append(
+                [ProducerRecord("events", r.key, r.value, r.headers, partition, r.timestamp) for r in a_log(size)]
+            )
         yield log
         log.close()
 

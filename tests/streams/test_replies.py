@@ -12,8 +12,7 @@ from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
 from streams.query.replies import inspection
-from tests.support.logs import LogWriter, fold
-from tests.support.memory_log import MemoryLog
+from tests.support.logs import LogWriter, MemoryLog, fold
 
 
 @pytest.mark.parametrize("after", [None, ""])

@@ -7,20 +7,21 @@ from pathlib import Path
 import pytest
 
 from emgas.errors import TransportError
+from emgas.wire import ProducerRecord
 from streams.settings import Settings
 from streams.transport import select
-from streams.transport.embedded.log import NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 
 
 async def test_reading_takes_no_lock_and_sees_what_comes(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path, broker=None, partitions=3)
     await select.create(settings)
-    log = open_log(settings.home)
+    log = EmbeddedLog(settings.home)
     async with select.readable(settings) as topics:
         events = topics.reader(settings.topics.events)
         assert topics.partitions == await events.partitions() == 3
         assert await events.bounds(1) == (0, 0)
-        log.append([NewRecord(settings.topics.events, 1, b"ada", b"{}", (), 5)])
+        log.append([ProducerRecord(settings.topics.events, b"ada", b"{}", (), 1, 5)])
         assert await events.bounds(1) == (0, 1)
         assert [record.value async for batch in events.read(1, 0, 1) for record in batch] == [b"{}"]
     log.close()

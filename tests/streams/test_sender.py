@@ -10,18 +10,22 @@ from hypothesis import strategies as st
 
 from emgas.errors import TransportError
 from emgas.messages.queries import Failure
-from emgas.wire import ReplyAddress, as_mapping
+from emgas.wire import Headers, Record, ReplyAddress, as_mapping
 from streams.transport.sender import MessageSender, error_headers
-from tests.support.sender import DEAD_LETTERS, REPLIES, SentRecords
+from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords
 
 FAILURE = Failure(code="overloaded", message="ask again later")
 ADDRESS = ReplyAddress(REPLIES, 3, b"\x00\xff")
 
 
+def asking(headers: Headers) -> Record:
+    return Record(0, 0, None, b"", headers)
+
+
 def test_an_address_is_read_from_the_headers() -> None:
-    outbox = SentRecords().outbox()
-    assert outbox.address(as_mapping(ADDRESS.headers(0))) == ADDRESS
-    assert outbox.address({"reply-to": REPLIES.encode()}) == ReplyAddress(REPLIES, 0, b"")
+    sender = SentRecords().sender()
+    assert sender.address(asking(ADDRESS.headers(0))) == ADDRESS
+    assert sender.address(asking((("reply-to", REPLIES.encode()),))) == ReplyAddress(REPLIES, 0, b"")
 
 
 @pytest.mark.parametrize(
@@ -43,18 +47,18 @@ def test_an_address_is_read_from_the_headers() -> None:
     ],
 )
 def test_nothing_else_is_an_address(headers: dict[str, bytes]) -> None:
-    assert SentRecords().outbox().address(headers) is None
+    assert SentRecords().sender().address(asking(tuple(headers.items()))) is None
 
 
 @given(st.dictionaries(st.sampled_from(["reply-to", "reply-partition", "correlation-id"]), st.binary(max_size=20)))
 def test_no_header_leads_anywhere_but_to_the_allowed_partitions(headers: dict[str, bytes]) -> None:
-    address = SentRecords().outbox().address(headers)
+    address = SentRecords().sender().address(asking(tuple(headers.items())))
     assert address is None or (address.topic == REPLIES and 0 <= address.partition < 4)
 
 
 async def test_an_answer_carries_the_correlation_id_and_says_what_it_is() -> None:
     sent = SentRecords()
-    await sent.outbox().answer(ADDRESS, "failure", FAILURE)
+    await sent.sender().answer(ADDRESS, "failure", FAILURE)
     (answer,) = sent.all
     assert (answer.topic, answer.partition, answer.key) == (REPLIES, 3, None)
     assert answer.message == {"kind": "failure", "code": "overloaded", "message": "ask again later"}
@@ -65,28 +69,28 @@ async def test_an_answer_carries_the_correlation_id_and_says_what_it_is() -> Non
 
 async def test_who_wants_no_answer_gets_none() -> None:
     sent = SentRecords()
-    await sent.outbox().answer(None, "failure", FAILURE)
+    await sent.sender().answer(None, "failure", FAILURE)
     assert sent.all == []
 
 
 async def test_an_answer_that_is_refused_or_lost_stops_nothing() -> None:
     sent = SentRecords()
-    outbox = sent.outbox()
+    sender = sent.sender()
     sent.refusal = TransportError("too large")
-    await outbox.answer(ADDRESS, "failure", FAILURE)
+    await sender.answer(ADDRESS, "failure", FAILURE)
     sent.refusal, sent.loss = None, TransportError("the broker is gone")
-    await outbox.answer(ADDRESS, "failure", FAILURE)
+    await sender.answer(ADDRESS, "failure", FAILURE)
     sent.loss = None
-    await outbox.answer(ADDRESS, "failure", FAILURE)
+    await sender.answer(ADDRESS, "failure", FAILURE)
     await asyncio.sleep(0)
     assert len(sent.all) == 1
-    assert outbox._unacknowledged == set()
+    assert sender._unacknowledged == set()
 
 
 async def test_a_dead_letter_holds_the_untouched_record_and_why() -> None:
     sent = SentRecords()
     errors = error_headers("emgas.turns", 3, 42, "größer als erlaubt")
-    await sent.outbox().dead_letter(b"\xff", b"\x00{", {"own": b"\x01"}, errors)
+    await sent.sender().dead_letter(Record(42, 0, b"\xff", b"\x00{", (("own", b"\x01"),)), errors)
     (letter,) = sent.all
     assert (letter.topic, letter.key, letter.value) == (DEAD_LETTERS, b"\xff", b"\x00{")
     assert dict(letter.headers) == {
@@ -100,8 +104,8 @@ async def test_a_dead_letter_holds_the_untouched_record_and_why() -> None:
 
 async def test_a_sender_cannot_forge_the_reason_of_its_dead_letter() -> None:
     sent = SentRecords()
-    forged = {"emgas.errors.message": b"all is well"}
-    await sent.outbox().dead_letter(None, b"", forged, error_headers("emgas.turns", 0, 0, "not JSON"))
+    forged = asking((("emgas.errors.message", b"all is well"),))
+    await sent.sender().dead_letter(forged, error_headers("emgas.turns", 0, 0, "not JSON"))
     assert as_mapping(sent.all[0].headers)["emgas.errors.message"] == b"not JSON"
 
 
@@ -110,8 +114,8 @@ async def test_a_dead_letter_that_cannot_be_kept_is_an_error(how: str) -> None:
     sent = SentRecords()
     setattr(sent, how, TransportError("the broker is gone"))
     with pytest.raises(TransportError):
-        await sent.outbox().dead_letter(None, b"", {}, ())
+        await sent.sender().dead_letter(asking(()), ())
 
 
 def test_nothing_is_allowed_by_default() -> None:
-    assert MessageSender(DEAD_LETTERS, {}, SentRecords().send).address(as_mapping(ADDRESS.headers(0))) is None
+    assert MessageSender(DEAD_LETTERS, {}, SentRecords().send).address(asking(ADDRESS.headers(0))) is None

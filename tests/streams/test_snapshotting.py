@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from emgas.wire import Record
 from replay.backup.manifest import Manifest
 from replay.backup.snapshots import Snapshots
-from replay.log import Record
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
-from streams.recovery.snapshots import SnapshotTaker
+from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
 from tests.support.events import NOON
-from tests.support.list_log import ListReader
-from tests.support.logs import LogWriter, fold
+from tests.support.logs import ListReader, LogWriter, fold
 
 
 class Folds:

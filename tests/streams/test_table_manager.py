@@ -12,14 +12,15 @@ from faust.transport.consumer import Consumer
 from faust.types import TP
 
 from streams.recovery.table_manager import LoudRecovery, PromptTableManager
-from streams.transport.drivers import embedded_broker
 from streams.transport.source_offsets import PositionedConsumer
 from tests.support.tiny_app import TinyApp
+from tests.support.transports import sqlite_transport
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> TinyApp:
-    return TinyApp(embedded_broker(tmp_path), "test", tmp_path)
+async def app(tmp_path: Path) -> AsyncIterator[TinyApp]:
+    async with sqlite_transport(tmp_path / "log") as transport:
+        yield TinyApp(transport.driver, "test", tmp_path)
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor, TurnsSkippedError
 from tests.support.command_handlers import OneConcept
-from tests.support.memory_log import MemoryLog
+from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords, arrival
+from tests.support.logs import MemoryLog
 from tests.support.pipeline import eventually
-from tests.support.sender import DEAD_LETTERS, REPLIES, SentRecords, arrival
 from tests.support.window_timers import timer_of
 
 PARTITIONS = 4
@@ -43,7 +43,7 @@ class Bench:
         )
         self.timer = timer_of(self.writer, self.log, self.sent)
         processing = ProcessorContext(
-            sender=self.sent.outbox(),
+            sender=self.sent.sender(),
             turns=self.turns,
             turns_topic="emgas.turns",
             batch_turns=8,

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from emgas.times import DAY_MS as DAY
+from emgas.times import HOUR_MS as HOUR
+from emgas.times import MINUTE_MS as MINUTE
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction
 from processors.lifecycle import windows
@@ -26,7 +29,6 @@ from state.events.events import (
     decode,
 )
 from state.events.extraction_types import Concept
-from state.events.memory_settings import DAY, HOUR, MINUTE
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
@@ -35,9 +37,8 @@ from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from tests.support.events import NOON
-from tests.support.logs import fold
-from tests.support.memory_log import MemoryLog
-from tests.support.sender import SentRecords, arrival
+from tests.support.fakes import SentRecords, arrival
+from tests.support.logs import MemoryLog, fold
 from tests.support.window_timers import CHANGES, timer_of
 
 PARTITIONS = 1
@@ -72,7 +73,7 @@ class House:
             partitions=PARTITIONS, extractor=Words(), skew_ms=0, preset=preset, now=lambda: self.now
         )
         processing = ProcessorContext(
-            sender=self.sent.outbox(),
+            sender=self.sent.sender(),
             turns=self.turns,
             turns_topic="emgas.turns",
             batch_turns=batch,

@@ -17,7 +17,7 @@ AT = 1_683_554_160_000  # 2023-05-08 13:56 UTC
 def items(
     raw: bytes, name: str = "export", graph: str | None = None, format: str | None = None, **options: str
 ) -> list[Item]:
-    return list(read(io.BytesIO(raw), name, graph, format, Options(**options)))
+    return list(read(io.BytesIO(raw), name, graph, format=format, options=Options(**options)))
 
 
 def turns(found: list[Item]) -> list[Turn]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extraction
 from state.events.events import (
     DataEvent,
@@ -18,7 +18,7 @@ from state.events.events import (
 from state.events.extraction_types import Concept
 from state.log_position import Acceptance, stamp
 from state.partition import Partition
-from streams.ingest.command_handler import Arrival, CommandHandler, Decision, HandlerContext
+from streams.ingest.command_handler import CommandHandler, Decision, HandlerContext
 from tests.support.logs import LogWriter
 
 PARTITIONS = 4
@@ -56,7 +56,7 @@ def a_turn(**changes: Any) -> bytes:
     return json.dumps({name: value for name, value in turn.items() if value is not ...}).encode()
 
 
-def decide(handler: CommandHandler, came: Arrival) -> Decision:
+def decide(handler: CommandHandler, came: Record) -> Decision:
     """Read and decide, as a turn processor does."""
     command = handler.read(came)
     return command if isinstance(command, Decision) else handler.decide(came, command)

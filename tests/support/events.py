@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from emgas.times import DAY_MS
 from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
@@ -26,7 +27,7 @@ from state.events.memory_settings import PRESETS
 from state.events.vectors import packed
 
 NOON = 1_683_547_200_000  # 2023-05-08T12:00:00Z, ms
-DAY = 24 * 3600 * 1000
+DAY = DAY_MS
 UNLINKED: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 1, "chain": bytes(8).hex()}  # where no log is involved
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from replay.log import Record
+from emgas.wire import Record
 from state.events.events import AnyEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.codec import LAYOUT

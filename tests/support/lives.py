@@ -7,7 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from state.events.memory_settings import DAY, HOUR, MINUTE, PRESETS
+from emgas.times import DAY_MS as DAY
+from emgas.times import HOUR_MS as HOUR
+from emgas.times import MINUTE_MS as MINUTE
+from state.events.memory_settings import PRESETS
 from tests.support.events import NOON, concept, concepts_recalled, graph_configured, turn_recorded
 from tests.support.living import ForgetRequest, Happening
 

@@ -10,19 +10,23 @@
     log.records                            [(offset, value), …]
     log.folded()                           a Partition that folded them all
 
+    ListReader([records, …]), MemoryLog()  a log's readable, and its appendable face (replay/log.py)
+
 The chain is computed here anew and not by state/log_position.py, so that the two check each other.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from emgas.wire import Record
 from state.events.events import Claim, DataEvent, TurnRecorded, encode
 from state.log_position import LogPosition
 from state.partition import Partition
@@ -45,14 +49,14 @@ from tests.support.events import (
     turn_rejected,
 )
 
-Record = tuple[int, bytes]
+OffsetValue = tuple[int, bytes]
 
 
 class LogWriter:
     """A partition's log in the making, written by honest owners.  Offsets are `stride` apart: logs may have gaps."""
 
     def __init__(self, *, partitions: int = 4, stride: int = 1, claimed: bool = True) -> None:
-        self.records: list[Record] = []
+        self.records: list[OffsetValue] = []
         self.epoch = -1
         self.claimed = ""
         self.seq = 0
@@ -148,7 +152,7 @@ class LogWriter:
         return fold(self.records, Partition(store if store is not None else MemoryStore()))
 
 
-def fold(records: Iterable[Record], partition: Partition | None = None) -> Partition:
+def fold(records: Iterable[OffsetValue], partition: Partition | None = None) -> Partition:
     """Fold `records` into `partition` (a new one in memory by default) and return it."""
     partition = partition or Partition(MemoryStore())
     for offset, value in records:
@@ -195,3 +199,81 @@ def golden_log() -> LogWriter:
 def unmoved(head: LogPosition, offset: int, value: bytes) -> LogPosition:
     """Return `head` after a record that was not accepted: only what tells how far the log was read has moved."""
     return replace(head, watermark=offset, last=hashlib.sha256(value).hexdigest()[:8])
+
+
+class ListReader:
+    """A LogReader over lists, one per partition, that reads `batch` records at a time.
+
+    Offsets are those of `records`, so lists may begin late and have holes; they may grow.
+    """
+
+    def __init__(self, partitions: Iterable[list[Record]], batch: int = 3) -> None:
+        self.records = list(partitions)
+        self._batch = batch
+
+    async def partitions(self) -> int:
+        return len(self.records)
+
+    async def bounds(self, partition: int) -> tuple[int, int]:
+        records = self.records[partition]
+        return (records[0].offset, records[-1].offset + 1) if records else (0, 0)
+
+    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+        found = [record for record in self.records[partition] if start <= record.offset < end]
+        for at in range(0, len(found), self._batch):
+            yield found[at : at + self._batch]
+
+
+def reader_of(*logs: LogWriter, batch: int = 3) -> ListReader:
+    """Read what the logs hold now, one log per partition."""
+    return ListReader((records_of(log) for log in logs), batch)
+
+
+def records_of(log: LogWriter) -> list[Record]:
+    """List what a log holds now, as a reader gives it."""
+    return [Record(offset, 0, None, value) for offset, value in log.records]
+
+
+class MemoryLog(ListReader):
+    """The topic `events` in memory, as an owner needs it: it can fail, hang, and let others write in between.
+
+    log = MemoryLog()
+    log.put(value)                        append as any program might
+    log.before = lambda: log.put(value)   what happens between the owner's decision and its append
+    log.between = [value, …]              what others write between the records of one batch
+    log.broken = ConnectionError("…")     every append fails; log.silent: is never acknowledged
+    log.slow = asyncio.Event()            … only once this is set
+    """
+
+    def __init__(self, partitions: int = 1) -> None:
+        super().__init__([] for _ in range(partitions))
+        self.before: Callable[[], object] = lambda: None
+        self.between: list[bytes] = []
+        self.broken: Exception | None = None
+        self.silent = False
+        self.slow: asyncio.Event | None = None
+
+    def put(self, value: bytes, key: bytes | None = None, partition: int = 0) -> int:
+        offset = len(self.records[partition])
+        self.records[partition].append(Record(offset, 0, key, value))
+        return offset
+
+    def values(self, partition: int = 0) -> list[tuple[int, bytes]]:
+        """Return (offset, value) of all records."""
+        return [(record.offset, record.value) for record in self.records[partition]]
+
+    async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
+        self.before()
+        await asyncio.sleep(0)  # a real log takes a while, and others run meanwhile
+        if self.broken:
+            raise self.broken
+        offsets = []
+        for key, value in records:
+            offsets.append(self.put(value, key, partition))
+            if self.between:
+                self.put(self.between.pop(0), partition=partition)
+        if self.silent:
+            await asyncio.Event().wait()
+        if self.slow:
+            await self.slow.wait()
+        return offsets

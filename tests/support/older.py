@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from replay.log import Record
+from emgas.wire import Record
 from state.events.events import AnyEvent, Claim, decode
 from state.events.upcasting import VERSION, Plain
 from state.log_position import Acceptance, LogPosition, fingerprint

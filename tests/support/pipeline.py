@@ -1,6 +1,6 @@
 """The whole pipeline in this process, over either transport: a worker, a client, and raw access to the topics.
 
-    async with Pipeline(settings, carrier) as pipeline:     raises what the worker halts with before it is ready
+    async with Pipeline(settings, transport) as pipeline:     raises what the worker halts with before it is ready
         pipeline.memory, pipeline.app
         await pipeline.produce(topic, key, value, …)        bytes as any program may write them
         await pipeline.ask(topic, key, value, …)            the same, with the headers that ask for an answer
@@ -18,20 +18,18 @@ from contextlib import AsyncExitStack
 from typing import Any, Self
 
 from emgas import MemoryClient
-from emgas.client.request_reply import Answer, Outgoing
+from emgas.client.request_reply import Answer
 from emgas.messages.turns import Outcome
-from emgas.wire import Headers, ReplyAddress, partition_of
-from replay.log import Record
+from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, partition_of
 from replay.verify.verify import Verification, verify_partition
 from state.events.events import AnyEvent, decode
 from state.graph.graph import Graph
 from streams.settings import Settings
 from streams.transport.dead_letters import DeadLetter, read_all
-from streams.transport.embedded.log import NewRecord
 from streams.worker.app import MemoryApp
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.service import running
-from tests.support.transports import Transport
+from tests.support.transports import SqliteTransport, Transport
 
 PATIENCE = 60.0  # seconds; only a hanging test ever waits that long
 
@@ -40,9 +38,9 @@ class Pipeline:
     memory: MemoryClient
     app: MemoryApp
 
-    def __init__(self, settings: Settings, carrier: Transport) -> None:
+    def __init__(self, settings: Settings, transport: Transport) -> None:
         self.settings = settings
-        self.carrier = carrier
+        self.transport = transport
         self.topics = settings.topics
         self.partitions = settings.partitions
         self._running = AsyncExitStack()
@@ -58,7 +56,8 @@ class Pipeline:
         """Start a worker and a client; raise what the worker halts with, if it never becomes ready."""
         async with asyncio.timeout(PATIENCE), AsyncExitStack() as starting:
             if self.settings.is_embedded:
-                connection = EmbeddedConnection(self.settings)
+                assert isinstance(self.transport, SqliteTransport)
+                connection = EmbeddedConnection(self.settings, self.transport.log)
                 self.memory = await starting.enter_async_context(MemoryClient(connection, timeout=PATIENCE))
                 self.app = connection._app
             else:
@@ -101,12 +100,12 @@ class Pipeline:
         self, topic: str, key: bytes | None, value: bytes | None, partition: int, headers: Headers = ()
     ) -> int:
         """Append a record that no client of ours would; return its offset."""
-        (offset,) = await self.carrier.append([NewRecord(topic, partition, key, value, headers, now())])
+        (offset,) = await self.transport.append([ProducerRecord(topic, key, value, headers, partition, now())])
         return offset
 
     async def ask(self, topic: str, key: bytes | None, value: bytes, partition: int, headers: Headers = ()) -> Answer:
         """Append the same, and return the answer."""
-        return await self.memory._open.ask(Outgoing(topic, key, value, headers, partition), PATIENCE)
+        return await self.memory._open.ask(ProducerRecord(topic, key, value, headers, partition), PATIENCE)
 
     def address(self, correlation: bytes, topic: str | None = None, partition: int = 0) -> Headers:
         """Return the headers that ask for an answer at `topic`, by default `replies`."""
@@ -115,20 +114,20 @@ class Pipeline:
     # coming out
 
     async def records(self, topic: str, partition: int, start: int = 0) -> list[Record]:
-        reader = self.carrier.reader(topic)
+        reader = self.transport.reader(topic)
         _, end = await reader.bounds(partition)
         return [record async for batch in reader.read(partition, start, end) for record in batch]
 
     async def end(self, topic: str, partition: int) -> int:
         """Return the offset after the last record."""
-        return (await self.carrier.reader(topic).bounds(partition))[1]
+        return (await self.transport.reader(topic).bounds(partition))[1]
 
     async def events(self, partition: int, start: int = 0) -> list[AnyEvent]:
         return [decode(record.value) for record in await self.records(self.topics.events, partition, start)]
 
     async def letters(self, topic: str, partition: int, offset: int) -> list[DeadLetter]:
         """Return the dead letters that lay at this place."""
-        letters = await read_all(self.carrier.reader(self.topics.dead_letters))
+        letters = await read_all(self.transport.reader(self.topics.dead_letters))
         return [letter for letter in letters if letter.origin == f"{topic}/{partition}@{offset}"]
 
     async def correlations(self, partition: int = 0) -> list[bytes]:
@@ -139,7 +138,7 @@ class Pipeline:
     # what is held
 
     def graph(self, name: str) -> Graph | None:
-        return self.app.owners[self.place(name)].state.graph(name)
+        return self.app.ownership.writers[self.place(name)].state.graph(name)
 
     def ids(self, graph: str) -> list[str]:
         """Return the ids of the turns that `graph` holds."""
@@ -148,11 +147,12 @@ class Pipeline:
 
     def digests(self) -> dict[str, str]:
         """Return the digest of every graph of every partition."""
-        return {name: digest for owner in self.app.owners.values() for name, digest in owner.state.digests().items()}
+        states = [writer.state for writer in self.app.ownership.writers.values()]
+        return {name: digest for state in states for name, digest in state.digests().items()}
 
     async def verified(self) -> list[Verification]:
         """Return every partition's live digest beside that of an offline fold."""
-        log = self.carrier.reader(self.topics.events)
+        log = self.transport.reader(self.topics.events)
         live = [await self.memory.inspect(number) for number in range(self.partitions)]
         return [await verify_partition(log, n, it.position.watermark, it.digest or "") for n, it in enumerate(live)]
 

@@ -8,21 +8,20 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from emgas.errors import TransportError
-from emgas.wire import partition_of
+from emgas.wire import Record, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
-from replay.log import Record
 from state.events.events import TurnRecorded
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
 from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryHandler
+from streams.query.snapshot_taker import SnapshotTaker
 from streams.recovery.event_table import Partitions
-from streams.recovery.snapshots import SnapshotTaker
 from streams.settings import Settings
 from tests.support.events import turn_recorded
-from tests.support.memory_log import MemoryLog
-from tests.support.sender import REPLIES, SentRecords, arrival
+from tests.support.fakes import REPLIES, SentRecords, arrival
+from tests.support.logs import MemoryLog
 from tests.support.window_timers import timer_of
 
 PARTITIONS = 4
@@ -45,7 +44,7 @@ class Counter:
         self.past_log = PastLog(self.log)
         self.keeper = timer_of(self.owner, self.log, self.sent)
         self.desk = QueryHandler(
-            self.owners, {HERE: self.keeper}, AsOfCache(self.past_log), self.snapshots(settings), self.sent.outbox(),
+            self.owners, {HERE: self.keeper}, AsOfCache(self.past_log), self.snapshots(settings), self.sent.sender(),
             EXTRACTOR, Settings(broker=None, **settings), PARTITIONS, lambda: self.now, self.halted.append,
         )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """The smallest Faust app that has what the transports rest on: an agent, a table over `events`, positions in a state.
 
-    app = TinyApp(carrier.broker, prefix, directory, positions={0: 6})
+    app = TinyApp(transport.driver, prefix, directory, positions={0: 6})
     async with app.running(): await app.seen(3)
 
 `positions` stands for the state: partition of `turns` → next offset to read; the agent moves it on.
@@ -9,14 +9,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import faust
-from faust.types import TP, StreamT
-from yarl import URL
+from faust.types import TP, AppT, StreamT
+from faust.types.transports import TransportT
 
 from emgas.wire import TopicNames
 from streams.recovery.table_manager import PromptTableManager
@@ -33,7 +33,12 @@ RAW: dict[str, Any] = {
 
 class TinyApp(faust.App):
     def __init__(
-        self, broker: Sequence[URL], prefix: str, home: Path, positions: dict[int, int] | None = None, **settings: Any
+        self,
+        driver: Callable[[AppT], TransportT],
+        prefix: str,
+        home: Path,
+        positions: dict[int, int] | None = None,
+        **settings: Any,
     ) -> None:
         names = TopicNames(prefix)
         self.names = names
@@ -41,12 +46,13 @@ class TinyApp(faust.App):
         self.received: asyncio.Queue[tuple[str, int, int, bytes]] = asyncio.Queue()
         self.failure: asyncio.Queue[BaseException] = asyncio.Queue()
         super().__init__(
-            prefix, broker=list(broker), datadir=str(home), store="memory://", web_enabled=False,
+            prefix, datadir=str(home), store="memory://", web_enabled=False,
             topic_allow_declare=False, topic_disable_leader=True, TableManager=PromptTableManager,
             stream_wait_empty=False, broker_commit_interval=0.05, broker_session_timeout=6.0,
             broker_heartbeat_interval=0.5, broker_rebalance_timeout=10.0, logging_config=None, loghandlers=[],
             **settings,
         )  # fmt: skip
+        self.transport = self.producer_transport = driver(self)
         events = self.topic(names.events, **RAW, internal=True, acks=False, allow_empty=True)
         self.table = self.Table("table", changelog_topic=events, partitions=2, key_type=bytes, value_type=bytes)
         for name in (names.turns, names.queries):
@@ -56,6 +62,9 @@ class TinyApp(faust.App):
         if tp.topic != self.names.turns or self.positions is None:
             return None
         return self.positions.get(tp.partition, 0)
+
+    def comes_first(self, tp: TP) -> bool:
+        return tp.topic == self.names.queries
 
     def _crash(self, reason: BaseException) -> None:
         self.failure.put_nowait(reason)

@@ -1,56 +1,60 @@
 """One shape for the logs under test, so that a contract is written once: SQLite and a real Kafka, as thinly as can be.
 
-carrier.broker                         what a Faust app takes
-await carrier.create(plan)             raises TransportError, as the thing itself
-await carrier.append([NewRecord, …])   offsets
-carrier.reader(topic)                  a LogReader
-await carrier.commit(group, {(topic, partition): offset}), await carrier.committed(group, topic, partition)
-await carrier.truncate(topic, partition, before)
+transport.driver                              what makes a Faust app's transport
+await transport.create(plan)                  raises TransportError, as the thing itself
+await transport.append([ProducerRecord, …])   offsets
+transport.reader(topic)                       a LogReader
+await transport.commit(group, {(topic, partition): offset}), await transport.committed(group, topic, partition)
+await transport.truncate(topic, partition, before)
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from aiokafka.errors import KafkaError
-from yarl import URL
+from faust.types import AppT
+from faust.types.transports import TransportT
 
 from emgas.errors import TransportError
+from emgas.wire import ProducerRecord
 from replay.log import LogReader
-from streams.transport.drivers import embedded_broker, kafka_broker
-from streams.transport.embedded.log import EmbeddedLog, NewRecord, open_log
+from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader
+from streams.transport.embedded.transport import EmbeddedTransport
+from streams.transport.kafka import transport as driver
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES, TopicPlan
 
 
 class Transport(Protocol):
-    broker: list[URL]
+    driver: Callable[[AppT], TransportT]
 
     async def create(self, plan: TopicPlan) -> None: ...
-    async def append(self, records: Sequence[NewRecord]) -> list[int]: ...
+    async def append(self, records: Sequence[ProducerRecord]) -> list[int]: ...
     def reader(self, topic: str) -> LogReader: ...
     async def commit(self, group: str, positions: Mapping[tuple[str, int], int]) -> None: ...
     async def committed(self, group: str, topic: str, partition: int) -> int | None: ...
     async def truncate(self, topic: str, partition: int, before: int) -> None: ...
 
 
-class SqliteCarrier:
+class SqliteTransport:
     def __init__(self, log: EmbeddedLog) -> None:
         self.log = log
-        self.broker = embedded_broker(log.directory)
+        self.driver: Callable[[AppT], TransportT] = partial(EmbeddedTransport, log)
 
     async def create(self, plan: TopicPlan) -> None:
         self.log.create_topic(plan)
 
-    async def append(self, records: Sequence[NewRecord]) -> list[int]:
+    async def append(self, records: Sequence[ProducerRecord]) -> list[int]:
         return self.log.append(records)
 
     def reader(self, topic: str) -> LogReader:
@@ -68,16 +72,16 @@ class SqliteCarrier:
         found.start = before
 
 
-class KafkaCarrier:
+class KafkaTransport:
     def __init__(self, address: str, producer: AIOKafkaProducer) -> None:
         self.address = address
-        self.broker = kafka_broker(address)
+        self.driver: Callable[[AppT], TransportT] = partial(driver.KafkaTransport, address)
         self._producer = producer
 
     async def create(self, plan: TopicPlan) -> None:
         await KafkaTopics(self.address).create([plan])
 
-    async def append(self, records: Sequence[NewRecord]) -> list[int]:
+    async def append(self, records: Sequence[ProducerRecord]) -> list[int]:
         try:
             sent = [
                 await self._producer.send(r.topic, r.value, r.key, r.partition, r.timestamp, list(r.headers))
@@ -111,19 +115,16 @@ class KafkaCarrier:
 
 
 @asynccontextmanager
-async def sqlite_carrier(directory: Path) -> AsyncIterator[SqliteCarrier]:
-    log = open_log(directory)
-    try:
-        yield SqliteCarrier(log)
-    finally:
-        log.close()
+async def sqlite_transport(directory: Path) -> AsyncIterator[SqliteTransport]:
+    with closing(EmbeddedLog(directory)) as log:
+        yield SqliteTransport(log)
 
 
 @asynccontextmanager
-async def kafka_carrier(address: str) -> AsyncIterator[KafkaCarrier]:
+async def kafka_transport(address: str) -> AsyncIterator[KafkaTransport]:
     producer = AIOKafkaProducer(bootstrap_servers=address, acks="all", max_request_size=2 * LARGEST_RECORD_BYTES)
     async with _started(producer):
-        yield KafkaCarrier(address, producer)
+        yield KafkaTransport(address, producer)
 
 
 @asynccontextmanager

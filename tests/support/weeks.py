@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from emgas import Turn
+from emgas.times import DAY_MS as DAY
+from emgas.times import MINUTE_MS as MINUTE
 from state.events.events import AnyEvent, ConsolidationWindowClosed, DecayWindowClosed
-from state.events.memory_settings import DAY, MINUTE
 
 WEEKS = 24
 FIRST_WEEK = 2784 * 7 * DAY  # ms: the tumbling windows of a week end at its multiples

@@ -5,8 +5,8 @@ from __future__ import annotations
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
-from tests.support.memory_log import MemoryLog
-from tests.support.sender import SentRecords
+from tests.support.fakes import SentRecords
+from tests.support.logs import MemoryLog
 
 CHANGES = "emgas.changes"
 

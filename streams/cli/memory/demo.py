@@ -97,11 +97,11 @@ async def _rebuilt(settings: Settings) -> tuple[str, int]:
     """Throw the stores away, fold every partition from the log, return the digest and the number of turns."""
     shutil.rmtree(settings.home / "partitions")
     digests, turns = [], 0
-    async with found(settings) as carrier:
-        log = carrier.reader(settings.topics.events)
-        for number in range(carrier.partitions):
-            _, end = await log.bounds(number)
-            state = await refold(log, number, end, RocksStore(settings.home / "rebuilt" / str(number)))
+    async with found(settings) as transport:
+        log = transport.reader(settings.topics.events)
+        for partition in range(transport.partitions):
+            _, end = await log.bounds(partition)
+            state = await refold(log, partition, end, RocksStore(settings.home / "rebuilt" / str(partition)))
             digests.append(state.digest())
             turns += state.head.turns
             state.close()

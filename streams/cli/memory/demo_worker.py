@@ -11,7 +11,7 @@ from typing import Any
 from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.importers.registry import read
-from processors.recall.context import utc
+from emgas.times import format_utc
 from streams.cli.shared.client import session
 from streams.cli.shared.output import configure_logging, explained
 from streams.recovery.parallel_rebuild import combined
@@ -38,7 +38,7 @@ async def _publish(memory: MemoryClient) -> None:
     with (DEMO / "conversation.jsonl").open("rb") as stream:
         turns = [item for item in read(stream, "conversation.jsonl") if isinstance(item, Turn)]
     async for turn, _ in memory.publish_many(turns):
-        report("turn", at=utc(turn.at or 0), speaker=turn.speaker, text=turn.text)
+        report("turn", at=format_utc(turn.at or 0), speaker=turn.speaker, text=turn.text)
 
 
 async def _ask(memory: MemoryClient) -> None:
@@ -48,7 +48,7 @@ async def _ask(memory: MemoryClient) -> None:
 
 
 async def _report_holdings(memory: MemoryClient) -> None:
-    held = [await memory.inspect(number) for number in range(await memory.partitions())]
+    held = [await memory.inspect(partition) for partition in range(await memory.partitions())]
     sums = {name: sum(getattr(each, name) for each in held) for name in ("turns", "graphs", "concepts", "pairs")}
     report("holds", digest=combined([each.digest or "" for each in held]), **sums)
 

@@ -30,6 +30,7 @@ FORMATS = ("cloudevents", *WRITERS)
 
 def export(
     out: Annotated[Path, typer.Option(help="The file to write; an export that was killed goes on in it.")],
+    *,
     graph: Annotated[
         str | None,
         typer.Option(help="Only this graph.  Its events alone cannot be restored.", callback=output.graph_id),
@@ -44,18 +45,18 @@ def export(
     json: output.Json = False,
 ) -> None:
     """Write a backup of everything: one CloudEvent per line, for `emgas import`.  Or a graph, for other tools."""
-    _check(graph, format, passages, as_of)
+    _check(graph, format, passages, as_of=as_of)
     if format == "cloudevents":
         result = output.run(_backup(out, graph))
     else:
-        result = output.run(_graph_file(out, graph or "", format, passages, as_of))
+        result = output.run(_graph_file(out, graph or "", format, passages=passages, as_of=as_of))
     if json:
         output.print_json(result)
     else:
         _show(result)
 
 
-def _check(graph: str | None, format: str, passages: bool, as_of: int | None) -> None:
+def _check(graph: str | None, format: str, passages: bool, *, as_of: int | None) -> None:
     """Exit where the options make no sense together."""
     if format not in FORMATS:
         output.fail(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}", output.USAGE)
@@ -68,7 +69,7 @@ def _check(graph: str | None, format: str, passages: bool, as_of: int | None) ->
 async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
     settings = output.settings()
     async with reading(settings) as log:
-        bounds = tuple([await log.bounds(number) for number in range(await log.partitions())])
+        bounds = tuple([await log.bounds(partition) for partition in range(await log.partitions())])
         if graph is not None:
             await _known(log, graph, len(bounds))
         header = Header(settings.prefix, graph, bounds, version("emgas"), clock.time_ns() // 1_000_000)
@@ -120,10 +121,10 @@ def progress(total: int) -> Iterator[Callable[[], None]]:
         yield lambda: progress.advance(bar)
 
 
-async def _graph_file(out: Path, graph: str, format: str, passages: bool, as_of: int | None) -> dict[str, Any]:
+async def _graph_file(out: Path, graph: str, format: str, *, passages: bool, as_of: int | None) -> dict[str, Any]:
     async with reading(output.settings()) as log:
-        number = partition_of(graph, await log.partitions())
-        found = await graph_at(log, number, graph, as_of=as_of)
+        partition = partition_of(graph, await log.partitions())
+        found = await graph_at(log, partition, graph, as_of=as_of)
     if found is None:
         output.fail_unknown(graph, as_of)
     made, drawn = to_networkx(found, passages=passages), BytesIO()

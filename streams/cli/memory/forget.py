@@ -20,6 +20,7 @@ Named = dict[str, list[str]]  # "concepts", "turns", "sessions"
 
 def forget(
     graph: output.Graph,
+    *,
     concept: Annotated[list[str] | None, typer.Option(help="By its id, or as it was written; may be repeated.")] = None,
     turn: Annotated[list[str] | None, typer.Option(help="A turn's id; may be repeated.")] = None,
     session: Annotated[list[str] | None, typer.Option(help="A session's id; may be repeated.")] = None,
@@ -42,22 +43,22 @@ def forget(
 
 
 async def _forget(graph: str, named: Named, timeout: float) -> dict[str, Any] | None:
-    """Return what became of the wish, None for an unknown graph."""
+    """Let the graph forget; tell how much is gone, None for an unknown graph."""
     async with connected_session(output.settings(), timeout, begins=False) as connected:
         memory = connected.memory
         before = await memory.describe(graph)
         if not before.found:
             return None
-        source = await _wish(memory, graph, named)
+        source = await _request(memory, graph, named)
         after = await memory.describe(graph, after=source)
     # Turns that come at the same time may bring new concepts: what is counted is the difference.
     gone = {"concepts": max(0, before.concepts - after.concepts), "turns": after.archived - before.archived}
     return {"graph": graph, "status": "accepted", **gone, "source": source}
 
 
-async def _wish(memory: MemoryClient, graph: str, named: Named) -> int:
-    """Return the position in `turns` from which on the wish holds.  Raises EmgasError when it is refused."""
-    outcome = await memory.forget(graph, named["concepts"], named["turns"], named["sessions"])
+async def _request(memory: MemoryClient, graph: str, named: Named) -> int:
+    """Send the request; give its offset in `turns`.  Raises EmgasError when it is refused."""
+    outcome = await memory.forget(graph, named["concepts"], named["turns"], sessions=named["sessions"])
     if outcome.status == "rejected":
         raise EmgasError(outcome.reason or "refused")
     return outcome.position.source

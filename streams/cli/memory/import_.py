@@ -12,13 +12,14 @@ from uuid import uuid4
 
 import typer
 
-from emgas.importers.registry import FORMATS, Options
+from emgas.importers.registry import NAMES, Options
 from replay.backup.lines import is_backup
 from replay.backup.restore import restorable, restore
 from replay.backup.restore import turns as turns_of
 from streams.cli.memory.export import progress
-from streams.cli.memory.publish import DateOrder, Preset, Sending, Timezone, Wait, publish_file, publish_items
+from streams.cli.memory.publish import DateOrder, Sending, Timezone, Wait, publish_file, publish_items
 from streams.cli.shared import output
+from streams.cli.shared.setting_options import PresetOfNew
 from streams.transport.event_topic import writing
 
 HEAD_BYTES = 4096  # enough of a backup's header to know it
@@ -26,14 +27,15 @@ HEAD_BYTES = 4096  # enough of a backup's header to know it
 
 def import_(
     file: Annotated[str, typer.Argument(help="A backup, a file of turns, a chat's export, or - for stdin.")],
+    *,
     turns: Annotated[
         bool, typer.Option("--turns", help="Of a backup, publish the turns; into any memory, whatever it holds.")
     ] = False,
     graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
-    format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; else it is recognised.")] = None,
     date_order: DateOrder = None,
     timezone: Timezone = "UTC",
-    preset: Preset = None,
+    preset: PresetOfNew = None,
     wait: Wait = True,
     json: output.Json = False,
 ) -> None:
@@ -45,17 +47,19 @@ def import_(
     if file == "-" or not _holds_backup(Path(file)):
         if turns:
             output.fail(f"{file} is no backup: --turns is for backups", output.USAGE)
-        publish_file(file, graph, format, Options(date_order, timezone), Sending(preset, wait), json)
+        publish_file(
+            file, graph, format, options=Options(date_order, timezone), sending=Sending(preset, wait), json=json
+        )
     elif graph or format:
         output.fail("a backup says itself which graphs it holds: leave --graph and --format out", output.USAGE)
     elif turns:
-        publish_items(file, turns_of, Sending(preset, wait), json)
+        publish_items(file, turns_of, Sending(preset, wait), json=json)
     else:
         _restore(Path(file), json)
 
 
 def _ahead() -> bytes:
-    """Return what stdin begins with, and leave it there."""
+    """Look at what stdin begins with, and leave it there."""
     stream = sys.stdin.buffer
     return stream.peek(HEAD_BYTES) if isinstance(stream, BufferedReader) else b""
 

@@ -21,17 +21,17 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsed
 from emgas import MemoryClient, Turn, limits
 from emgas.client.connection import Connection
 from emgas.errors import EmgasError
-from emgas.importers.registry import FORMATS, BadLine, Item, Options, read, read_folder
+from emgas.importers.registry import NAMES, BadLine, Item, Options, read, read_folder
 from emgas.messages.turns import Outcome
-from processors.recall.context import utc
-from state.events.memory_settings import PRESETS
+from emgas.times import format_utc
+from emgas.wire import ProducerRecord
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
+from streams.cli.shared.setting_options import PresetOfNew
 from streams.transport.sender import error_headers
 
 DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where they do not tell: dmy, mdy or ymd.")]
 Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
-Preset = Annotated[str | None, typer.Option(help=f"How graphs live that are new: {', '.join(PRESETS)}.")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")]
 SECONDS_OF_TODAY = range(10**9, 10**10)  # ms: January to April of 1970; s: since 2001
 RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
@@ -47,32 +47,35 @@ class Sending:
 
 def publish(
     file: Annotated[str, typer.Argument(help="A file of turns, or - for stdin.")],
+    *,
     graph: Annotated[str | None, typer.Option(help="The graph, for formats that do not name one.")] = None,
-    format: Annotated[str | None, typer.Option(help=f"One of {', '.join(FORMATS)}; else it is recognised.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"One of {NAMES}; else it is recognised.")] = None,
     date_order: DateOrder = None,
     timezone: Timezone = "UTC",
-    preset: Preset = None,
+    preset: PresetOfNew = None,
     wait: Wait = True,
     json: output.Json = False,
 ) -> None:
     """Publish turns: our own JSONL, or what another program exported.  Publishing again changes nothing."""
-    publish_file(file, graph, format, Options(date_order, timezone), Sending(preset, wait), json)
+    publish_file(file, graph, format, options=Options(date_order, timezone), sending=Sending(preset, wait), json=json)
 
 
 def publish_file(
-    file: str, graph: str | None, format: str | None, options: Options, sending: Sending, json: bool
+    file: str, graph: str | None, format: str | None, *, options: Options, sending: Sending, json: bool
 ) -> None:
     """Publish a file or a folder (- for stdin), and say what became of its turns."""
     if os.path.isdir(file):  # as pathlib's, but of a name that cannot be looked at it is False, and opening tells why
-        publish_items(file, lambda _: read_folder(Path(file), graph, format, options), sending, json)
+        publish_items(
+            file, lambda _: read_folder(Path(file), graph, format=format, options=options), sending, json=json
+        )
     else:
-        publish_items(file, lambda stream: read(stream, file, graph, format, options), sending, json)
+        publish_items(
+            file, lambda stream: read(stream, file, graph, format=format, options=options), sending, json=json
+        )
 
 
-def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, json: bool) -> None:
+def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, *, json: bool) -> None:
     """Publish what `reading` makes of `file`, and say what became of it."""
-    if sending.preset is not None and sending.preset not in PRESETS:
-        output.fail(f"there is no preset {sending.preset}: take one of {', '.join(PRESETS)}", output.USAGE)
     with output.explained():
         counts = output.run(_publish(file, reading, sending))
     if json:
@@ -89,13 +92,13 @@ async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sen
     with _opened(file) as stream:
         items = _begun(file, reading, stream)
         async with session(output.settings(), timeout=30.0) as connected:
-            await _send(connected, items, stream, counts, sending)
+            await _send(connected, items, stream, counts=counts, sending=sending)
     result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
     return {**result, "seconds": round(time.perf_counter() - started, 3)}
 
 
 async def _send(
-    connected: Session, items: Iterator[Item], stream: BinaryIO, counts: Counter[str], sending: Sending
+    connected: Session, items: Iterator[Item], stream: BinaryIO, *, counts: Counter[str], sending: Sending
 ) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with output.progress(*columns) as progress:
@@ -114,7 +117,7 @@ async def _send(
 
 
 def _begun(file: str, reading: Callable[[BinaryIO], Iterator[Item]], stream: BinaryIO) -> Iterator[Item]:
-    """Return the items, the first one read: a file of which nothing can be read begins no memory."""
+    """Begin to read the items: a file of which nothing can be read begins no memory."""
     try:
         items = reading(stream)
         first = list(islice(items, 1))
@@ -147,7 +150,7 @@ async def _good(connection: Connection, items: Iterator[Item], counts: Counter[s
 
 
 def _tell_doubtful(turn: str, at: int) -> None:
-    told = f"turn {turn} is dated {utc(at)}: `at` is in milliseconds, was it meant in seconds?"
+    told = f"turn {turn} is dated {format_utc(at)}: `at` is in milliseconds, was it meant in seconds?"
     output.err.print(f"[yellow]doubtful[/] {escape(told)}", highlight=False, soft_wrap=True)
 
 
@@ -169,7 +172,8 @@ async def _bury(connection: Connection, line: BadLine) -> None:
     headers = error_headers(connection.topics.turns, -1, -1, reason)
     if len(line.raw) > limits.TRANSPORT_BYTES:
         headers += (("emgas.errors.original-bytes", str(len(line.raw)).encode()),)
-    await connection.send(connection.topics.dead_letters, None, line.raw[: limits.TRANSPORT_BYTES], headers)
+    value = line.raw[: limits.TRANSPORT_BYTES]
+    await connection.send(ProducerRecord(connection.topics.dead_letters, None, value, headers))
 
 
 def _tell_rejection(outcome: Outcome) -> None:

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from emgas.client.query_arguments import asking
 from emgas.messages.queries import Mode, Query, Reply
-from processors.recall.context import utc
+from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 from streams.cli.shared.times import METAVAR, time
@@ -23,6 +23,7 @@ Names = list[str]
 def query(
     graph: output.Graph,
     text: Annotated[str, typer.Argument(help="The question.")],
+    *,
     mode: Annotated[str, typer.Option(help="default, or literal: the original algorithm.")] = "default",
     top: Annotated[
         int | None, typer.Option(min=0, max=100, help="Concepts and passages to show; else as many as it needs.")
@@ -76,7 +77,7 @@ async def _ask(asked: Query, seconds: float) -> Reply:
 
 
 def _metadata(given: Sequence[str]) -> dict[str, Any]:
-    """Return KEY=VALUE as metadata; a value is a number, true, false, null or a "string" of JSON, else a string."""
+    """Read KEY=VALUE as metadata; a value is a number, true, false, null or a "string" of JSON, else a string."""
     for each in given:
         if "=" not in each:
             output.fail(f"--meta {each}: write KEY=VALUE", output.USAGE)
@@ -98,7 +99,7 @@ def show(reply: Reply) -> None:
         concepts.add_row(escape(concept.label), f"{concept.energy:.3f}", escape(" → ".join(concept.path)))
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
-        passages.add_row(f"{passage.score:.2f}", utc(passage.at), escape(passage.speaker), escape(passage.text))
+        passages.add_row(f"{passage.score:.2f}", format_utc(passage.at), escape(passage.speaker), escape(passage.text))
     output.out.print(concepts, passages)
     for passage in reply.passages:
         if passage.why is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.markup import escape
 
 from emgas.messages.queries import Description, Theme
-from processors.recall.context import utc
+from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 
@@ -36,10 +36,10 @@ async def _describe(graph: str, timeout: float) -> Description:
 def _show(described: Description) -> None:
     rows = output.table(f"{described.graph}: {len(described.themes)} themes", "theme", "concepts", "since")
     for theme in described.themes:
-        rows.add_row(escape(theme.label), escape(_listed(theme)), utc(theme.born))
+        rows.add_row(escape(theme.label), escape(_listed(theme)), format_utc(theme.born))
     output.out.print(rows)
     kept = f"{described.turns} turns, {described.concepts} concepts, {described.long_term} of them long-term"
-    told = f"{kept}; {described.archived} turns archived; its time is {utc(described.clock)}"
+    told = f"{kept}; {described.archived} turns archived; its time is {format_utc(described.clock)}"
     output.out.print(told, style="dim", highlight=False, soft_wrap=True)
 
 

@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 from rich.text import Text
 
+from emgas.times import format_utc
 from emgas.wire import partition_of
-from processors.recall.context import utc
 from replay.as_of.timeline import Line, Timeline
 from replay.as_of.timeline import timeline as trace
 from streams.cli.shared import output
@@ -25,6 +25,7 @@ LABEL = 16  # columns
 
 def timeline(
     graph: output.Graph,
+    *,
     concept: Annotated[
         list[str] | None, typer.Option(help="By its id, or as it was written; may be repeated.  Else the strongest.")
     ] = None,
@@ -50,8 +51,8 @@ def timeline(
 async def _trace(graph: str, named: Sequence[str], points: int) -> Timeline | None:
     settings = output.settings()
     async with readable(settings) as log:
-        number = partition_of(graph, log.partitions)
-        return await trace(log.reader(settings.topics.events), number, graph, points=points, named=named)
+        partition = partition_of(graph, log.partitions)
+        return await trace(log.reader(settings.topics.events), partition, graph, points=points, named=named)
 
 
 def _draw(traced: Timeline, file: Path) -> None:
@@ -78,13 +79,13 @@ def _show(traced: Timeline) -> None:
 
 
 def _axis(times: Sequence[int], width: int) -> str:
-    """Return the first and the last day, at the two ends of `width` characters."""
-    first, last = utc(times[0])[:10], utc(times[-1])[:10]
+    """Write the first and the last day, at the two ends of `width` characters."""
+    first, last = format_utc(times[0])[:10], format_utc(times[-1])[:10]
     return first + last.rjust(width - len(first)) if width > len(first + last) else f"{first}…{last}"
 
 
 def _bars(line: Line, width: int, top: float) -> str:
-    """Return one character for each of `width` equal parts of the line: the strongest sample there."""
+    """Draw one character for each of `width` equal parts of the line: the strongest sample there."""
     count = len(line.strengths)
     parts = (line.strengths[count * part // width : count * (part + 1) // width] for part in range(width))
     return "".join(_bar([strength for strength in part if strength is not None], top) for part in parts)
@@ -101,7 +102,7 @@ def _last(line: Line) -> str:
 
 
 def _cut(label: str) -> Text:
-    """Return a label of at most LABEL columns; one Chinese character takes two."""
+    """Cut a label to at most LABEL columns; one Chinese character takes two."""
     text = Text(label)
     text.truncate(LABEL, overflow="ellipsis")
     return text

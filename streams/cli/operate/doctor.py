@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,10 @@ from typing import Any
 import typer
 
 from emgas.errors import EmgasError
-from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.dense import model_name
 from streams.cli.shared import output
 from streams.cli.shared.client import session
-from streams.plugins import embedders
+from streams.plugins import embedders, extractors
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.topic_plan import FOR_EVER
@@ -67,8 +67,8 @@ def doctor(json: output.Json = False) -> None:
 async def _examine(settings: Settings) -> Findings:
     findings = Findings("embedded" if settings.is_embedded else "kafka")
     _examine_disk(settings.home, findings)
-    findings.add("extractor", True, YakeExtractor(settings.language, settings.own_words).version)
-    _examine_embedder(settings.embedder, findings)
+    _examine_plugin("extractor", lambda: _extractor(settings), findings)
+    _examine_plugin("embedder", lambda: _embedder(settings), findings)
     try:
         if not settings.is_embedded:
             await _examine_topics(settings, findings)
@@ -85,13 +85,21 @@ def _examine_disk(home: Path, findings: Findings) -> None:
     findings.add("disk", usage.free > LEAST_FREE * usage.total, f"{usage.free / 2**30:.1f} GiB free")
 
 
-def _examine_embedder(path: Path | None, findings: Findings) -> None:
+def _examine_plugin(name: str, load: Callable[[], str], findings: Findings) -> None:
+    """Load what a worker would load by its settings; `load` tells which version that is."""
     try:
-        embedder = embedders.chosen(path)
+        findings.add(name, True, load())
     except EmgasError as error:
-        findings.add("embedder", False, str(error))
-    else:
-        findings.add("embedder", True, "none" if embedder is None else model_name(embedder))
+        findings.add(name, False, str(error))
+
+
+def _extractor(settings: Settings) -> str:
+    return extractors.load(settings.extractor, settings.language, settings.own_words).version
+
+
+def _embedder(settings: Settings) -> str:
+    embedder = embedders.chosen(settings.embedder)
+    return "none" if embedder is None else model_name(embedder)
 
 
 async def _examine_topics(settings: Settings, findings: Findings) -> None:
@@ -105,11 +113,11 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
 
 async def _examine_partitions(settings: Settings, findings: Findings) -> None:
     async with session(settings) as connected:
-        for number in range(await connected.memory.partitions()):
-            held = await connected.memory.inspect(number, digest=False)
+        for partition in range(await connected.memory.partitions()):
+            held = await connected.memory.inspect(partition, digest=False)
             for name in HELD:
                 findings.holds[name] += getattr(held, name)
-        findings.add("every partition answers", True, f"{number + 1} partitions")
+        findings.add("every partition answers", True, f"{partition + 1} partitions")
 
 
 def _show(findings: Findings, described: dict[str, Any]) -> None:

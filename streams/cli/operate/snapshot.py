@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from emgas.messages.operator import Checkpointed
-from processors.recall.context import utc
+from emgas.times import format_utc
 from replay.backup.manifest import Manifest
 from replay.backup.snapshots import Snapshots
 from replay.backup.snapshots import restore as fetch
@@ -49,7 +49,9 @@ def create(to: To = None, json: output.Json = False) -> None:
 
 async def _create(settings: Settings) -> list[Checkpointed]:
     async with session(settings, TIMEOUT, begins=False) as connected:
-        return [await connected.memory.checkpoint(number) for number in range(await connected.memory.partitions())]
+        return [
+            await connected.memory.checkpoint(partition) for partition in range(await connected.memory.partitions())
+        ]
 
 
 @app.command(name="list")
@@ -57,20 +59,20 @@ def list_(from_: From = None, json: output.Json = False) -> None:
     """Show the snapshots that there are, the newest first.  Their files are not read."""
     with output.explained():
         kept = _kept(_settings(from_, "--from"))
-        rows = [_row(kept, number, name) for number in kept.partitions() for name in kept.names(number)]
+        rows = [_row(kept, partition, name) for partition in kept.partitions() for name in kept.names(partition)]
     if rows or json:
         _tell("snapshots", rows, json)
     else:
         output.out.print(f"no snapshots at {kept.root} yet", highlight=False, soft_wrap=True, markup=False)
 
 
-def _row(kept: Snapshots, number: int, name: str) -> dict[str, Any]:
+def _row(kept: Snapshots, partition: int, name: str) -> dict[str, Any]:
     try:
-        manifest = kept.manifest(number, name)
+        manifest = kept.manifest(partition, name)
     except SnapshotRefusedError as error:
-        return {"partition": number, "snapshot": name, "problem": str(error)}
+        return {"partition": partition, "snapshot": name, "problem": str(error)}
     fields = ("watermark", "graphs", "turns", "keys", "bytes", "created_at", "emgas")
-    return {"partition": number, "snapshot": name, **{field: getattr(manifest, field) for field in fields}}
+    return {"partition": partition, "snapshot": name, **{field: getattr(manifest, field) for field in fields}}
 
 
 @app.command()
@@ -94,24 +96,24 @@ async def _restore(settings: Settings) -> list[dict[str, Any]]:
     kept = _kept(settings)
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
-        for number in range(topics.partitions):
-            check_free(settings.store_of(number))
-        return [await _restore_one(settings, kept, number, log) for number in range(topics.partitions)]
+        for partition in range(topics.partitions):
+            check_free(settings.store_of(partition))
+        return [await _restore_one(settings, kept, partition, log=log) for partition in range(topics.partitions)]
 
 
-async def _restore_one(settings: Settings, kept: Snapshots, number: int, log: LogReader) -> dict[str, Any]:
+async def _restore_one(settings: Settings, kept: Snapshots, partition: int, *, log: LogReader) -> dict[str, Any]:
     refused: list[str] = []
-    store = settings.store_of(number)
-    new = store.with_name(f"{number}.new")
+    store = settings.store_of(partition)
+    new = store.with_name(f"{partition}.new")
     shutil.rmtree(new, ignore_errors=True)  # of a restore that was killed
-    manifest: Manifest | None = await fetch(kept, number, log, new, refused.append)
+    manifest: Manifest | None = await fetch(kept, partition, log, new, refused.append)
     for why in refused:
         output.warn(why)
     if manifest is not None:
         shutil.rmtree(store, ignore_errors=True)  # killed after this, the worker folds anew or fetches by itself
         os.rename(new, store)
     return {
-        "partition": number,
+        "partition": partition,
         "snapshot": manifest.name if manifest else None,
         "watermark": manifest.watermark if manifest else None,
         "refused": refused,
@@ -119,7 +121,7 @@ async def _restore_one(settings: Settings, kept: Snapshots, number: int, log: Lo
 
 
 def _settings(place: str | None, option: str) -> Settings:
-    """Return the settings with `place`, which `option` named, for that of the environment; or exit without one."""
+    """Put `place`, which `option` named, in the place of that of the environment; or exit without one."""
     settings = output.settings()
     settings = settings if place is None else settings.model_copy(update={"snapshots": place})
     if not settings.snapshots:
@@ -133,7 +135,7 @@ def _kept(settings: Settings) -> Snapshots:
 
 
 def opened(root: str, prefix: str) -> Snapshots:
-    """Return the snapshots at `root`, or exit: a name that cannot be used is a wrong call."""
+    """Open the snapshots at `root`, or exit: a name that cannot be used is a wrong call."""
     try:
         kept = Snapshots(root, prefix)
     except NoSuchPlaceError as error:
@@ -156,7 +158,7 @@ def _tell(title: str, rows: list[dict[str, Any]], json: bool) -> None:
         return
     shown = output.table(title, "partition#", "snapshot", "at#", "MB#", "made", "")
     for row in rows:
-        made = utc(row["created_at"]) if "created_at" in row else ""
+        made = format_utc(row["created_at"]) if "created_at" in row else ""
         size = f"{row['bytes'] / 1e6:.1f}" if "bytes" in row else ""
         told = row.get("problem") or ("" if row["snapshot"] else "none")
         at = "" if row.get("watermark") is None else str(row["watermark"])

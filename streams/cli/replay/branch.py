@@ -14,17 +14,16 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from emgas import Turn
 from emgas.client.client import MemoryClient
-from emgas.errors import EmgasError, InvalidMessageError
+from emgas.errors import EmgasError
+from emgas.messages.memory_settings import Settings as Changes
 from emgas.messages.turns import Forget, Outcome
-from emgas.messages.turns import Settings as Wished
 from emgas.validation import build
 from replay.as_of.history import counting_events
 from replay.branch import BranchMessage, BranchSettings, Message, messages
-from state.events.memory_settings import PRESETS
-from streams.cli.memory.configure import DURATIONS
 from streams.cli.replay.branch_cursor import Cursor
-from streams.cli.shared import durations, output
+from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
+from streams.cli.shared.setting_options import Preset, assignment
 from streams.settings import Settings
 from streams.transport import select
 
@@ -36,9 +35,10 @@ Prefix = Annotated[str | None, typer.Option(help="Prefix of the branch's topics 
 
 
 def branch(
+    *,
     into: Into = None,
     to_prefix: Prefix = None,
-    preset: Annotated[str | None, typer.Option(help=f"How its graphs live: {', '.join(PRESETS)}.")] = None,
+    preset: Preset = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of them: half-life=7d. Repeat.")
     ] = None,
@@ -50,7 +50,7 @@ def branch(
     Doing it again brings the branch up to date.  Without --preset and --set, graphs live there as they do here.
     """
     source = output.settings()
-    target = target_of(source, into, to_prefix, extractor)
+    target = target_of(source, into, to_prefix, extractor=extractor)
     life = _life(preset, set_ or []) if preset or set_ else None
     counts = output.run(_branch(source, target, life))
     told = {name: counts[name] for name in ("turns", *COUNTED.values(), "wishes")}
@@ -60,8 +60,8 @@ def branch(
         output.out.print(", ".join(f"{count} {name}" for name, count in told.items()), highlight=False)
 
 
-def target_of(source: Settings, into: Path | None, prefix: str | None, extractor: str | None = None) -> Settings:
-    """Return the branch's settings, or exit."""
+def target_of(source: Settings, into: Path | None, prefix: str | None, *, extractor: str | None = None) -> Settings:
+    """Make the branch's settings, or exit."""
     if (into is None) == (prefix is None):
         output.fail("say where the branch is to live: --into DIRECTORY, or --to-prefix NAME", output.USAGE)
     if extractor and into is None:
@@ -79,23 +79,9 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, extractor
 
 
 def _life(preset: str | None, changes: list[str]) -> BranchSettings:
-    """Return what the options say, or exit."""
-    if preset is not None and preset not in PRESETS:
-        output.fail(f"--preset: there is no {preset}: choose one of {', '.join(PRESETS)}", output.USAGE)
+    """Build what the options say, or exit."""
     with output.explained():
-        return BranchSettings(preset or "default", build(Wished, dict(map(_setting, changes))))
-
-
-def _setting(text: str) -> tuple[str, float]:
-    name, _, value = text.partition("=")
-    name = name.strip().replace("-", "_")
-    if name in DURATIONS:
-        return name, durations.milliseconds(value)
-    try:
-        number = float(value)
-    except ValueError:
-        raise InvalidMessageError(f"--set {text}: write NAME=NUMBER or NAME=DURATION, as in half-life=7d") from None
-    return name, int(number) if number.is_integer() and name != "prune_below" else number
+        return BranchSettings(preset or "default", build(Changes, dict(map(assignment, changes))))
 
 
 async def _branch(source: Settings, target: Settings, life: BranchSettings | None) -> Counter[str]:
@@ -106,11 +92,11 @@ async def _branch(source: Settings, target: Settings, life: BranchSettings | Non
         log = readable.reader(source.topics.events)
         with output.progress(*columns) as progress:
             bar = progress.add_task("branching")
-            for number in range(readable.partitions):
-                queue = messages(counting_events(log, number), life, cursor.done(number))
+            for partition in range(readable.partitions):
+                queue = messages(counting_events(log, partition), life, cursor.done(partition))
                 async for seq in _sent(there.memory, queue, counts):
-                    cursor.move(number, seq)
-                    progress.update(bar, description=f"partition {number}: {counts['turns']} turns")
+                    cursor.move(partition, seq)
+                    progress.update(bar, description=f"partition {partition}: {counts['turns']} turns")
                 cursor.save()
     return counts
 
@@ -128,42 +114,44 @@ async def _made(target: Settings) -> AsyncIterator[Session]:
 
 
 async def _sent(memory: MemoryClient, queue: AsyncIterator[BranchMessage], counts: Counter[str]) -> AsyncIterator[int]:
-    """Send turns as a stream; a wish once all turns before it are folded, before any that follow.
+    """Send turns as a stream; a request once all turns before it are folded, before any that follow.
 
     Yields the sequence number of each event that is dealt with.
     """
-    wishes: list[BranchMessage] = []
+    requests: list[BranchMessage] = []
     seqs: deque[int] = deque()
     while True:
-        async for _, outcome in memory.publish_many(_turns(queue, seqs, wishes)):
+        async for _, outcome in memory.publish_many(_turns(queue, seqs, requests)):
             counts["turns"] += 1
             if isinstance(outcome, Outcome):
                 counts[COUNTED[outcome.status]] += 1
             yield seqs.popleft()
-        if not wishes:
+        if not requests:
             return
-        seq, wish = wishes.pop()
-        await _wish(memory, wish)
+        seq, request = requests.pop()
+        await _request(memory, request)
         counts["wishes"] += 1
         yield seq
 
 
-async def _turns(queue: AsyncIterator[BranchMessage], seqs: deque[int], wishes: list[BranchMessage]) -> AsyncIterator[Turn]:
-    """Yield the turns up to the next wish, and leave that in `wishes`; note their sequence numbers in `seqs`."""
+async def _turns(
+    queue: AsyncIterator[BranchMessage], seqs: deque[int], requests: list[BranchMessage]
+) -> AsyncIterator[Turn]:
+    """Yield the turns up to the next request, and leave that in `requests`; note their sequence numbers in `seqs`."""
     async for due in queue:
         if not isinstance(due.message, Turn):
-            wishes.append(due)
+            requests.append(due)
             return
         seqs.append(due.seq)
         yield due.message
 
 
-async def _wish(memory: MemoryClient, wish: Message) -> None:
-    assert not isinstance(wish, Turn)  # noqa: S101
-    if isinstance(wish, Forget):  # refused where the branch has forgotten it already, which is what was wished
-        await memory.forget(wish.graph, wish.concepts, wish.turns, id=wish.id)
+async def _request(memory: MemoryClient, request: Message) -> None:
+    assert not isinstance(request, Turn)  # noqa: S101
+    if isinstance(request, Forget):  # refused where the branch has forgotten it already, which is what was asked for
+        await memory.forget(request.graph, request.concepts, request.turns, id=request.id)
         return
-    settings = wish.settings.model_dump(exclude_none=True)
-    outcome = await memory.configure(wish.graph, wish.preset, id=wish.id, **settings)
+    settings = request.settings.model_dump(exclude_none=True)
+    outcome = await memory.configure(request.graph, request.preset, id=request.id, **settings)
     if outcome.status == "rejected":
-        raise EmgasError(f"the branch refuses the settings of graph {wish.graph}: {outcome.reason}")
+        raise EmgasError(f"the branch refuses the settings of graph {request.graph}: {outcome.reason}")

@@ -2,8 +2,8 @@
 
     branch.json   {"source": "<broker or directory> <prefix>", "done": {"<partition>": <sequence number>}}
 
-Written after every wish and every few turns, never before they are folded.  Dying in between sends some of them again,
-with nothing said in between: known turns change nothing, and neither does a wish that comes twice in a row.
+Written after every request and every few turns, never before they are folded.  Dying in between sends some again,
+with nothing said in between: known turns change nothing, and neither does a request that comes twice in a row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Cursor:
         self._unsaved = 0
 
     def done(self, partition: int) -> int:
-        """Return the sequence number of the last event that was dealt with, 0 if none was."""
+        """Tell the sequence number of the last event that was dealt with, 0 if none was."""
         return self._done.get(str(partition), 0)
 
     def move(self, partition: int, seq: int) -> None:

@@ -39,6 +39,7 @@ class Question(BaseModel):
 
 def compare(
     questions: Annotated[Path, typer.Argument(help="One JSON object per line: graph, text, evidence.", dir_okay=False)],
+    *,
     into: Into = None,
     to_prefix: Prefix = None,
     top: Annotated[int, typer.Option(min=1, max=100, help="Passages that are compared.")] = 10,
@@ -49,7 +50,7 @@ def compare(
     target = target_of(source, into, to_prefix)
     with output.explained():
         asked = list(_read(questions))
-    result = output.run(_compare(source, target, asked, top))
+    result = output.run(_compare(source, target, asked, top=top))
     if json:
         output.print_json(result)
     else:
@@ -69,9 +70,9 @@ def _read(file: Path) -> Iterator[Question]:
                 raise InvalidMessageError(f"{file}, line {number}: {describe(error)}") from None
 
 
-async def _compare(source: Settings, target: Settings, asked: list[Question], top: int) -> dict[str, Any]:
+async def _compare(source: Settings, target: Settings, asked: list[Question], *, top: int) -> dict[str, Any]:
     async with session(source, TIMEOUT, begins=False) as here, session(target, TIMEOUT, begins=False) as there:
-        answered = [await _answered(here.memory, there.memory, question, top) for question in asked]
+        answered = [await _answered(here.memory, there.memory, question, top=top) for question in asked]
         held = {"here": await _held(here.memory), "there": await _held(there.memory)}
     known = [each for each in answered if each["recall"]]
     recall = {side: fmean(each["recall"][side] for each in known) for side in held} if known else None
@@ -79,7 +80,7 @@ async def _compare(source: Settings, target: Settings, asked: list[Question], to
     return {**held, "overlap": overlap, "recall": recall, "questions": answered}
 
 
-async def _answered(here: MemoryClient, there: MemoryClient, question: Question, top: int) -> dict[str, Any]:
+async def _answered(here: MemoryClient, there: MemoryClient, question: Question, *, top: int) -> dict[str, Any]:
     found = {}
     for side, memory in (("here", here), ("there", there)):
         reply = await memory.query(question.graph, question.text, top_passages=top)
@@ -94,8 +95,8 @@ async def _answered(here: MemoryClient, there: MemoryClient, question: Question,
 
 async def _held(memory: MemoryClient) -> dict[str, int]:
     held = dict.fromkeys(HELD, 0)
-    for number in range(await memory.partitions()):
-        inspected = await memory.inspect(number, digest=False)
+    for partition in range(await memory.partitions()):
+        inspected = await memory.inspect(partition, digest=False)
         for name in HELD:
             held[name] += getattr(inspected, name)
     return held

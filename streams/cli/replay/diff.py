@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from emgas.times import format_utc
 from emgas.wire import partition_of
-from processors.recall.context import utc
 from replay.as_of.graph_as_of import graph_as_of
 from replay.as_of.history import history
 from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange
@@ -33,6 +33,7 @@ CONCEPTS = {  # field of Difference → what it is called
 def diff(
     graph: output.Graph,
     since: Annotated[int, typer.Option("--from", parser=time, metavar=METAVAR, help="2023-05-08T14:00 (UTC), or ms.")],
+    *,
     until: Annotated[
         int | None, typer.Option("--to", parser=time, metavar=METAVAR, help="The same; without it, as the log ends.")
     ] = None,
@@ -41,12 +42,15 @@ def diff(
 ) -> None:
     """Show what changed in a graph between two moments.  Exits with 3 when it was not there at the later one."""
     if until is not None and until < since:
-        output.fail(f"--to {utc(until)} lies before --from {utc(since)}: exchange them", output.USAGE)
+        output.fail(f"--to {format_utc(until)} lies before --from {format_utc(since)}: exchange them", output.USAGE)
     before, after = output.run(_graphs(graph, since, until))
     if after is None:
         output.fail_unknown(graph, until)
     if until is None and since > after.clock:
-        output.fail(f"--from {utc(since)} lies after all that was said: the last was {utc(after.clock)}", output.USAGE)
+        output.fail(
+            f"--from {format_utc(since)} lies after all that was said: the last was {format_utc(after.clock)}",
+            output.USAGE,
+        )
     changed = compare(before or Graph(graph), after)
     if json:
         output.print_json({"from": since, "to": changed.clocks[1], **_described(changed)})
@@ -57,13 +61,13 @@ def diff(
 async def _graphs(graph: str, since: int, until: int | None) -> tuple[Graph | None, Graph | None]:
     settings = output.settings()
     async with readable(settings) as log:
-        number = partition_of(graph, log.partitions)
-        found = await history(log.reader(settings.topics.events), number, graph)
+        partition = partition_of(graph, log.partitions)
+        found = await history(log.reader(settings.topics.events), partition, graph)
     return graph_as_of(found, since), graph_as_of(found, until)
 
 
 def _described(changed: Difference) -> dict[str, Any]:
-    """Return a difference as plain values: every name tuple by the names of its fields."""
+    """Turn a difference into plain values: every name tuple by the names of its fields."""
     concepts = {kind: [_concept(each) for each in getattr(changed, kind)] for kind in CONCEPTS}
     return {
         "graph": changed.graph,
@@ -86,7 +90,12 @@ def _concept(change: ConceptChange) -> dict[str, str | float]:
 def _show(changed: Difference, since: int, top: int) -> None:
     until = changed.clocks[1]
     concepts = output.table(
-        f"{changed.graph}: {utc(since)} to {utc(until)}", "concepts", "concept", "before#", "after#", "by#"
+        f"{changed.graph}: {format_utc(since)} to {format_utc(until)}",
+        "concepts",
+        "concept",
+        "before#",
+        "after#",
+        "by#",
     )
     for kind, told in CONCEPTS.items():
         changes: list[ConceptChange] = getattr(changed, kind)

@@ -39,8 +39,8 @@ def digest(
 async def _live(settings: Settings) -> dict[str, str]:
     async with readable(settings) as topics, live(settings) as there:
         log, found = topics.reader(settings.topics.events), dict[str, str]()
-        for number in range(topics.partitions):
-            found |= await there.digests(number, log)
+        for partition in range(topics.partitions):
+            found |= await there.digests(partition, log)
     return dict(sorted(found.items()))
 
 
@@ -49,8 +49,8 @@ def _offline(settings: Settings) -> dict[str, str]:
     with tempfile.TemporaryDirectory(prefix="emgas-digest-") as directory, output.explained():
         rebuild_all(settings, plan, Path(directory), os.cpu_count() or 1)
         found: dict[str, str] = {}
-        for number in range(len(plan.ends)):
-            with closing(RocksStore(Path(directory) / str(number), read_only=True)) as store:
+        for partition in range(len(plan.ends)):
+            with closing(RocksStore(Path(directory) / str(partition), read_only=True)) as store:
                 found |= Partition(store).digests()
     return dict(sorted(found.items()))
 

@@ -22,18 +22,19 @@ from replay.rebuild.rebuild import Rebuilt
 from streams.cli.operate.snapshot import opened
 from streams.cli.shared import output
 from streams.cli.shared.times import METAVAR
-from streams.cli.shared.times import time as moment
+from streams.cli.shared.times import time as read_time
 from streams.recovery.parallel_rebuild import combined, rebuild_all
 from streams.settings import Settings
 from streams.transport.select import readable
 
 
 def rebuild(
+    *,
     graph: Annotated[
         str | None, typer.Option(help="Only this graph; its digest is told.", callback=output.graph_id)
     ] = None,
     as_of: Annotated[
-        int | None, typer.Option(parser=moment, metavar=METAVAR, help="As the graphs were: 2023-05-08T14:00 (UTC).")
+        int | None, typer.Option(parser=read_time, metavar=METAVAR, help="As the graphs were: 2023-05-08T14:00 (UTC).")
     ] = None,
     offset: Annotated[int | None, typer.Option(min=0, help="Only what lies before it in each partition.")] = None,
     into: Annotated[
@@ -51,15 +52,15 @@ def rebuild(
     if snapshots is not None and (graph is None or as_of is not None or into is not None):
         output.fail("--snapshots goes with --graph, and without --as-of and --into", output.USAGE)
     settings = output.settings()
-    plan = output.run(_planned(settings, graph, as_of, offset))
+    plan = output.run(_planned(settings, graph, as_of, offset=offset))
     started = time.perf_counter()
     if snapshots is not None and graph is not None:
-        events, digest = output.run(_from_snapshot(settings, plan, graph, opened(snapshots, settings.prefix)))
+        events, digest = output.run(_from_snapshot(settings, plan, graph, kept=opened(snapshots, settings.prefix)))
     else:
         with _directory(into) as directory:
             plan = _agreed(plan, directory)
             events = _records(plan)
-            digest = _digest(plan, _rebuilt(settings, plan, directory, jobs or os.cpu_count() or 1))
+            digest = _digest(plan, _rebuilt(settings, plan, directory, jobs=jobs or os.cpu_count() or 1))
     told = _told(events, digest, time.perf_counter() - started)
     if json:
         output.print_json(told)
@@ -68,7 +69,7 @@ def rebuild(
     output.out.print(f"{rate}, digest {told['digest']}", highlight=False, soft_wrap=True)
 
 
-async def _planned(settings: Settings, graph: str | None, at: int | None, offset: int | None) -> Plan:
+async def _planned(settings: Settings, graph: str | None, at: int | None, *, offset: int | None) -> Plan:
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
         return await planned(log, settings.prefix, topics.partitions, graph, at, offset)
@@ -90,20 +91,20 @@ def _agreed(plan: Plan, directory: Path) -> Plan:
         output.fail(str(error), output.USAGE)
 
 
-def _rebuilt(settings: Settings, plan: Plan, directory: Path, jobs: int) -> list[Rebuilt]:
+def _rebuilt(settings: Settings, plan: Plan, directory: Path, *, jobs: int) -> list[Rebuilt]:
     with output.explained(), _progress(_records(plan)) as show:
         rebuilt = rebuild_all(settings, plan, directory, jobs, show)
-    for number, each in enumerate(rebuilt):
+    for partition, each in enumerate(rebuilt):
         if each.refused_from is not None:
             output.warn(
-                f"partition {number}, all events from offset {each.refused_from} on: their writer had lost the "
+                f"partition {partition}, all events from offset {each.refused_from} on: their writer had lost the "
                 "partition, or the record there is damaged. `emgas replay verify` compares with what is live"
             )
     return rebuilt
 
 
 def _records(plan: Plan) -> int:
-    """Return how many records are read: of one graph, those of its partition."""
+    """Count the records that are read: of one graph, those of its partition."""
     return sum(plan.ends) if plan.graph is None else plan.ends[partition_of(plan.graph, len(plan.ends))]
 
 
@@ -121,15 +122,15 @@ def _fail_missing(graph: str, plan: Plan) -> NoReturn:
     output.fail(f"nobody had written to graph {graph} before offset {end} of its partition", output.NOT_FOUND)
 
 
-async def _from_snapshot(settings: Settings, plan: Plan, graph: str, kept: Snapshots) -> tuple[int, str]:
-    """Return how many records were read, and the graph's digest."""
-    number = partition_of(graph, len(plan.ends))
+async def _from_snapshot(settings: Settings, plan: Plan, graph: str, *, kept: Snapshots) -> tuple[int, str]:
+    """Fold a graph on from a snapshot; give how many records were read, and its digest."""
+    partition = partition_of(graph, len(plan.ends))
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
-        loaded = await graph_of(kept, number, log, graph, plan.ends[number], output.warn)
+        loaded = await graph_of(kept, partition, log, graph, plan.ends[partition], output.warn)
     if loaded.graph is None:
         _fail_missing(graph, plan)
-    return plan.ends[number] - loaded.start, loaded.graph.digest()
+    return plan.ends[partition] - loaded.start, loaded.graph.digest()
 
 
 def _told(events: int, digest: str, seconds: float) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 
 from emgas.errors import EmgasError
+from emgas.times import format_utc
 from emgas.wire import partition_of
-from processors.recall.context import utc
 from replay.event_list import ListedEvent, as_far_back, event_list, since
 from state.events.events import (
     ConceptsRecalled,
@@ -48,13 +48,14 @@ def events(
         return
     rows = output.table(f"{graph}: {len(entries)} events", "event#", "recorded", "kind", "what", "counts")
     for entry in entries[-last:]:
-        told = str(entry.ordinal), utc(entry.recorded), type(entry.event).__name__, escape(_summary(entry.event))
+        told = str(entry.ordinal), format_utc(entry.recorded), type(entry.event).__name__, escape(_summary(entry.event))
         rows.add_row(*told, "yes" if entry.counts else "taken back", style="" if entry.counts else "dim")
     output.out.print(rows)
 
 
 def undo(
     graph: output.Graph,
+    *,
     recorded: Annotated[
         int | None,
         typer.Option("--since", parser=time, metavar=METAVAR, help="All that was recorded since: 2023-05-08T14:00."),
@@ -74,13 +75,13 @@ def undo(
     entries = output.run(_event_list(graph))
     if not entries:
         output.fail_unknown(graph)
-    first, newest = _range(entries, recorded, last, event)
+    first, newest = _range(entries, recorded, last, event=event)
     going = [entry for entry in entries[first : newest + 1] if entry.counts]
     if not going:
         output.fail("all of this is taken back already: nothing left to undo")
     if not json:
         _show(graph, going)
-    undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout))
+    undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout=timeout))
     if json:
         kinds = Counter(type(entry.event).__name__ for entry in going)
         told = {"graph": graph, "first": first, "last": newest, "events": len(going), "kinds": dict(kinds)}
@@ -89,8 +90,8 @@ def undo(
         output.out.print(f"done; to take it back: emgas replay undo {graph} --event {undone_by}", highlight=False)
 
 
-def _range(entries: list[ListedEvent], recorded: int | None, last: int | None, event: int | None) -> tuple[int, int]:
-    """Return the first and the last ordinal of what is to go."""
+def _range(entries: list[ListedEvent], recorded: int | None, last: int | None, *, event: int | None) -> tuple[int, int]:
+    """Find the first and the last ordinal of what is to go."""
     if event is not None:
         if event >= len(entries):
             output.fail(f"there are {len(entries)} events, counted from 0: there is no event {event}", output.NOT_FOUND)
@@ -107,8 +108,8 @@ async def _event_list(graph: str) -> list[ListedEvent]:
         return await event_list(log.reader(settings.topics.events), partition_of(graph, log.partitions), graph)
 
 
-async def _undo(graph: str, first: int, last: int, timeout: float) -> int:
-    """Return the ordinal of the undo.  Raises EmgasError when it is refused."""
+async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
+    """Undo; give the ordinal of the undo.  Raises EmgasError when it is refused."""
     async with session(output.settings(), timeout, begins=False) as connected:
         outcome = await connected.memory.undo(graph, first, last)
         if outcome.status == "rejected":
@@ -124,7 +125,7 @@ def _show(graph: str, going: Sequence[ListedEvent]) -> None:
     rows = output.table(f"{graph}: {ends} go: {counted}", "event#", "recorded", "what")
     shown = going if len(going) <= 2 * SAMPLE else [*going[:SAMPLE], *going[-SAMPLE:]]
     for entry in shown:
-        rows.add_row(str(entry.ordinal), utc(entry.recorded), escape(_summary(entry.event)))
+        rows.add_row(str(entry.ordinal), format_utc(entry.recorded), escape(_summary(entry.event)))
     output.out.print(rows)
 
 
@@ -134,7 +135,7 @@ def _described(entry: ListedEvent) -> dict[str, Any]:
 
 
 def _summary(event: GraphEvent) -> str:
-    """Return what an event says, on one short line."""
+    """Say what an event says, on one short line."""
     said = " ".join(_words(event).split())
     return said if len(said) <= SUMMARY else f"{said[: SUMMARY - 1]}…"
 
@@ -152,7 +153,7 @@ def _words(event: GraphEvent) -> str:
         case Retracted():
             return f"takes back {event.first} to {event.last}"
         case Ticked():
-            return f"it is {utc(event.at)}"
+            return f"it is {format_utc(event.at)}"
         case ConsolidationWindowClosed():
             return (
                 f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {len(event.merged)} merged"

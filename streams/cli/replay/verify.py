@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 
 from emgas.errors import EmgasError, HaltedError
-from processors.recall.context import utc
+from emgas.times import format_utc
 from replay.log import LogReader
 from replay.rebuild.rebuild import refused_from
 from replay.verify.divergence import Divergence, diverging
@@ -38,14 +38,14 @@ class Found:
 
     @property
     def match(self) -> bool | None:
-        """Return whether live state and fold are the same, None when there was nothing to compare."""
+        """Tell whether live state and fold are the same, None when there was nothing to compare."""
         if self.problem or not self.verification.match:
             return False
         return True if self.verification.compared else None
 
     @property
     def behind(self) -> int:
-        """Return how many records of the log were not folded yet, and so not compared."""
+        """Count the records of the log that were not folded yet, and so not compared."""
         return max(0, self.end - 1 - self.verification.watermark)
 
 
@@ -69,7 +69,7 @@ def verify(json: output.Json = False) -> None:
 
 
 def _all_of(found: list[Found]) -> bool | None:
-    """Return False where one differs, else None where one was not compared."""
+    """Sum up: False where one differs, else None where one was not compared."""
     matches = [each.match for each in found]
     return False if False in matches else None if None in matches else True
 
@@ -85,32 +85,32 @@ async def _verify() -> list[Found]:
     settings = output.settings()
     async with readable(settings) as topics, live(settings) as there:
         log = topics.reader(settings.topics.events)
-        return [await _compared(log, number, there) for number in range(topics.partitions)]
+        return [await _compared(log, partition, there) for partition in range(topics.partitions)]
 
 
-async def _compared(log: LogReader, number: int, there: Live) -> Found:
+async def _compared(log: LogReader, partition: int, there: Live) -> Found:
     """Compare one partition.  A damaged store, and a log that cannot be the one folded here, are differences too."""
-    held, end = Held(-1, ""), (await log.bounds(number))[1]
+    held, end = Held(-1, ""), (await log.bounds(partition))[1]
     try:
-        held = await there.held(number)
-        verification = await verify_partition(log, number, *held)
+        held = await there.held(partition)
+        verification = await verify_partition(log, partition, *held)
     except HaltedError as error:
-        return Found(Verification(number, *held, "", 0, Audit()), end, str(error))
+        return Found(Verification(partition, *held, "", 0, Audit()), end, str(error))
     if verification.digest_live == verification.digest_replayed:
         return Found(verification, end)
-    return await _explained(log, verification, end, there)
+    return await _explained(log, verification, end, there=there)
 
 
-async def _explained(log: LogReader, verification: Verification, end: int, there: Live) -> Found:
-    number = verification.partition
+async def _explained(log: LogReader, verification: Verification, end: int, *, there: Live) -> Found:
+    partition = verification.partition
     try:
-        refused = await refused_from(log, number, verification.watermark + 1)
+        refused = await refused_from(log, partition, verification.watermark + 1)
         problem = "" if refused is None else f"of the log, nothing from offset {refused} on was accepted"
-        with await there.store(number) as store:
+        with await there.store(partition) as store:
             if store is None:
                 why = "to see where, start the workers with EMGAS_SNAPSHOTS, and give it to this command too"
                 return Found(verification, end, problem or why)
-            return Found(verification, end, problem, await diverging(log, number, store))
+            return Found(verification, end, problem, await diverging(log, partition, store))
     except EmgasError as error:
         return Found(verification, end, f"where it differs cannot be seen: {error}")
 
@@ -158,22 +158,22 @@ def _mark(good: bool) -> str:
 
 def _explain(found: Found) -> None:
     """Say on stderr what is wrong with a partition, and what was left out."""
-    number = found.verification.partition
+    partition = found.verification.partition
     if found.match is not None and found.behind:
-        told = f"partition {number}: compared up to offset {found.verification.watermark}"
+        told = f"partition {partition}: compared up to offset {found.verification.watermark}"
         output.warn(f"{told}; what follows up to {found.end - 1} is not folded yet")
     if found.problem:
-        _say(f"partition {number}", found.problem)
+        _say(f"partition {partition}", found.problem)
     for each in found.divergences[:SHOWN]:
-        _say(f"partition {number}, graph {each.graph}", _told(each))
+        _say(f"partition {partition}, graph {each.graph}", _told(each))
     if len(found.divergences) > SHOWN:
-        _say(f"partition {number}", f"{len(found.divergences) - SHOWN} more graphs differ: see --json")
+        _say(f"partition {partition}", f"{len(found.divergences) - SHOWN} more graphs differ: see --json")
 
 
 def _told(each: Divergence) -> str:
     if each.offset < 0:
         return each.what
-    when = f" of {utc(each.at)}" if each.at is not None else ""
+    when = f" of {format_utc(each.at)}" if each.at is not None else ""
     since = "the event" if each.exact else "from the event on"
     return f"{since} at offset {each.offset} ({each.kind}{when}): {each.what}"
 

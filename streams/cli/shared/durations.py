@@ -6,11 +6,13 @@ import re
 
 import typer
 
-UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
+
+UNITS = {"ms": 1, "s": 1_000, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS}
 
 
 def milliseconds(text: str) -> int:
-    """Return the duration in ms.  Raises BadParameter, which exits with the code of a wrong call."""
+    """Read a duration, in ms.  Raises BadParameter, which exits with the code of a wrong call."""
     match = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)(ms|[smhdw])", text.strip())
     if match is None:
         raise typer.BadParameter(
@@ -20,7 +22,7 @@ def milliseconds(text: str) -> int:
 
 
 def spoken(duration: int) -> str:
-    """Return a duration (ms) in the largest unit that it fills, weeks aside: "60d", "16.64h"; 0 is "0"."""
+    """Write a duration (ms) in the largest unit that it fills, weeks aside: "60d", "16.64h"; 0 is "0"."""
     for unit in ("d", "h", "m", "s"):
         if duration >= UNITS[unit]:
             return f"{round(duration / UNITS[unit], 2):g}{unit}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from processors.recall.context import utc
+from emgas.times import DAY_MS, format_utc
 
 WIDTH, HEIGHT = 960, 420  # higher with a long legend
 LEFT, TOP, RIGHT, BOTTOM = 60, 50, 730, 370  # of the plot
@@ -51,7 +51,7 @@ class _Scale:
 
 
 def line_chart(title: str, times: Sequence[int], series: Sequence[Series]) -> str:
-    """Return the chart as one SVG document.  `times` in ms, ascending, not empty; values from 0 up."""
+    """Draw the chart as one SVG document.  `times` in ms, ascending, not empty; values from 0 up."""
     highest = max((value for each in series for value in each.values if value is not None), default=0.0)
     step = _step(highest)
     scale = _Scale(times[0], times[-1], max(1, math.ceil(highest / step)) * step)
@@ -93,8 +93,7 @@ def _draw_times(picture: Element, scale: _Scale) -> None:
 
 
 def _dated(time: int, span: int) -> str:
-    day = 86_400_000
-    return utc(time)[:10] if span > 10 * day else utc(time)[5:]
+    return format_utc(time)[:10] if span > 10 * DAY_MS else format_utc(time)[5:]
 
 
 def _draw_line(picture: Element, scale: _Scale, times: Sequence[int], series: Series, number: int) -> None:
@@ -123,7 +122,7 @@ def _draw_legend(picture: Element, label: str, number: int) -> None:
 
 
 def _look(number: int) -> dict[str, str]:
-    """Return the colour and the dashes of the line of this number."""
+    """Choose the colour and the dashes of the line of this number."""
     dashes = DASHES[number // len(COLOURS) % len(DASHES)]
     colour = {"stroke": COLOURS[number % len(COLOURS)]}
     return {**colour, "stroke-dasharray": dashes} if dashes else colour
@@ -139,12 +138,12 @@ def _write(picture: Element, text: str, x: float, y: float, **style: str) -> Non
 
 
 def _clean(text: str) -> str:
-    """Return `text` without what XML cannot hold even escaped; the rest is escaped as it is written."""
+    """Replace in `text` what XML cannot hold even escaped; the rest is escaped as it is written."""
     return _NOT_XML.sub("\ufffd", text)
 
 
 def _step(highest: float) -> float:
-    """Return the distance of the grid: 1, 2 or 5 times a power of ten, so that 3 to 6 lines lie below `highest`."""
+    """Choose the distance of the grid: 1, 2 or 5 times a power of ten, so that 3 to 6 lines lie below `highest`."""
     if highest <= 0:
         return 1.0
     rough = highest / 4

@@ -35,16 +35,19 @@ class Held(NamedTuple):
 
 
 class Live(Protocol):
-    """Live partitions.  Raises StoreCorruptError, WrongLayoutError; TransportError, NoAnswerError, QueryFailedError on Kafka."""
+    """Live partitions.
 
-    async def held(self, number: int) -> Held:
-        """Return how far a partition is, and its digest."""
+    Raises StoreCorruptError, WrongLayoutError; on Kafka TransportError, NoAnswerError, QueryFailedError.
+    """
 
-    async def digests(self, number: int, log: LogReader) -> dict[str, str]:
-        """Return the digest of each graph of a partition; what a dead worker has not folded yet is read from `log`."""
+    async def held(self, partition: int) -> Held:
+        """Ask how far a partition is, and for its digest."""
 
-    async def store(self, number: int) -> AbstractContextManager[Store | None]:
-        """Return a view of a partition's store to look into, None where none can be had."""
+    async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
+        """Ask for the digest of each graph of a partition; what a dead worker has not folded yet is read from `log`."""
+
+    async def store(self, partition: int) -> AbstractContextManager[Store | None]:
+        """Open a view of a partition's store to look into, None where none can be had."""
 
 
 class LiveStores:
@@ -53,24 +56,24 @@ class LiveStores:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    async def held(self, number: int) -> Held:
-        with closing(self._open(number)) as store:
+    async def held(self, partition: int) -> Held:
+        with closing(self._open(partition)) as store:
             state = Partition(store, self._settings.cached_graphs)
             return Held(state.head.watermark, state.digest())
 
-    async def digests(self, number: int, log: LogReader) -> dict[str, str]:
-        with closing(self._open(number)) as store:
+    async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
+        with closing(self._open(partition)) as store:
             state = Partition(store, self._settings.cached_graphs)
-            _, end = await log.bounds(number)
-            async for record in read_records(log, number, state.head.watermark + 1, end):
+            _, end = await log.bounds(partition)
+            async for record in read_records(log, partition, state.head.watermark + 1, end):
                 state.fold(record.offset, record.value)  # never flushed: the store is not ours to write to
             return state.digests()
 
-    async def store(self, number: int) -> AbstractContextManager[Store | None]:
-        return closing(self._open(number))
+    async def store(self, partition: int) -> AbstractContextManager[Store | None]:
+        return closing(self._open(partition))
 
-    def _open(self, number: int) -> Store:
-        path = self._settings.store_of(number)
+    def _open(self, partition: int) -> Store:
+        path = self._settings.store_of(partition)
         for left in reversed(range(TRIES)):
             try:
                 return RocksStore(path, read_only=True) if path.exists() else MemoryStore()
@@ -87,25 +90,25 @@ class LiveWorkers:
         self._settings = settings
         self._memory = memory
 
-    async def held(self, number: int) -> Held:
-        found = await self._memory.inspect(number)
+    async def held(self, partition: int) -> Held:
+        found = await self._memory.inspect(partition)
         return Held(found.position.watermark, found.digest or "")
 
-    async def digests(self, number: int, log: LogReader) -> dict[str, str]:
-        return await self._memory.digests(number)
+    async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
+        return await self._memory.digests(partition)
 
-    async def store(self, number: int) -> AbstractContextManager[Store | None]:
+    async def store(self, partition: int) -> AbstractContextManager[Store | None]:
         if self._settings.snapshots is None:
             return nullcontext()
-        taken = await self._memory.checkpoint(number)
-        return _fetched(Snapshots(self._settings.snapshots, self._settings.prefix), number, taken.snapshot)
+        taken = await self._memory.checkpoint(partition)
+        return _fetched(Snapshots(self._settings.snapshots, self._settings.prefix), partition, taken.snapshot)
 
 
 @contextmanager
-def _fetched(snapshots: Snapshots, number: int, name: str) -> Iterator[Store]:
+def _fetched(snapshots: Snapshots, partition: int, name: str) -> Iterator[Store]:
     with tempfile.TemporaryDirectory(prefix="emgas-verify-") as directory:
         into = Path(directory) / "store"
-        snapshots.fetch(snapshots.manifest(number, name), into)
+        snapshots.fetch(snapshots.manifest(partition, name), into)
         with closing(RocksStore(into, read_only=True)) as store:
             yield store
 

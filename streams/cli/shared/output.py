@@ -20,7 +20,7 @@ from rich.table import Table
 
 from emgas.errors import EmgasError, InvalidMessageError, NoMemoryError, QueryFailedError
 from emgas.importers.lines import check_graph
-from processors.recall.context import utc
+from emgas.times import format_utc
 from streams.settings import Settings
 
 FAILURE, USAGE, NOT_FOUND, MISMATCH = 1, 2, 3, 4
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def graph_id(name: str | None) -> str | None:
-    """Return the id of a graph, or exit where there can be none of that name."""
+    """Let the id of a graph through, or exit where there can be none of that name."""
     with explained():
         return name if name is None else check_graph(name)
 
@@ -47,7 +47,7 @@ def print_json(value: object) -> None:
 
 
 def table(title: str, *columns: str) -> Table:
-    """Return an empty table with these columns; a column whose name ends with "#" holds numbers."""
+    """Make an empty table with these columns; a column whose name ends with "#" holds numbers."""
     made = Table(title=title, title_justify="left", title_style="bold")
     for column in columns:
         made.add_column(column.rstrip("#"), justify="right" if column.endswith("#") else "left", overflow="fold")
@@ -67,7 +67,9 @@ def warn(message: str) -> None:
 
 def fail_unknown(graph: str, as_of: int | None = None) -> NoReturn:
     """Say that there is no such graph, or that there was none by a time (ms), and exit."""
-    told = f"has written to graph {graph} yet" if as_of is None else f"had written to graph {graph} by {utc(as_of)}"
+    told = (
+        f"has written to graph {graph} yet" if as_of is None else f"had written to graph {graph} by {format_utc(as_of)}"
+    )
     fail(f"nobody {told}", NOT_FOUND)
 
 
@@ -77,7 +79,7 @@ def fail_path(what: str, path: object, error: OSError) -> NoReturn:
 
 
 def progress(*columns: ProgressColumn | str) -> Progress:
-    """Return a progress bar, for people only: where stderr is no terminal, it does not even leave an empty line."""
+    """Make a progress bar, for people only: where stderr is no terminal, it does not even leave an empty line."""
     return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
 
 
@@ -91,7 +93,7 @@ def explained() -> Iterator[None]:
     except NoMemoryError as error:
         fail(str(error), NOT_FOUND)
     except QueryFailedError as error:
-        fail(error.failure.message)
+        fail(error.message)
     except EmgasError as error:
         fail(str(error))
 
@@ -103,7 +105,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def settings() -> Settings:
-    """Return the settings of the environment, or exit with what is wrong with them."""
+    """Read the settings of the environment, or exit with what is wrong with them."""
     try:
         return Settings()
     except ValidationError as error:

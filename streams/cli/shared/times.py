@@ -11,7 +11,7 @@ METAVAR = "TIME"
 
 
 def time(text: str) -> int:
-    """Return "2023-05-08T14:00" (UTC without a zone) as ms.  Raises BadParameter: the exit code of a wrong call."""
+    """Read "2023-05-08T14:00" (UTC without a zone) as ms.  Raises BadParameter: the exit code of a wrong call."""
     try:
         return milliseconds(text)
     except InvalidMessageError as error:

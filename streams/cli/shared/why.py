@@ -18,12 +18,12 @@ from rich.tree import Tree
 
 from emgas.messages.explanations import Hop, Mention, Why
 from emgas.messages.queries import RecalledPassage
-from processors.recall.context import utc
+from emgas.times import format_utc
 
 
 def why(passage: RecalledPassage, told: Why) -> Tree:
-    """Return the explanation of a passage as a tree."""
-    tree = Tree(f"[bold]{escape(passage.id)}[/] {utc(passage.at)} {_of(passage)}: {passage.score:.2f}")
+    """Draw the explanation of a passage as a tree."""
+    tree = Tree(f"[bold]{escape(passage.id)}[/] {format_utc(passage.at)} {_of(passage)}: {passage.score:.2f}")
     for told_line in _lines(told):
         tree.add(escape(told_line))
     return tree

@@ -20,6 +20,6 @@ class EmbeddedTopics:
             self._log.create_topic(plan)
 
     async def describe(self, names: Iterable[str]) -> list[TopicDescription]:
-        """Return those of `names` that exist, in their order."""
+        """Describe those of `names` that exist, in their order."""
         present = set(self._log.topics())
         return [self._log.describe(name) for name in names if name in present]

@@ -32,7 +32,7 @@ class AppendNotifier:
         self._rung.clear()
 
     async def wait(self, seconds: float) -> bool:
-        """Return True as soon as it rings, False after `seconds`."""
+        """Wait until it rings; return False if it did not within `seconds`."""
         try:
             await asyncio.wait_for(self._rung.wait(), seconds)
         except TimeoutError:

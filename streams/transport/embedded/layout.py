@@ -16,10 +16,10 @@ import sqlite3
 import struct
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from emgas.errors import TransportError
-from emgas.wire import Headers
+from emgas.wire import Headers, Record
 
 FILE: Final = "log.sqlite3"
 LAYOUT: Final = 1  # PRAGMA user_version
@@ -36,16 +36,6 @@ create table if not exists position(
     grp text not null, topic text not null, partition int not null, offset int not null,
     primary key(grp, topic, partition)) without rowid;
 """
-
-
-class StoredRecord(NamedTuple):
-    """One record as it lies in the log; `timestamp` in ms."""
-
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
-    headers: Headers
 
 
 class Partition:
@@ -66,7 +56,7 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
 
 
 def check_layout(db: sqlite3.Connection, path: Path) -> bool:
-    """Return whether the file has its tables yet.  Raises TransportError when a newer version of EMGAS wrote it."""
+    """Tell whether the file has its tables yet.  Raises TransportError when a newer version of EMGAS wrote it."""
     found = db.execute("pragma user_version").fetchone()[0]
     if found > LAYOUT:
         raise TransportError(f"{path} has layout {found}, this version reads up to {LAYOUT}: run a newer EMGAS")
@@ -74,13 +64,13 @@ def check_layout(db: sqlite3.Connection, path: Path) -> bool:
 
 
 def partitions_of(db: sqlite3.Connection) -> dict[tuple[str, int], Partition]:
-    """Return every partition in the file."""
+    """Find every partition in the file."""
     rows = db.execute("select topic, partition, r, start, end from partition")
     return {(topic, partition): Partition(r, start, end) for topic, partition, r, start, end in rows}
 
 
-def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> list[StoredRecord]:
-    """Return the records with start <= offset < end, at most `limit` and about READ_BYTES of them, at least one."""
+def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> list[Record]:
+    """Read the records with start <= offset < end, at most `limit` and about READ_BYTES of them, at least one."""
     rows = db.execute(
         f"select offset, timestamp, key, value, headers from records_{row:d}"  # noqa: S608  (an integer of our own)
         " where offset >= ? and offset < ? order by offset limit ?",
@@ -88,7 +78,7 @@ def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> 
     )
     found, size = [], 0
     for offset, timestamp, key, value, headers in rows:
-        found.append(StoredRecord(offset, timestamp, key, value, unpack(headers) if headers else ()))
+        found.append(Record(offset, timestamp, key, value or b"", unpack(headers) if headers else ()))
         size += len(value or b"")
         if size >= READ_BYTES:
             break
@@ -96,7 +86,7 @@ def read(db: sqlite3.Connection, row: int, start: int, end: int, limit: int) -> 
 
 
 def pack(headers: Iterable[tuple[str, bytes]]) -> bytes | None:
-    """Return headers in the form drawn above; order and repetition are kept."""
+    """Pack headers in the form drawn above; order and repetition are kept."""
     parts = [
         part
         for name, value in headers
@@ -107,7 +97,7 @@ def pack(headers: Iterable[tuple[str, bytes]]) -> bytes | None:
 
 
 def unpack(packed: bytes | None) -> Headers:
-    """Return what `pack` was given."""
+    """Unpack what `pack` made."""
     texts, at = [], 0
     while packed and at < len(packed):
         (size,) = struct.unpack_from(">I", packed, at)

@@ -16,7 +16,7 @@ LOCK_FILE = "lock"
 
 
 class DirectoryLock:
-    """Held from construction to `release`.  Raises DataDirectoryInUseError when another holder lives, in any process."""
+    """Held from construction to `release`.  Raises DataDirectoryInUseError while another holds it, in any process."""
 
     def __init__(self, directory: Path) -> None:
         path = directory / LOCK_FILE
@@ -34,5 +34,7 @@ class DirectoryLock:
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
-        """Let go.  The file stays: removing it would let two processes lock two files of one name."""
-        os.close(self._file)
+        """Let go, once.  The file stays: removing it would let two processes lock two files of one name."""
+        held, self._file = self._file, -1
+        if held >= 0:
+            os.close(held)

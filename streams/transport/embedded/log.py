@@ -19,51 +19,28 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Protocol
 
 from emgas.errors import TransportError
-from emgas.wire import Headers
+from emgas.wire import ProducerRecord, Record
 from streams.transport.embedded import layout
-from streams.transport.embedded.layout import Partition, StoredRecord
+from streams.transport.embedded.layout import Partition
 from streams.transport.embedded.lock import DirectoryLock
 from streams.transport.topic_plan import FOR_EVER, TopicDescription, TopicPlan, another_partition_count, settings_of
 
-
-class NewRecord(NamedTuple):
-    """One record to append; `timestamp` in ms."""
-
-    topic: str
-    partition: int
-    key: bytes | None
-    value: bytes | None
-    headers: Headers
-    timestamp: int
-
-
-_shared: dict[Path, EmbeddedLog] = {}
-_sharing = threading.Lock()
-
-
-def open_log(directory: Path) -> EmbeddedLog:
-    """Return the log of `directory`, the one object that all users in this process share; each closes it once.
-
-    Raises DataDirectoryInUseError when another process has it, TransportError when the directory cannot be used.
-    """
-    directory = directory.expanduser().resolve()
-    with _sharing:
-        log = _shared.get(directory)
-        if log is None:
-            log = _shared[directory] = EmbeddedLog(directory)
-        log._users += 1  # the count and the map are one thing, guarded by one lock
-        return log
+CREATE_TIME = 0  # Kafka's timestamp type: as the producer says
 
 
 class EmbeddedLog:
-    """Made by `open_log`.  Every method raises TransportError when the log is closed or the disk refuses."""
+    """The open log of `directory`, owned from construction to `close`; whoever else needs it is handed this object.
+
+    Every method raises TransportError when the log is closed or the disk refuses; the constructor also
+    DataDirectoryInUseError, when somebody else has the directory.
+    """
 
     def __init__(self, directory: Path) -> None:
+        directory = directory.expanduser().resolve()
         self.directory = directory
-        self._users = 0
         self._mutex = threading.RLock()
         self._callbacks: list[Callable[[], None]] = []
         with _failing(f"cannot use the data directory {directory}"):
@@ -88,13 +65,9 @@ class EmbeddedLog:
         self._partitions = layout.partitions_of(self._db)
 
     def close(self) -> None:
-        """Give this user's share back.  The last one closes the file and lets go of the directory."""
-        with _sharing:
-            self._users -= 1
-            if self._users > 0 or _shared.pop(self.directory, None) is None:
-                return
-            with self._mutex:
-                self._db.close()
+        """Close the file and let go of the directory, for good."""
+        with self._mutex:
+            self._db.close()
             self._lock.release()
 
     # topics
@@ -126,20 +99,20 @@ class EmbeddedLog:
         return Partition(row, 0, 0)
 
     def topics(self) -> tuple[str, ...]:
-        """Return the names of all topics."""
+        """List the names of all topics."""
         return tuple(self._plans)
 
     def partitions(self, topic: str) -> int:
-        """Return the partition count of `topic`."""
+        """Count the partitions of `topic`."""
         return self._plan(topic).partitions
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last)."""
+        """Give (first offset kept, offset after the last)."""
         found = self._partition(topic, partition)
         return found.start, found.end
 
     def describe(self, topic: str) -> TopicDescription:
-        """Return how `topic` was made and what it holds, in the words of Kafka's configuration."""
+        """Describe how `topic` was made and what it holds, in the words of Kafka's configuration."""
         made = self._plan(topic)
         with self._mutex, _failing("cannot read the log"):
             topic_id = str(self._db.execute("select id from topic where name=?", (topic,)).fetchone()[0])
@@ -154,8 +127,8 @@ class EmbeddedLog:
         except KeyError:
             raise TransportError(f"topic {topic} does not exist in {self.directory}: create it first") from None
 
-    def _partition(self, topic: str, partition: int) -> Partition:
-        found = self._partitions.get((topic, partition))
+    def _partition(self, topic: str, partition: int | None) -> Partition:
+        found = None if partition is None else self._partitions.get((topic, partition))
         if found is None:
             count = self._plan(topic).partitions
             raise TransportError(f"topic {topic} has partitions 0 to {count - 1}, not {partition}")
@@ -163,7 +136,7 @@ class EmbeddedLog:
 
     # records
 
-    def check(self, record: NewRecord) -> None:
+    def check(self, record: ProducerRecord) -> None:
         """Raise TransportError when `record` alone can never be appended, so that it cannot spoil a batch."""
         self._partition(record.topic, record.partition)
         limit = self._plan(record.topic).max_record_bytes
@@ -171,8 +144,11 @@ class EmbeddedLog:
         if size > limit:
             raise TransportError(f"a record of {size} bytes is over the {limit} that topic {record.topic} takes")
 
-    def append(self, records: Sequence[NewRecord]) -> list[int]:
-        """Append all of `records` or, when this raises, none; return their offsets."""
+    def append(self, records: Sequence[ProducerRecord]) -> list[int]:
+        """Append all of `records` or, when this raises, none; return their offsets.
+
+        Each names its partition and its timestamp.
+        """
         with self._mutex:
             offsets = self._write(records)
             callbacks = list(self._callbacks)
@@ -180,7 +156,7 @@ class EmbeddedLog:
             callback()
         return offsets
 
-    def _write(self, records: Sequence[NewRecord]) -> list[int]:
+    def _write(self, records: Sequence[ProducerRecord]) -> list[int]:
         offsets: list[int] = []
         ends: dict[Partition, int] = {}
         with self._transaction("the log refused a batch, nothing of it was written") as db:
@@ -196,8 +172,8 @@ class EmbeddedLog:
             at.end = end
         return offsets
 
-    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[StoredRecord]:
-        """Return up to `limit` records from offset `start` on."""
+    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
+        """Read up to `limit` records from offset `start` on."""
         at = self._partition(topic, partition)
         with self._mutex, _failing("cannot read the log"):
             return layout.read(self._db, at.row, start, at.end, limit)
@@ -222,7 +198,7 @@ class EmbeddedLog:
             db.executemany("insert or replace into position values(?,?,?,?)", rows)
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
-        """Return what `commit` stored for `group`."""
+        """Read what `commit` stored for `group`."""
         with self._mutex, _failing("cannot read the positions"):
             rows = self._db.execute("select topic, partition, offset from position where grp=?", (group,)).fetchall()
         return {(topic, partition): offset for topic, partition, offset in rows}
@@ -271,7 +247,13 @@ class EmbeddedLog:
                 raise
 
 
-def _row(offset: int, record: NewRecord) -> tuple[int, int, bytes | None, bytes | None, bytes | None]:
+class HoldsLog(Protocol):
+    """The transport, as its consumer and producer see it."""
+
+    log: EmbeddedLog
+
+
+def _row(offset: int, record: ProducerRecord) -> tuple[int, int | None, bytes | None, bytes | None, bytes | None]:
     return offset, record.timestamp, record.key, record.value, layout.pack(record.headers)
 
 

@@ -9,22 +9,21 @@ from pathlib import Path
 from typing import Protocol
 
 from emgas.errors import NoMemoryError, TransportError
-from replay.log import Record
+from emgas.wire import Record
 from streams.transport.embedded import layout
-from streams.transport.embedded.layout import StoredRecord
 
 
 class Readable(Protocol):
     """What EmbeddedLog and ReadOnlyLog have in common."""
 
     def partitions(self, topic: str) -> int:
-        """Return the partition count of `topic`."""
+        """Count the partitions of `topic`."""
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last)."""
+        """Give (first offset kept, offset after the last)."""
 
-    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[StoredRecord]:
-        """Return up to `limit` records from offset `start` on."""
+    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
+        """Read up to `limit` records from offset `start` on."""
 
 
 class EmbeddedReader:
@@ -36,11 +35,11 @@ class EmbeddedReader:
         self._batch = batch
 
     async def partitions(self) -> int:
-        """Return the partition count of the topic."""
+        """Count the partitions of the topic."""
         return self._log.partitions(self._topic)
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last one)."""
+        """Give (first offset kept, offset after the last one)."""
         return self._log.bounds(self._topic, partition)
 
     async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
@@ -52,7 +51,7 @@ class EmbeddedReader:
             if not records:
                 raise TransportError(f"{self._topic}[{partition}] lost offset {at} while it was read")
             at = records[-1].offset + 1
-            yield [Record(r.offset, r.timestamp, r.key, r.value or b"", r.headers) for r in records]
+            yield records
             await asyncio.sleep(0)  # a long replay beside a live worker must not starve it
 
 
@@ -91,19 +90,19 @@ class ReadOnlyLog:
         self._db.close()
 
     def partitions(self, topic: str) -> int:
-        """Return the partition count of `topic`."""
+        """Count the partitions of `topic`."""
         count = sum(name == topic for name, _ in self._partitions())
         if count == 0:
             raise NoMemoryError(f"topic {topic} does not exist: start a worker once, it creates the topics")
         return count
 
     def bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last)."""
+        """Give (first offset kept, offset after the last)."""
         found = self._find(topic, partition)
         return found.start, found.end
 
-    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[StoredRecord]:
-        """Return up to `limit` records from offset `start` on."""
+    def read(self, topic: str, partition: int, start: int, limit: int = 500) -> list[Record]:
+        """Read up to `limit` records from offset `start` on."""
         found = self._find(topic, partition)
         try:
             return layout.read(self._db, found.row, start, found.end, limit)

@@ -1,14 +1,14 @@
 """Creating and describing topics on Apache Kafka, by aiokafka's admin client.
 
-Only those of the plan (streams/transport/topic_plan.py) and only when told to: a worker never creates a topic.  aiokafka 0.14
-speaks Metadata up to version 5, so a topic's UUID (version 10) is not to be had, and `topic_id` stays None.
+Only those of the plan (streams/transport/topic_plan.py) and only when told to: a worker never creates a topic.
+aiokafka 0.14 speaks Metadata up to version 5, so a topic's UUID (version 10) is not to be had: `topic_id` stays None.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from typing import Any, Unpack
 
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
@@ -16,7 +16,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
 from aiokafka.errors import TopicAlreadyExistsError, for_code  # type: ignore[import-untyped]
 
-from emgas.client.kafka import FAILURES, Security
+from emgas.client.kafka import Security, kafka_errors
 from emgas.errors import TransportError
 from streams.transport.topic_plan import TopicDescription, TopicPlan, another_partition_count, settings_of
 
@@ -45,7 +45,7 @@ class KafkaTopics:
                 await asyncio.sleep(POLL_SECONDS)
 
     async def describe(self, names: Iterable[str]) -> list[TopicDescription]:
-        """Return those of `names` that exist, in their order."""
+        """Describe those of `names` that exist, in their order."""
         async with self._admin() as admin:
             present = {topic["topic"]: topic for topic in await _all_topics(admin)}
             there = [name for name in names if name in present]
@@ -68,7 +68,7 @@ class KafkaTopics:
     @asynccontextmanager
     async def _admin(self) -> AsyncIterator[AIOKafkaAdminClient]:
         admin = AIOKafkaAdminClient(**self._connect)
-        with _told_as_ours(self._bootstrap):
+        with kafka_errors(self._bootstrap):
             async with asyncio.timeout(self._timeout):
                 try:
                     await admin.start()
@@ -83,7 +83,7 @@ async def _all_topics(admin: AIOKafkaAdminClient) -> list[dict[str, Any]]:
 
 
 async def _partition_counts(admin: AIOKafkaAdminClient) -> dict[str, int]:
-    """Return the topics that are ready to be used: every partition has a leader."""
+    """Count the partitions of the topics that are ready to be used: every partition has a leader."""
     topics = await _all_topics(admin)
     return {t["topic"]: len(t["partitions"]) for t in topics if all(p["leader"] >= 0 for p in t["partitions"])}
 
@@ -120,16 +120,8 @@ def _described(
 ) -> TopicDescription:
     name, partitions = topic["topic"], topic["partitions"]
     replication = min(len(partition["replicas"]) for partition in partitions)
-    offsets = tuple(bounds[TopicPartition(name, number)] for number in range(len(partitions)))
+    offsets = tuple(bounds[TopicPartition(name, partition)] for partition in range(len(partitions)))
     planned = settings_of(TopicPlan(name, len(partitions), 0, 0), replication)
     return TopicDescription(
         name, len(partitions), replication, offsets, None, {key: config[key] for key in planned if key in config}
     )
-
-
-@contextmanager
-def _told_as_ours(bootstrap: str) -> Iterator[None]:
-    try:
-        yield
-    except FAILURES as error:
-        raise TransportError(f"Kafka at {bootstrap}: {type(error).__name__} {error}") from error

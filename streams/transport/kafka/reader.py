@@ -10,16 +10,16 @@ transactions, and an open transaction of somebody else must not hold back the lo
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Unpack
 
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 
-from emgas.client.kafka import FAILURES, Security
+from emgas.client.kafka import Security, kafka_errors, record_of
 from emgas.errors import TransportError
 from emgas.limits import TRANSPORT_BYTES
-from replay.log import Record
+from emgas.wire import Record
 
 POLL_MS = 200  # a poll that met only markers returns nothing, and the position is looked at after it
 PATIENCE_MS = 30_000  # without progress; then the broker is taken for lost
@@ -35,7 +35,7 @@ class KafkaReader:
         self._security = security
 
     async def partitions(self) -> int:
-        """Return the partition count of the topic."""
+        """Count the partitions of the topic."""
         async with self._consumer() as consumer:
             # of all topics: asking for one by name would create it on a broker that creates topics by itself
             cluster = await consumer._client.fetch_all_metadata()
@@ -45,7 +45,7 @@ class KafkaReader:
         return len(found)
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        """Return (first offset kept, offset after the last one)."""
+        """Give (first offset kept, offset after the last one)."""
         async with self._consumer() as consumer:
             return await _bounds(consumer, TopicPartition(self._topic, partition))
 
@@ -68,7 +68,7 @@ class KafkaReader:
                 raise TransportError(f"{tp.topic}[{tp.partition}] does not go on after offset {reached}: is Kafka up?")
             position = reached
             fetched = await consumer.getmany(tp, timeout_ms=POLL_MS, max_records=self._batch)
-            records = [_record(record) for record in fetched.get(tp, ()) if record.offset < end]
+            records = [record_of(record) for record in fetched.get(tp, ()) if record.offset < end]
             if records:
                 yield records
 
@@ -84,7 +84,7 @@ class KafkaReader:
             max_partition_fetch_bytes=TRANSPORT_BYTES,
             **self._security,
         )
-        with _told_as_ours(self._bootstrap):
+        with kafka_errors(self._bootstrap):
             try:
                 await consumer.start()
                 yield consumer
@@ -96,15 +96,3 @@ async def _bounds(consumer: Any, tp: TopicPartition) -> tuple[int, int]:
     consumer.assign([tp])  # has the metadata fetched; without it the first request fails and is repeated after 100 ms
     starts, ends = await consumer.beginning_offsets([tp]), await consumer.end_offsets([tp])
     return starts[tp], ends[tp]
-
-
-def _record(record: Any) -> Record:
-    return Record(record.offset, record.timestamp, record.key, record.value or b"", tuple(record.headers))
-
-
-@contextmanager
-def _told_as_ours(bootstrap: str) -> Iterator[None]:
-    try:
-        yield
-    except FAILURES as error:
-        raise TransportError(f"Kafka at {bootstrap}: {type(error).__name__} {error}") from error

@@ -1,4 +1,4 @@
-"""Faust's aiokafka driver, made safe: `broker="emgas-kafka://host:9092"`.
+"""Faust's aiokafka driver, made safe.
 
     producer   acks=all and idempotent, which Faust turns on only for its own transactions (drivers/aiokafka.py:1323);
                takes a whole dead letter, where Faust's limit is 1,000,000 bytes
@@ -18,15 +18,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 from aiokafka.errors import IllegalStateError, NoOffsetForPartitionError, OffsetOutOfRangeError  # type: ignore[import-untyped]
 from faust.transport.consumer import RecordMap, ensure_TP
 from faust.transport.drivers import aiokafka as driver
-from faust.types import TP, ConsumerMessage
+from faust.types import TP, AppT, ConsumerMessage
+from yarl import URL
 
 from state.errors import LogRewrittenError
-from streams.transport.source_offsets import HoldsPositions, PositionedConsumer, outside
+from streams.transport.fetch_order import FetchOrder
+from streams.transport.source_offsets import PositionedConsumer, ReadsSources, outside
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES
 
 FETCH_WAIT_MS = 50
@@ -47,6 +50,14 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
         consumer._fetch_max_wait_ms = cast(KafkaTransport, transport).fetch_wait_ms
         consumer._auto_offset_reset = "none"
         return consumer
+
+    async def fetch(self, active: set[TP], seconds: float, order: FetchOrder) -> RecordMap:
+        """Fetch of `active` by `order`, in one visit to the thread."""
+        return cast(RecordMap, await self.call_thread(self._fetch_by, order, active, seconds))
+
+    async def _fetch_by(self, order: FetchOrder, active: set[TP], seconds: float) -> RecordMap:
+        consumer = self._ensure_consumer()
+        return await order.fetch(partial(self._fetch_records, consumer), active, seconds, consumer._max_poll_records)
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
         """Seek sources to where the group committed, or to the first record kept; return those offsets.
@@ -91,7 +102,7 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
 
     async def _fetch(self, active: set[TP], seconds: float) -> RecordMap:
         try:
-            return await self._thread.getmany(active, seconds)
+            return await cast(KafkaConsumerThread, self._thread).fetch(active, seconds, self._order)
         except NoOffsetForPartitionError:
             return {}  # assigned anew while this fetch waited: it is positioned before anything is read from it
         except OffsetOutOfRangeError as error:
@@ -101,7 +112,7 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
             return {}
 
     async def _go_on_after_expiry(self, tp: TP, offset: int) -> None:
-        held = self._is_changelog_tp(tp) or cast(HoldsPositions, self.app).source_position(tp) is not None
+        held = self._is_changelog_tp(tp) or cast(ReadsSources, self.app).source_position(tp) is not None
         if held:
             raise LogRewrittenError(outside(tp, offset))
         first = (await self.earliest_offsets(tp))[tp]
@@ -116,12 +127,15 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
 
 
 class KafkaTransport(driver.Transport):
-    """`emgas-kafka://host:9092?fetch_wait_ms=50`, several with `;` between; the first one's query counts."""
+    """Consumers and producers of the cluster behind `bootstrap`: `host:port`, several with commas between.
+
+    fetch_wait_ms  how long the broker may hold back an empty fetch: what an idle worker's next message waits at most
+    """
 
     Consumer = KafkaConsumer
     Producer = KafkaProducer
 
-    @property
-    def fetch_wait_ms(self) -> int:
-        """How long the broker may hold back an empty fetch: what an idle worker's next message waits at most."""
-        return int(self.url[0].query.get("fetch_wait_ms", FETCH_WAIT_MS))
+    def __init__(self, bootstrap: str, app: AppT, fetch_wait_ms: int = FETCH_WAIT_MS) -> None:
+        hosts = [part.rpartition("://")[2].strip() for part in bootstrap.split(",")]
+        super().__init__([URL(f"kafka://{host}") for host in hosts if host], app)
+        self.fetch_wait_ms = fetch_wait_ms

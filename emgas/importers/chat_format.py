@@ -1,0 +1,94 @@
+"""A chat format, declared once, in the file that reads it: `FORMAT = Format(...)`.
+
+emgas/importers/registry.py finds every FORMAT of this folder.  What is recognised, what `--format` may name and the
+table in docs/import-export.md (`scripts/docs`) come from it, so a new format is a new file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import IO
+
+from emgas.importers.archives import Files
+from emgas.importers.lines import Item, Options
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a file begins with, without byte order mark and blanks, and how it is called."""
+
+    start: bytes
+    name: str = ""
+
+    @property
+    def first_line(self) -> bytes:
+        """The first line, without its end."""
+        return self.start.partition(b"\n")[0]
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it may be a JSON array."""
+        return self.start.startswith(b"[")
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it may be a JSON object, or lines of them."""
+        return self.start.startswith(b"{")
+
+
+class Fit(IntEnum):
+    """How well a file's head fits a format."""
+
+    NO = 0
+    MAYBE = 1  # taken where no other format is sure
+    SURE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the documentation says of a format, in Markdown: a file that holds it, where a turn's fields come from."""
+
+    file: str
+    graph: str
+    session: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How one program writes chats down, and how to read that.
+
+    name        what `--format` calls it
+    order       who is asked first: the first format that is sure takes a file, else the first that may be
+    matches     by a file's head; may raise InvalidMessageError for what is nearly of this format, and say what to do
+    read        (stream, graph, options): the turns and bad lines of one file
+    files       which files of a ZIP or a folder belong to an export of it, None where it has no such exports
+    read_files  the same of such an export; given with `files`
+    """
+
+    name: str
+    order: int
+    told: Told
+    matches: Callable[[Head], Fit]
+    read: Callable[[IO[bytes], str | None, Options], Iterator[Item]]
+    files: re.Pattern[str] | None = None
+    read_files: Callable[[Files, str | None, Options], Iterator[Item]] | None = None
+
+    def has_files_among(self, names: list[str]) -> bool:
+        """Tell whether a ZIP or a folder with files of these names may be an export of this format."""
+        return self.files is not None and any(map(self.files.search, names))
+
+
+def json_key(name: str, opening: str = "") -> re.Pattern[bytes]:
+    """Compile what finds a JSON key in a head, with what its value opens with.
+
+    Inside a string, the quote of a key would have a backslash before it.
+    """
+    return re.compile(rf'(?<!\\)"{name}"\s*:\s*{opening}'.encode())
+
+
+MESSAGES = json_key("messages", r"\[")
+CONVERSATIONS = json_key("conversations", r"\[")

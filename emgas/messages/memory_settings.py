@@ -1,0 +1,183 @@
+"""How a graph lives: decay, thresholds, windows; and the named ways to live.  The one place that declares a setting.
+
+From the fields of `AllSettings` come
+
+    what the wire accepts                   `Settings` below: each field optional, with the same bounds
+    what the event GraphConfigured records  state/events/memory_settings.py
+    options of `configure` and `branch`     streams/cli/shared/setting_options.py
+    the table in docs/lifecycle.md          scripts/docs
+
+so whatever the wire lets through can be recorded.
+
+A setting is a field with a default, its bounds, its unit (a `Duration` is in ms; other numbers have none) and one line
+that says what it does.
+
+Presets, each as what differs from the defaults of the fields:
+
+    default     fades over months, keeps what recurs
+    forgetful   a week's half-life: for tests, demos and rooms that should stay small
+    elephant    never forgets
+    memorybank  MemoryBank's Ebbinghaus curve R = e^(−t/S), S in days, one more with every mention or recall.  There a
+                piece that was recalled n times lasts 3 (n + 1) days; here words are strengthened, not turns, so a turn
+                gets the 90 days of a piece that was recalled 29 times
+    mofox       MoFox v2: activation × 0.9 a day, threshold 0.1, hourly consolidation (SEEDS M23–M26).  Its protection
+                of "importance > 0.8" is left out: importance there is a model's judgement.  A memory that nothing
+                activates lasts 22 days there; 60 leave room for those that would have been activated
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Annotated, Any, cast
+
+from pydantic import AfterValidator, Field, create_model
+from pydantic.fields import FieldInfo
+
+from emgas.messages.fields import Message
+from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
+
+CENTURY_MS = 100 * 366 * DAY_MS
+LARGEST_COUNT = 2**53  # up to here, every language's JSON library reads an integer exactly
+
+
+class Unit(Enum):
+    """What a setting counts, where it is not a plain number."""
+
+    MILLISECONDS = auto()
+
+
+Duration = Annotated[int, Unit.MILLISECONDS]
+
+
+class AllSettings(Message):
+    """Every number that decides how a graph fades and consolidates, each with the default that presets differ from."""
+
+    half_life: Duration = Field(
+        60 * DAY_MS, ge=1, le=CENTURY_MS, description="in which a fresh concept loses half its strength"
+    )
+    stability: int = Field(
+        0,
+        ge=0,
+        le=1000,
+        description="percent of the half-life that every mention or recall after the first adds to a concept's own",
+    )
+    prune_below: float = Field(
+        0.03,
+        ge=0,
+        le=1,
+        description="weaker than this, a concept is forgotten at the next decay window; 0: never",
+    )
+    # 0 also where it is not recorded: there are logs that are older than it.
+    episode_life: Duration = Field(
+        0,
+        ge=0,
+        le=CENTURY_MS,
+        description="a turn leaves at the next decay window when it was said so long ago, whatever words it holds; "
+        "0s: never",
+    )
+    recall_boost: float = Field(0.5, ge=0, le=10, description="what a reinforcing recall adds to a concept's strength")
+    long_windows: int = Field(
+        6,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="mentioned in so many consolidation windows, a concept becomes long-term; 0: never",
+    )
+    long_recalls: int = Field(
+        10, ge=0, le=LARGEST_COUNT, description="recalled so often, a concept becomes long-term; 0: never"
+    )
+    # Long-term strength falls as (1 + elapsed / long_tau) ^ −long_beta: always slower than a fresh one where
+    # long_tau · ln 2 >= half_life · long_beta.
+    long_tau: Duration = Field(60 * DAY_MS, ge=1, le=CENTURY_MS, description="time scale of long-term fading")
+    long_beta: float = Field(0.5, ge=0.05, le=5, description="steepness of long-term fading")
+    decay_every: Duration = Field(DAY_MS, ge=1, le=CENTURY_MS, description="length of the windows of forgetting")
+    consolidate_every: Duration = Field(
+        7 * DAY_MS, ge=1, le=CENTURY_MS, description="length of the windows of consolidation"
+    )
+    idle: Duration = Field(
+        30 * MINUTE_MS,
+        ge=1,
+        le=CENTURY_MS,
+        description="silence after which a conversation is over, and is consolidated",
+    )
+    grace: Duration = Field(
+        5 * MINUTE_MS, ge=0, le=366 * DAY_MS, description="how long after its end a window waits for late turns"
+    )
+    least_turns: int = Field(
+        12,
+        ge=1,
+        le=LARGEST_COUNT,
+        description="new turns without which nothing is consolidated; a large graph waits for a tenth of all its "
+        "turns, at most for five times as many",
+    )
+    duplicate_above: float = Field(
+        0.9,
+        gt=0,
+        le=2,
+        description="share of words in common (Jaccard) from which two turns say the same; from 1 on: never",
+    )
+    undo_events: int = Field(
+        1000,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="how many of the last events can be taken back; the store keeps as much as that needs",
+    )
+
+
+def _optional(field: FieldInfo) -> Any:
+    """Declare a setting's field once more, with its bounds, as one that may be left out."""
+    bounded = cast(Any, Annotated)[field.annotation, *field.metadata]
+    return bounded | None, Field(None, description=field.description)
+
+
+class Settings(
+    create_model(  # type: ignore[misc]  # mypy cannot see fields that are derived
+        "Settings",
+        __base__=Message,
+        **{name: _optional(field) for name, field in AllSettings.model_fields.items()},
+    )
+):
+    """What may be changed about how a graph lives; what is not given keeps the preset's value.  Durations in ms."""
+
+
+def is_duration(setting: str) -> bool:
+    """Tell whether a setting counts milliseconds."""
+    return Unit.MILLISECONDS in AllSettings.model_fields[setting].metadata
+
+
+PRESETS = {
+    "default": Settings(episode_life=730 * DAY_MS),
+    "forgetful": Settings(
+        half_life=7 * DAY_MS,
+        prune_below=0.1,
+        episode_life=60 * DAY_MS,
+        decay_every=7 * DAY_MS,
+        long_windows=8,
+        undo_events=30,
+    ),
+    "elephant": Settings(prune_below=0.0, undo_events=1_000_000),
+    "memorybank": Settings(
+        half_life=59_887_916,
+        stability=100,
+        prune_below=0.05,
+        episode_life=90 * DAY_MS,
+        long_windows=0,
+        long_recalls=0,
+    ),
+    "mofox": Settings(
+        half_life=568_409_485,
+        prune_below=0.1,
+        episode_life=60 * DAY_MS,
+        consolidate_every=HOUR_MS,
+        idle=2 * HOUR_MS,
+    ),
+}
+
+
+def known_preset(name: str) -> str:
+    """Let the name of a preset through.  Raises ValueError for any other."""
+    if name not in PRESETS:
+        raise ValueError(f"there is no such preset: choose one of {', '.join(PRESETS)}")
+    return name
+
+
+PresetName = Annotated[str, AfterValidator(known_preset), Field(json_schema_extra={"enum": list(PRESETS)})]

@@ -1,0 +1,97 @@
+"""Memory settings on the command line: an option for each, made from where it is declared (memory_settings.py)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from emgas.errors import InvalidMessageError
+from emgas.messages.memory_settings import PRESETS, AllSettings, Settings, is_duration
+from emgas.validation import build
+from streams.cli.shared import durations, output
+
+Command = TypeVar("Command", bound=Callable[..., None])
+NAMES = tuple(AllSettings.model_fields)
+PRESET_NAMES = ", ".join(PRESETS)
+_SCHEMA: dict[str, dict[str, Any]] = AllSettings.model_json_schema()["properties"]
+
+
+def known_preset(name: str | None) -> str | None:
+    """Let the name of a preset through, or exit with those that there are."""
+    if name is not None and name not in PRESETS:
+        output.fail(f"there is no preset {name}: choose one of {PRESET_NAMES}", output.USAGE)
+    return name
+
+
+Preset = Annotated[str | None, typer.Option(help=f"One of {PRESET_NAMES}.", callback=known_preset)]
+PresetOfNew = Annotated[
+    str | None, typer.Option(help=f"How graphs live that are new: {PRESET_NAMES}.", callback=known_preset)
+]
+
+
+def with_setting_options(command: Command) -> Command:
+    """Give `command` an option per setting; it gets them as keywords, None where one is not given."""
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    named = [parameter for parameter in own if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
+    signature = inspect.Signature([*named, *map(_option, NAMES)])
+    command.__signature__ = signature  # type: ignore[attr-defined]  # what Typer makes options from
+    return command
+
+
+def _option(name: str) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name))
+
+
+def _annotation(name: str) -> Any:
+    field = AllSettings.model_fields[name]
+    told = (field.description or "")[:1].upper() + (field.description or "")[1:] + "."
+    if is_duration(name):
+        return Annotated[int | None, typer.Option(parser=_duration_of(name), metavar="DURATION", help=told)]
+    return Annotated[field.annotation | None, typer.Option(help=told)]  # type: ignore[operator]
+
+
+def _duration_of(name: str) -> Callable[[str], int]:
+    """Make the parser of a duration within the bounds of a setting: told here, they are not told in ms."""
+
+    def parsed(text: str) -> int:
+        duration = durations.milliseconds(text)
+        try:
+            build(Settings, {name: duration})
+        except InvalidMessageError:
+            raise typer.BadParameter(f"{text} is out of bounds: take {bounds(name)}") from None
+        return duration
+
+    return parsed
+
+
+def assignment(text: str) -> tuple[str, float]:
+    """Read "half-life=7d" as a setting and its value.  Raises InvalidMessageError, BadParameter."""
+    written, _, value = text.partition("=")
+    name = written.strip().replace("-", "_")
+    if name not in NAMES:
+        raise InvalidMessageError(f"--set {text}: there is no setting {written.strip()}")
+    if is_duration(name):
+        return name, _duration_of(name)(value)
+    number = AllSettings.model_fields[name].annotation
+    try:
+        return name, int(value) if number is int else float(value)
+    except ValueError:
+        wanted = "a whole number" if number is int else "a number"
+        raise InvalidMessageError(f"--set {text}: {written.strip()} is {wanted}") from None
+
+
+def spoken(name: str, value: float) -> str:
+    """Write a setting's value for people: "60d", "0.03"."""
+    if is_duration(name):
+        return durations.spoken(int(value))
+    return str(value) if isinstance(value, int) else f"{value:g}"
+
+
+def bounds(name: str) -> str:
+    """Write the bounds of a setting for people: "1ms to 36600d", "over 0 to 2"."""
+    told = _SCHEMA[name]
+    least = spoken(name, told["minimum"]) if "minimum" in told else f"over {spoken(name, told['exclusiveMinimum'])}"
+    return f"{least} to {spoken(name, told['maximum'])}"

@@ -1,0 +1,77 @@
+"""A snapshot of a partition, taken while the worker works: what the question `Checkpoint` asks for.
+
+Taking one holds up the worker only for the checkpoint, which is hard links; hashing and copying go on beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from replay.backup.manifest import Manifest, described
+from replay.backup.snapshots import Snapshots
+from replay.log import LogReader
+from streams.settings import Settings
+
+log = structlog.get_logger()
+
+
+class Checkpointed(Protocol):
+    """What can be asked for a checkpoint of a partition (streams/recovery/event_table.py)."""
+
+    def checkpoint(self, partition: int, path: Path) -> None:
+        """Make the new directory `path` a store of what `partition` has folded by now."""
+
+
+class SnapshotTaker:
+    """Takes snapshots of `folds` to where `settings` say.  `now` returns ms since the epoch."""
+
+    def __init__(self, settings: Settings, folds: Checkpointed, reader: LogReader, now: Callable[[], int]) -> None:
+        self._settings = settings
+        self._folds = folds
+        self._reader = reader
+        self._now = now
+        self._one_at_a_time = asyncio.Lock()
+        self._is_first = True
+
+    @property
+    def is_wanted(self) -> bool:
+        """Tell whether there is a place for snapshots."""
+        return self._settings.snapshots is not None
+
+    async def take(self, partition: int) -> Manifest:
+        """Take a snapshot of a partition that is open, and remove those that are too many.
+
+        Raises SnapshotsUnreachableError, SnapshotRefusedError (nothing is folded yet), StoreCorruptError.
+        """
+        assert self._settings.snapshots is not None  # noqa: S101 - asked before
+        snapshots = Snapshots(self._settings.snapshots, self._settings.prefix)
+        async with self._one_at_a_time:
+            with self._place() as checkpoint:
+                self._folds.checkpoint(partition, checkpoint)
+                manifest = await described(self._reader, partition, self._settings.prefix, checkpoint, self._now())
+                await asyncio.to_thread(snapshots.write, manifest, checkpoint)
+            await asyncio.to_thread(snapshots.retain, partition, self._settings.snapshots_kept, self._now())
+        log.info("snapshot taken", partition=partition, snapshot=manifest.name, bytes=manifest.bytes)
+        return manifest
+
+    @contextmanager
+    def _place(self) -> Iterator[Path]:
+        """Give the path of a new directory, and remove it at the end.
+
+        No path is given twice: the thread of a snapshot that was given up may still read from its own.
+        """
+        place = self._settings.home / "checkpoints"
+        if self._is_first:
+            shutil.rmtree(place, ignore_errors=True)  # of a worker that was killed
+            self._is_first = False
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place, ignore_cleanup_errors=True) as directory:
+            yield Path(directory) / "store"

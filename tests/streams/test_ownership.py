@@ -1,0 +1,143 @@
+"""Who may work on a partition: claimed only while assigned, finished before it is given up, ended by a halt."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import pytest
+
+from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
+
+
+class Work:
+    """What works on one partition, in all three parts; it can be half done, or fail."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self.lock = asyncio.Lock()
+        self.half_done = asyncio.Lock()
+        self.running = False
+        self.dropped = False
+
+    async def catch_up(self) -> None:
+        pass
+
+    async def run(self) -> None:
+        self.running = True
+        try:
+            raise await self.worker.failure
+        finally:
+            self.running = False
+
+    async def tick(self, now: int) -> None:
+        self.worker.ticks.append(now)
+        self.worker.ticked.set()
+
+    async def settle(self) -> None:
+        async with self.half_done:
+            pass
+
+    def drop(self) -> None:
+        self.dropped = True
+
+
+class Worker:
+    """What ownership asks of a worker, noted."""
+
+    def __init__(self) -> None:
+        self.failure: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+        self.halts: list[BaseException] = []
+        self.halting = asyncio.Event()
+        self.stops: list[tuple[bool, set[int]]] = []  # (halted, partitions that a question still finds)
+        self.stopped = asyncio.Event()
+        self.ticks: list[int] = []
+        self.ticked = asyncio.Event()
+        self.claims: list[int] = []
+        self.ownership = Ownership(
+            OwnershipContext(
+                claim=self.claim, stop_answering=self.stop_answering, halt=self.halt, now=lambda: 42, tick_seconds=0.001
+            )
+        )
+
+    async def claim(self, partition: int) -> OwnedPartition:
+        self.claims.append(partition)
+        work = cast(Any, Work(self))
+        return OwnedPartition(work, work, work)
+
+    async def stop_answering(self, halted: bool) -> None:
+        self.stops.append((halted, set(self.ownership.writers)))
+        self.stopped.set()
+
+    def halt(self, error: BaseException) -> None:
+        self.halts.append(error)
+        self.halting.set()
+        self.ownership.halted()
+
+    def works(self) -> list[Work]:
+        return [cast(Work, processor) for processor in self.ownership.processors.values()]
+
+
+@pytest.fixture
+async def worker() -> AsyncIterator[Worker]:
+    worker = Worker()
+    yield worker
+    await worker.ownership.release()
+
+
+async def owning(worker: Worker, *partitions: int) -> list[Work]:
+    worker.ownership.assigned()
+    await worker.ownership.claim(set(partitions))
+    await asyncio.wait_for(worker.ticked.wait(), 10)  # all tasks have begun
+    return worker.works()
+
+
+async def test_what_is_claimed_is_worked_on_and_ready(worker: Worker) -> None:
+    works = await owning(worker, 1, 2)
+    assert (sorted(worker.claims), worker.ownership.ready.is_set()) == ([1, 2], True)
+    assert all(work.running for work in works)
+    assert set(worker.ticks) == {42}
+
+
+async def test_nothing_is_claimed_before_an_assignment_nor_after_a_revocation(worker: Worker) -> None:
+    await worker.ownership.claim({1})
+    await owning(worker, 1)
+    await worker.ownership.revoked()
+    await worker.ownership.claim({1})
+    assert (worker.claims, worker.ownership.ready.is_set()) == ([1], False)
+
+
+async def test_another_claim_gives_up_what_was_claimed_before(worker: Worker) -> None:
+    (before,) = await owning(worker, 1)
+    await worker.ownership.claim({2})
+    assert (before.running, before.dropped, set(worker.ownership.writers)) == (False, True, {2})
+
+
+async def test_what_is_half_done_is_finished_before_a_partition_is_given_up(worker: Worker) -> None:
+    (work,) = await owning(worker, 1)
+    for lock in (work.half_done, work.lock):
+        await lock.acquire()
+    worker.stopped.clear()
+    release = asyncio.ensure_future(worker.ownership.release())
+    await asyncio.wait_for(worker.stopped.wait(), 10)
+    assert worker.stops[1:] == [(False, set())], "no question finds the partition any more, before anything is awaited"
+    assert (work.running, release.done()) == (True, False)
+    work.half_done.release()
+    await asyncio.sleep(0)
+    assert (work.running, release.done()) == (True, False), "a window is still being closed"
+    work.lock.release()
+    await release
+    assert (work.running, work.dropped, worker.works()) == (False, True, [])
+
+
+async def test_a_failure_halts_the_worker_and_then_nothing_is_waited_for_nor_claimed(worker: Worker) -> None:
+    works = await owning(worker, 1, 2)
+    await works[1].half_done.acquire()  # it will never be finished
+    worker.failure.set_result(ZeroDivisionError())
+    await asyncio.wait_for(worker.halting.wait(), 10)
+    assert isinstance(worker.halts[0], ZeroDivisionError)
+    await worker.ownership.release()
+    assert worker.stops[-1] == (True, set())
+    await worker.ownership.claim({3})
+    assert 3 not in worker.claims
