@@ -40,13 +40,21 @@ from emgas.messages.turns import Turn
 from emgas.times import DAY_MS as DAY
 from emgas.wire import ProducerRecord
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.lifecycle.closing import close
-from processors.lifecycle.windows import next_due
+from processors.lifecycle.windows import due_events
 from processors.recall.answer import Answerer, Memory, in_one_go
-from state.events.events import AnyEvent, Claim, ConceptsRecalled, GraphConfigured, GraphEvent, encode
+from state.events.events import (
+    UNSTAMPED,
+    AnyEvent,
+    Claim,
+    ConceptsRecalled,
+    GraphConfigured,
+    GraphEvent,
+    TurnRecorded,
+    encode,
+)
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
-from state.log_position import LogPosition
+from state.log_position import LogPosition, stamp
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from streams.ingest.partition_writer import PartitionWriter
@@ -64,7 +72,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "8,000 tokens": {"budget": 8000},
     "the largest": {"budget": 32_000, "top_passages": 100, "top_concepts": 100, "explain": True},
 }
-LINK: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 0, "chain": ""}
 
 
 class Writer:
@@ -74,27 +81,24 @@ class Writer:
         self.records: list[bytes] = []
         self.times: list[int] = []
         self._head, self._graph = LogPosition(), Graph(GRAPH)
-        self._linked(Claim(writer="bench", partitions=1, nonce=""))
-        self.append(GraphConfigured(graph=GRAPH, preset="elephant", settings=LIVES, **LINK))
+        self._put(Claim(writer="bench", partitions=1, nonce=""))
+        self.append(GraphConfigured(graph=GRAPH, preset="elephant", settings=LIVES, **UNSTAMPED))
 
     def append(self, event: GraphEvent) -> None:
         """Append an event, and what windows say before it."""
         if (at := getattr(event, "at", None)) is not None:
-            self._close_due(at)
+            for window in due_events(self._graph, at):
+                self._fold(window)
             self.times.append(at)
-        source = {"src": self._head.source + 1} if getattr(event, "src", None) is not None else {}
-        linked: Any = replace(event, **self._head.link, **source)
-        self._linked(linked)
-        self._graph.fold(linked)
+        if isinstance(event, TurnRecorded):
+            event = replace(event, src=self._head.source + 1)
+        self._fold(event)
 
-    def _close_due(self, at: int) -> None:
-        while due := next_due(self._graph, max(self._graph.clock, at)):
-            if (facts := close(self._graph, due)) is not None:
-                event = facts.event(**self._head.link)
-                self._linked(event)
-                self._graph.fold(event)
+    def _fold(self, event: GraphEvent) -> None:
+        self._put(stamp(event, self._head))
+        self._graph.fold(event)
 
-    def _linked(self, event: AnyEvent) -> None:
+    def _put(self, event: AnyEvent) -> None:
         value = encode(event)
         self._head, _ = self._head.after(len(self.records), event, value)
         self.records.append(value)
@@ -109,7 +113,7 @@ def written(file: Path, turns: int) -> Writer:
         writer.append(event)
         if seeded.random() < 0.6:
             concepts = [concept.id for concept in event.concepts[:6]]
-            writer.append(ConceptsRecalled(graph=GRAPH, at=event.at, concepts=concepts, **LINK))
+            writer.append(ConceptsRecalled(graph=GRAPH, at=event.at, concepts=concepts, **UNSTAMPED))
     return writer
 
 
@@ -193,7 +197,7 @@ async def measured(writer: Writer, directory: Path) -> dict[str, Any]:
     log.create_topic(TopicPlan(TOPIC, 1, FOR_EVER, 1 << 20))
     log.append([ProducerRecord(TOPIC, None, value, (), 0, 0) for value in writer.records])
     answerer = Answerer(YakeExtractor(language="en"))
-    owner: Any = PartitionWriter(0, 1, state, None, "bench", 60.0)  # type: ignore[arg-type]  # it appends nothing
+    owner: Any = PartitionWriter(0, state, None, partitions=1, worker="bench", timeout=60.0)  # type: ignore[arg-type]  # appends nothing
     past = AsOfCache(EmbeddedReader(log, TOPIC), lambda _: closing(RocksStore(directory / "store", read_only=True)))
     events, end, first, last = len(writer.records) - 1, len(writer.records), writer.times[0], max(writer.times)
 

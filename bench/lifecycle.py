@@ -19,9 +19,8 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
@@ -35,12 +34,21 @@ from emgas.messages.turns import Turn
 from emgas.times import DAY_MS as DAY
 from emgas.times import MINUTE_MS as MINUTE
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.lifecycle.closing import close
-from processors.lifecycle.windows import next_due
-from state.events.events import Claim, DataEvent, GraphConfigured, TurnRecorded, encode
+from processors.lifecycle.windows import due_events
+from state.events.events import (
+    UNSTAMPED,
+    Claim,
+    DataEvent,
+    DecayWindowClosed,
+    GraphConfigured,
+    TurnRecorded,
+    WindowEvent,
+    encode,
+)
 from state.events.extraction_types import Concept
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
+from state.log_position import stamp
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
@@ -53,8 +61,6 @@ WORDS = 5000
 POINTS = 24
 WEEKLY = "My piano lesson with Odile went well, we practised the mazurka."
 
-Draft = Callable[..., DataEvent]
-
 
 class Worker:
     """One partition, written and folded as a worker would; `seconds` says what took how long."""
@@ -66,37 +72,29 @@ class Worker:
         self.rows: dict[str, str] = {}  # by kind of key, at the end
         self._fold(encode(Claim(writer="bench", partitions=1, nonce="")), "claim")
 
-    def tell(self, graph: str, at: int, draft: Draft) -> None:
-        """Fold an event of time `at` (ms), behind the windows that end before it."""
-        self._close_due(graph, at)
-        self._append(draft, "turns")
+    def tell(self, event: TurnRecorded) -> None:
+        """Fold a turn, behind the windows that end before it."""
+        self.tick(event.graph, event.at)
+        self._append(event, "turns")
         with self._timed("turns"):  # to count it belongs to folding it, though the fold leaves it to whoever asks
-            _ = self.graph(graph).concepts
+            _ = self.graph(event.graph).concepts
 
     def tick(self, graph: str, at: int) -> None:
-        """Let a graph know the time (ms), as a worker's timer does."""
-        self._close_due(graph, at)
+        """Close the windows of a graph that end before `at` (ms), as a worker's timer does."""
+        windows = due_events(self.graph(graph), at)
+        while (event := self._decided(windows)) is not None:
+            self._append(event, "decay, folding" if isinstance(event, DecayWindowClosed) else "consolidation, folding")
+
+    def _decided(self, windows: Iterator[WindowEvent]) -> WindowEvent | None:
+        with self._timed("windows, deciding"):
+            return next(windows, None)
 
     def configure(self, graph: str, preset: str) -> None:
         """Give birth to a graph."""
-        self._append(partial(GraphConfigured, graph=graph, preset=preset, settings=PRESETS[preset]), "settings")
+        self._append(GraphConfigured(graph=graph, preset=preset, settings=PRESETS[preset], **UNSTAMPED), "settings")
 
-    def _close_due(self, name: str, at: int) -> None:
-        graph = self.state.graph(name)
-        assert graph is not None
-        now = max(graph.clock, at)
-        while True:
-            with self._timed("asking for the next window"):
-                due = next_due(graph, now)
-            if due is None:
-                return
-            with self._timed(f"{due.kind}, deciding"):
-                facts = close(graph, due)
-            if facts is not None:
-                self._append(facts.event, f"{due.kind}, folding")
-
-    def _append(self, draft: Draft, what: str) -> None:
-        self._fold(encode(draft(**self.state.head.link)), what)
+    def _append(self, event: DataEvent, what: str) -> None:
+        self._fold(encode(stamp(event, self.state.head)), what)
 
     def _fold(self, value: bytes, what: str) -> None:
         with self._timed(what):
@@ -112,7 +110,7 @@ class Worker:
 
     def share(self) -> float:
         """Compute what windows took, as a part of what folding the turns took (CPU time of this thread)."""
-        windows = [seconds for what, seconds in self.seconds.items() if "," in what or what.startswith("asking")]
+        windows = [seconds for what, seconds in self.seconds.items() if "," in what]
         return sum(windows) / self.seconds["turns"]
 
     def graph(self, name: str) -> Graph:
@@ -141,8 +139,8 @@ def conversations(turns: int, graphs: int, seed: int) -> list[tuple[int, int, st
     return sorted(listed[:turns])
 
 
-def drafts(turns: int, graphs: int, seed: int) -> Iterator[tuple[str, int, Draft]]:
-    """Yield (graph, time ms, draft) of every turn."""
+def recorded_turns(turns: int, graphs: int, seed: int) -> Iterator[TurnRecorded]:
+    """Yield the event of every turn, unstamped."""
     seeded = random.Random(seed)
     cumulated = list(accumulate(1 / (rank + 10) for rank in range(WORDS)))
     for number, (at, graph, session, minute) in enumerate(conversations(turns, graphs, seed)):
@@ -153,9 +151,8 @@ def drafts(turns: int, graphs: int, seed: int) -> Iterator[tuple[str, int, Draft
         facts = {"id": f"t{number}", "session": session, "speaker": speaker, "text": text, "at": at, "src": number}
         plain = {"role": None, "metadata": {}, "times": [], "clamped": False, "live": False, "question": False}
         concepts = [*found, Concept(f"@speaker:{speaker.lower()}", speaker, 0.5, 1)]
-        length, name = 2 * len(found), f"graph-{graph}"
-        whole = {**facts, **plain, "graph": name, "tokens": length, "concepts": concepts, "extractor": "bench 1"}
-        yield name, at, partial(TurnRecorded, **whole)
+        found_in = {"tokens": 2 * len(found), "concepts": concepts, "extractor": "bench 1"}
+        yield TurnRecorded(**facts, **plain, **found_in, graph=f"graph-{graph}", **UNSTAMPED)
 
 
 def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[str, int]], Worker]:
@@ -166,10 +163,10 @@ def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[
         for number in range(graphs):
             worker.configure(f"graph-{number}", preset)
         points = []
-        for graph, at, draft in drafts(turns, graphs, seed):
-            while at >= BEGIN + YEAR * (len(points) + 1) // POINTS:
+        for event in recorded_turns(turns, graphs, seed):
+            while event.at >= BEGIN + YEAR * (len(points) + 1) // POINTS:
                 points.append(held(worker, store, BEGIN + YEAR * (len(points) + 1) // POINTS, graphs))
-            worker.tell(graph, at, draft)
+            worker.tell(event)
         if len(points) < POINTS:
             points.append(held(worker, store, BEGIN + YEAR, graphs))
         store._database.compact_range(None, None)
@@ -256,8 +253,7 @@ def lived(turns: Sequence[Turn], preset: str, extractor: YakeExtractor) -> Graph
     worker, name = Worker(MemoryStore(), 1), turns[0].graph
     worker.configure(name, preset)
     for number, turn in enumerate(turns):
-        event = recorded(turn, extractor)
-        worker.tell(name, event.at, lambda event=event, src=number, **link: structs.replace(event, src=src, **link))
+        worker.tell(structs.replace(recorded(turn, extractor), src=number))
     worker.tick(name, BEGIN + YEAR + 30 * DAY)
     graph = worker.graph(name)
     graph.compact()

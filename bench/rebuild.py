@@ -24,13 +24,13 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from bench.lifecycle import drafts
+from bench.lifecycle import recorded_turns
 from emgas.wire import ProducerRecord
 from replay.rebuild.rebuild import refold
-from state.events.events import AnyEvent, Claim, GraphConfigured, encode
+from state.events.events import UNSTAMPED, AnyEvent, Claim, GraphConfigured, encode
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
-from state.log_position import LogPosition
+from state.log_position import LogPosition, stamp
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from streams.transport.embedded.log import EmbeddedLog
@@ -54,9 +54,10 @@ def events(turns: int, graphs: int) -> Iterator[bytes]:
     yield linked(Claim(writer="bench", partitions=1, nonce=""))
     for number in range(graphs):
         settings = PRESETS["default"]
-        yield linked(GraphConfigured(graph=f"graph-{number}", preset="default", settings=settings, **head.link))
-    for _, _, draft in drafts(turns, graphs, seed=1):
-        yield linked(draft(**head.link))
+        born = GraphConfigured(graph=f"graph-{number}", preset="default", settings=settings, **UNSTAMPED)
+        yield linked(stamp(born, head))
+    for event in recorded_turns(turns, graphs, seed=1):
+        yield linked(stamp(event, head))
 
 
 def write(directory: Path, values: Iterable[bytes]) -> None:

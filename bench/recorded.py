@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from emgas.messages.turns import Turn
 from processors.extraction.extractor import Extractor
-from state.events.events import TurnRecorded
+from state.events.events import UNSTAMPED, TurnRecorded
 
 
 def recorded(turn: Turn, extractor: Extractor) -> TurnRecorded:
     """Make the event of one turn, as a worker would append it."""
     assert turn.at is not None  # the format gives every session a date
     found = extractor.of_turn(turn.text, speaker=turn.speaker, at=turn.at)
-    link = {"src": 0, "epoch": 0, "claim": "", "seq": 0, "chain": ""}
     return TurnRecorded(
         **turn.model_dump(),
-        **link,
+        **UNSTAMPED,
+        src=0,
         clamped=False,
         live=False,
         question=found.question,

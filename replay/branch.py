@@ -5,15 +5,15 @@ own workers extract, link and close windows anew, by their version, their extrac
 upgrade of the algorithm is a branch that is compared and then used instead (docs/replay.md).
 
     TurnRecorded       the turn, with the event time that it was folded with
-    GraphConfigured    the same settings, as a wish; or those that the branch is given instead
-    Forgotten          the wish, by concept and turn ids
+    GraphConfigured    the same settings, as a request; or those that the branch is given instead
+    Forgotten          the request, by concept and turn ids
     TurnEmbedded       nothing: the branch embeds by its own model, or not at all
     ConceptsRecalled   nothing: those questions were asked of the first memory
     windows, ticks     nothing: the branch decides for itself
 
 A branch is brought up to date from where it stands: every message comes with the sequence number of its event, so that
-what was sent before can be left out.  For turns that would not matter, as their ids stay; but a wish to forget that was
-sent again would forget what was said since.
+what was sent before can be left out.  For turns that would not matter, as their ids stay; but a request to forget that
+was sent again would forget what was said since.
 """
 
 from __future__ import annotations
@@ -31,39 +31,41 @@ Message = Turn | Configure | Forget
 
 
 @dataclass(frozen=True)
-class Life:
+class BranchSettings:
     """How every graph of a branch lives: a preset and what differs from it, instead of what the log says."""
 
     preset: str
     settings: Settings
 
 
-class Due(NamedTuple):
+class BranchMessage(NamedTuple):
     """A message, and the sequence number of the event that it is sent for."""
 
     seq: int
     message: Message
 
 
-async def messages(events: AsyncIterable[GraphEvent], life: Life | None = None, after: int = 0) -> AsyncIterator[Due]:
+async def messages(
+    events: AsyncIterable[GraphEvent], settings: BranchSettings | None = None, after: int = 0
+) -> AsyncIterator[BranchMessage]:
     """Yield what has to be sent for one partition's `events`, in their order.
 
-    life   each graph begins with that, instead of what the log says
-    after  sequence number of the last event that was dealt with before
+    settings  each graph begins with that, instead of what the log says
+    after     sequence number of the last event that was dealt with before
     """
     begun: set[str] = set()
     async for event in events:
         if event.seq > after:
-            for message in _of(event, life, is_new=event.graph not in begun):
-                yield Due(event.seq, message)
+            for message in _of(event, settings, is_new=event.graph not in begun):
+                yield BranchMessage(event.seq, message)
         begun.add(event.graph)
 
 
-def _of(event: GraphEvent, life: Life | None, is_new: bool) -> Iterator[Message]:
-    if life is not None and is_new:
-        yield _configure(event.graph, life.preset, life.settings, 0)
+def _of(event: GraphEvent, settings: BranchSettings | None, is_new: bool) -> Iterator[Message]:
+    if settings is not None and is_new:
+        yield _configure(event.graph, settings.preset, settings.settings, 0)
     message = _message(event)
-    if message is not None and not (life is not None and isinstance(message, Configure)):
+    if message is not None and not (settings is not None and isinstance(message, Configure)):
         yield message
 
 
@@ -92,13 +94,13 @@ def _turn(event: TurnRecorded) -> Turn:
     )
 
 
-def _configure(graph: str, preset: str, settings: Settings, number: int) -> Configure:
+def _configure(graph: str, preset: str, settings: Settings, seq: int) -> Configure:
     # Through validation: the name of a preset is text in the log, one of a list on the wire.
-    fields = {"kind": "configure", "id": f"branch/configure/{number}", "graph": graph, "preset": preset}
+    fields = {"kind": "configure", "id": f"branch/configure/{seq}", "graph": graph, "preset": preset}
     return Configure.model_validate({**fields, "settings": settings})
 
 
 def _differing(meant: MemorySettings, settings: MemorySettings) -> Settings:
-    """Return what of `settings` differs from what a preset means in this version."""
+    """Find what of `settings` differs from what a preset means in this version."""
     fields = {name: getattr(settings, name) for name in Settings.model_fields}
     return Settings(**{name: value for name, value in fields.items() if value != getattr(meant, name)})

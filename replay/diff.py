@@ -1,7 +1,7 @@
-"""What changed in a graph between two moments: the two are compared, whatever happened in between.
+"""What changed in a graph between two times: the two are compared, whatever happened in between.
 
     concepts   born, forgotten; stronger or weaker: what a strength was worth at the one clock and at the other
-    topics     by their ids, and by where most of their concepts came from or went
+    themes     by their ids, and by where most of their concepts came from or went
     turns      added, archived; the totals count those too that came and went in between
     pairs      how often two concepts were seen in one exchange
 
@@ -21,12 +21,12 @@ from state.graph.graph import Graph
 from state.graph.view import GraphView, Integers
 
 MOST_PAIRS = 20
-LABELLED_BY = 3  # concepts that a topic is named by: those that are its strongest now
+LABELLED_BY = 3  # concepts that a theme is named by: those that are its strongest now
 _LEAST = 1e-9  # a change of strength below it is none
 
 
 class ConceptChange(NamedTuple):
-    """A concept, and its strength at the two moments; 0 where it was not in the graph."""
+    """A concept, and its strength at the two times; 0 where it was not in the graph."""
 
     id: str
     label: str
@@ -35,15 +35,15 @@ class ConceptChange(NamedTuple):
 
     @property
     def by(self) -> float:
-        """Return by how much it grew."""
+        """By how much it grew."""
         return self.after - self.before
 
 
 class ThemeChange(NamedTuple):
-    """What became of a topic, as far as two moments tell.
+    """What became of a theme, as far as two times tell.
 
-    born     it is new, and no topic gave most of its concepts    split    it is new, most of them come from `other`
-    died     it is gone, and no topic has most of its concepts    merged   it is gone, most of them are in `other`
+    born     it is new, and no theme gave most of its concepts    split    it is new, most of them come from `other`
+    died     it is gone, and no theme has most of its concepts    merged   it is gone, most of them are in `other`
     changed  it has other concepts: some joined, some left
 
     joined, left  labels of concepts, strongest first; all that a new one has, all that one that is gone had
@@ -58,7 +58,7 @@ class ThemeChange(NamedTuple):
 
 
 class PairGrowth(NamedTuple):
-    """Two concepts, by label, and in how many exchanges both were, at the two moments."""
+    """Two concepts, by label, and in how many exchanges both were, at the two times."""
 
     one: str
     other: str
@@ -68,7 +68,7 @@ class PairGrowth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """See the module's docstring.  `clocks`: stream time at the two moments, ms; `turns`: how many there had been."""
+    """See the module's docstring.  `clocks`: stream time at the two times, ms; `turns`: how many there had been."""
 
     graph: str
     clocks: tuple[int, int]
@@ -85,7 +85,7 @@ class Difference:
 
 
 def diff(before: Graph, after: Graph) -> Difference:
-    """Return what changed from `before` to `after`, two moments of one graph; an empty Graph stands for none."""
+    """Compare a graph at two times, `before` and `after`; an empty Graph stands for none."""
     old, new = before.view(), after.view()
     concepts = _concepts(_strengths(before), _strengths(after), old, new)
     known = set(old.passage_id), set(new.passage_id)
@@ -98,7 +98,7 @@ def diff(before: Graph, after: Graph) -> Difference:
         weaker=_most(each for each in concepts if _in_both(each, old, new) and each.by < -_LEAST),
         forgotten=_most(each for each in concepts if each.id not in new.numbers),
         long_term=_most(each for each in concepts if _is_long_term(after, each) and not _is_long_term(before, each)),
-        topics=_topics(old, new),
+        topics=_themes(old, new),
         added=[turn for turn in new.passage_id if turn not in known[0]],
         archived=[turn for turn in old.passage_id if turn not in known[1]],
         pairs=_pairs(old, new),
@@ -110,7 +110,7 @@ def _turns(graph: Graph) -> int:
 
 
 def _strengths(graph: Graph) -> dict[str, float]:
-    """Return the strength of every word, as of the graph's clock; marks, which are no words, are left out."""
+    """Compute the strength of every word, as of the graph's clock; marks, which are no words, are left out."""
     concepts, is_mark = graph.concepts, graph.concepts.is_mark
     return {
         name: concepts.strength_of(number, graph.clock, graph.settings)
@@ -140,17 +140,17 @@ def _most(changes: Iterable[ConceptChange]) -> list[ConceptChange]:
     return sorted(changes, key=lambda change: (-abs(change.by), change.id))
 
 
-def _topics(old: GraphView, new: GraphView) -> list[ThemeChange]:
-    """Return what became of the topics: those that went, then those that are there, each in order of birth."""
+def _themes(old: GraphView, new: GraphView) -> list[ThemeChange]:
+    """Tell what became of the themes: those that went, then those that are there, each in order of birth."""
     before, after = _by_id(old), _by_id(new)
-    gone = (_gone(topic, after) for topic in before.values() if topic.id not in after)
-    stayed = (_changed(before[topic.id], topic) for topic in after.values() if topic.id in before)
-    came = (_came(topic, before) for topic in after.values() if topic.id not in before)
+    gone = (_gone(theme, after) for theme in before.values() if theme.id not in after)
+    stayed = (_changed(before[theme.id], theme) for theme in after.values() if theme.id in before)
+    came = (_came(theme, before) for theme in after.values() if theme.id not in before)
     return [*gone, *(change for change in stayed if change.joined or change.left), *came]
 
 
-class _Topic(NamedTuple):
-    """A topic by names: concept id → label, strongest first."""
+class _Theme(NamedTuple):
+    """A theme by names: concept id → label, strongest first."""
 
     id: str
     members: Mapping[str, str]
@@ -160,37 +160,37 @@ class _Topic(NamedTuple):
         return ", ".join(islice(self.members.values(), LABELLED_BY))
 
 
-def _by_id(view: GraphView) -> dict[str, _Topic]:
+def _by_id(view: GraphView) -> dict[str, _Theme]:
     return {
-        topic.id: _Topic(topic.id, {view.ids[number]: view.labels[number] for number in topic.members})
-        for topic in view.topics
+        theme.id: _Theme(theme.id, {view.ids[number]: view.labels[number] for number in theme.members})
+        for theme in view.topics
     }
 
 
-def _changed(was: _Topic, topic: _Topic) -> ThemeChange:
-    joined = [label for name, label in topic.members.items() if name not in was.members]
-    left = [label for name, label in was.members.items() if name not in topic.members]
-    return ThemeChange(topic.id, topic.label, "changed", None, joined, left)
+def _changed(was: _Theme, theme: _Theme) -> ThemeChange:
+    joined = [label for name, label in theme.members.items() if name not in was.members]
+    left = [label for name, label in was.members.items() if name not in theme.members]
+    return ThemeChange(theme.id, theme.label, "changed", None, joined, left)
 
 
-def _gone(topic: _Topic, after: Mapping[str, _Topic]) -> ThemeChange:
-    heir = _with_most(topic, after)
-    return ThemeChange(topic.id, topic.label, "merged" if heir else "died", heir, [], list(topic.members.values()))
+def _gone(theme: _Theme, after: Mapping[str, _Theme]) -> ThemeChange:
+    heir = _with_most(theme, after)
+    return ThemeChange(theme.id, theme.label, "merged" if heir else "died", heir, [], list(theme.members.values()))
 
 
-def _came(topic: _Topic, before: Mapping[str, _Topic]) -> ThemeChange:
-    origin = _with_most(topic, before)
-    return ThemeChange(topic.id, topic.label, "split" if origin else "born", origin, list(topic.members.values()), [])
+def _came(theme: _Theme, before: Mapping[str, _Theme]) -> ThemeChange:
+    origin = _with_most(theme, before)
+    return ThemeChange(theme.id, theme.label, "split" if origin else "born", origin, list(theme.members.values()), [])
 
 
-def _with_most(topic: _Topic, others: Mapping[str, _Topic]) -> str | None:
-    """Return the topic among `others` that holds more than half of the members; a concept belongs to one at most."""
-    shared = {other.id: len(topic.members.keys() & other.members.keys()) for other in others.values()}
-    return next((other for other, count in shared.items() if 2 * count > len(topic.members)), None)
+def _with_most(theme: _Theme, others: Mapping[str, _Theme]) -> str | None:
+    """Find the theme among `others` that holds more than half of the members; a concept belongs to one at most."""
+    shared = {other.id: len(theme.members.keys() & other.members.keys()) for other in others.values()}
+    return next((other for other, count in shared.items() if 2 * count > len(theme.members)), None)
 
 
 def _pairs(old: GraphView, new: GraphView) -> list[PairGrowth]:
-    """Return the pairs of words whose count grew most."""
+    """Find the pairs of words whose count grew most."""
     one, other, count = _pairs_of(new)
     was = _counted(old, new, one, other)
     # In a view concepts are numbered as they were first seen, so ties fall to the older ones.
@@ -203,7 +203,7 @@ def _pairs(old: GraphView, new: GraphView) -> list[PairGrowth]:
 
 
 def _pairs_of(view: GraphView) -> tuple[Integers, Integers, Integers]:
-    """Return every pair of words once, (p,) the smaller number, the larger one, and in how many exchanges both were."""
+    """List every pair of words once, (p,) the smaller number, the larger one, and in how many exchanges both were."""
     words = np.flatnonzero(~view.is_mark)
     position, other, count = view.windows["exchange"].pairs.neighbours(words)
     one = words[position]
@@ -212,7 +212,7 @@ def _pairs_of(view: GraphView) -> tuple[Integers, Integers, Integers]:
 
 
 def _counted(old: GraphView, new: GraphView, one: Integers, other: Integers) -> Integers:
-    """Return (p,) how often `old` had counted each pair, given by its numbers in `new`."""
+    """Look up (p,) how often `old` had counted each pair, given by its numbers in `new`."""
     left, right, count = _pairs_of(old)
     known = left << 32 | right
     number = np.array([old.numbers.get(name, -1) for name in new.ids], np.int64)

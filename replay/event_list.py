@@ -1,17 +1,16 @@
-"""The ledger of one graph: all of its events as the log holds them, each with its ordinal, and whether it counts."""
+"""The events of one graph as the log holds them, each with its ordinal, and whether it counts: what an undo picks."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from replay.accepted_events import AcceptedEvents
 from replay.log import LogReader
-from state.errors import LogRewrittenError
-from state.events.events import GraphEvent, TurnEmbedded, decode
-from state.log_position import Acceptance, LogPosition
+from state.events.events import GraphEvent, TurnEmbedded
 from state.retraction import surviving
 
 
-class Entry(NamedTuple):
+class ListedEvent(NamedTuple):
     """One event of a graph.
 
     ordinal   its position among the graph's events, from 0: what an undo names
@@ -26,40 +25,32 @@ class Entry(NamedTuple):
     counts: bool
 
 
-async def ledger(log: LogReader, number: int, graph: str) -> list[Entry]:
-    """Return the events of a graph that lives in partition `number` of `log`; none if nobody ever wrote to it.
+async def event_list(log: LogReader, partition: int, graph_id: str) -> list[ListedEvent]:
+    """List the events of a graph that lives in `partition` of `log`; none if nobody ever wrote to it.
 
-    Raises LogRewrittenError when the log's beginning is gone, and what `decode` and `LogPosition.after` raise.
+    Raises as `AcceptedEvents.read`.
     """
-    start, end = await log.bounds(number)
-    if start > 0:
-        raise LogRewrittenError(
-            f"partition {number} begins at offset {start}: the head of the log is gone, and with it the beginning of "
-            "every graph. Restore it; events must be kept for ever (retention.ms=-1)."
-        )
-    head, found = LogPosition(), list[tuple[int, int, GraphEvent]]()
-    async for batch in log.read(number, start, end):
-        for record in batch:
-            event = decode(record.value)
-            head, verdict = head.after(record.offset, event, record.value)
-            if verdict is Acceptance.ACCEPTED and isinstance(event, GraphEvent) and event.graph == graph:
-                found.append((record.offset, record.timestamp, event))
-    counts = surviving([event for _, _, event in found])
-    return [Entry(ordinal, *each, counts[ordinal]) for ordinal, each in enumerate(found)]
+    accepted = AcceptedEvents().read(log, partition)
+    found = [(record, event) async for event, record in accepted if event.graph == graph_id]
+    counts = surviving([event for _, event in found])
+    return [
+        ListedEvent(ordinal, record.offset, record.timestamp, event, counts[ordinal])
+        for ordinal, (record, event) in enumerate(found)
+    ]
 
 
-def as_far_back(entries: list[Entry], count: int) -> int | None:
-    """Return the ordinal from which on the last `count` events that count lie; None without any.
+def as_far_back(events: list[ListedEvent], count: int) -> int | None:
+    """Find the ordinal from which on the last `count` events that count lie; None without any.
 
     The vector of a turn goes with the turn, and is not counted itself.
     """
-    counting = [entry.ordinal for entry in entries if entry.counts and not isinstance(entry.event, TurnEmbedded)]
+    counting = [each.ordinal for each in events if each.counts and not isinstance(each.event, TurnEmbedded)]
     return counting[-min(count, len(counting))] if counting and count else None
 
 
-def since(entries: list[Entry], recorded: int) -> int | None:
-    """Return the ordinal of the first event that was recorded at `recorded` (ms) or later; None without any.
+def since(events: list[ListedEvent], recorded: int) -> int | None:
+    """Find the ordinal of the first event that was recorded at `recorded` (ms) or later; None without any.
 
     A log's timestamps may go back a little where workers' clocks differ: nothing before it was recorded later.
     """
-    return next((entry.ordinal for entry in entries if entry.recorded >= recorded), None)
+    return next((each.ordinal for each in events if each.recorded >= recorded), None)

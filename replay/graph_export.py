@@ -32,7 +32,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def to_networkx(graph: Graph, *, passages: bool = False, window: Window = "turn") -> nx.Graph[str]:
-    """Return a graph as a networkx graph, with its passages if wanted; see the module's docstring.
+    """Convert a graph into a networkx graph, with its passages if wanted; see the module's docstring.
 
     window  what counts as occurring together: in a turn, in an exchange, in a recall
     """
@@ -109,7 +109,7 @@ WRITERS: dict[str, Callable[[nx.Graph[str], IO[bytes]], None]] = {"graphml": _gr
 
 
 def _for_xml(made: nx.Graph[str]) -> nx.Graph[str]:
-    """Return a copy in which every text can stand in XML."""
+    """Copy a graph so that every text can stand in XML."""
     copy: nx.Graph[str] = nx.relabel_nodes(made, {name: _clean(name) for name in made})
     for attributes in (copy.graph, *copy.nodes.values(), *copy.edges.values()):
         attributes.update({name: _clean(value) for name, value in attributes.items()})

@@ -15,7 +15,7 @@ class LogReader(Protocol):
         """Count the partitions of the topic."""
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        """Give (first offset kept, offset after the last one)."""
+        """Look up (first offset kept, offset after the last one)."""
 
     def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
         """Yield the records with start <= offset < end in batches, in order."""

@@ -31,15 +31,18 @@ from __future__ import annotations
 
 import hashlib
 from enum import Enum
-from typing import Any
+from typing import TypeVar
 
 import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
 from state.errors import LogRewrittenError, WrongLayoutError
-from state.events.events import AnyEvent, Claim, DataEvent
+from state.events.events import AnyEvent, Claim, Data, DataEvent, Stamp
 from state.events.upcasting import VERSION
+
+DataT = TypeVar("DataT", bound=Data)
+UNKNOWN_CHAIN = b""  # of a position that was taken up in the middle of a log
 
 
 class Acceptance(Enum):
@@ -87,8 +90,16 @@ class LogPosition(Struct, frozen=True, gc=False):
     graphs: int = 0
     turns: int = 0
 
+    @classmethod
+    def behind(cls, offset: int, event: DataEvent) -> LogPosition:
+        """Take up reading right behind `event` at `offset`, which is known to be accepted.
+
+        What needs the log before it, chain and sources, is not checked from there on.
+        """
+        return cls(watermark=offset, epoch=event.epoch, claim=event.claim, seq=event.seq, chain=UNKNOWN_CHAIN)
+
     @property
-    def link(self) -> dict[str, Any]:
+    def link(self) -> Stamp:
         """What the next event must carry to be accepted."""
         return {"epoch": self.epoch, "claim": self.claim, "seq": self.seq + 1, "chain": self._link_to_chain}
 
@@ -135,7 +146,7 @@ class LogPosition(Struct, frozen=True, gc=False):
         source = _source(event)
         if event.seq != self.seq + 1 or (source is not None and source <= self.source):
             return Acceptance.GAP
-        if event.chain != self._link_to_chain:
+        if self.chain and event.chain != self._link_to_chain:
             raise LogRewrittenError(
                 f"the event at offset {offset} follows another history than the one folded here. If the log is right, "
                 "remove this partition's store and start again: it is folded anew. If not, restore the log."
@@ -143,7 +154,7 @@ class LogPosition(Struct, frozen=True, gc=False):
         return Acceptance.ACCEPTED
 
     def _chained(self, value: bytes) -> bytes:
-        return hashlib.sha256(self.chain + value).digest()
+        return hashlib.sha256(self.chain + value).digest() if self.chain else UNKNOWN_CHAIN
 
     def to_bytes(self) -> bytes:
         """Return the head as JSON."""
@@ -160,3 +171,8 @@ class LogPosition(Struct, frozen=True, gc=False):
                 "and start again: it is folded anew from the log."
             )
         return cls(**{**fields, "chain": bytes.fromhex(fields["chain"])})
+
+
+def stamp(event: DataT, position: LogPosition) -> DataT:
+    """Link `event` into the log right behind `position`, as the only one that a fold there accepts next."""
+    return replace(event, **position.link)

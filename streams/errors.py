@@ -4,7 +4,7 @@ HaltedError (emgas/errors.py)   the partition cannot go on: the worker ends, its
 ├── FencedError                 another worker claimed the partition
 ├── AppendFailedError           the log did not acknowledge an event: what it holds now is unknown
 ├── TurnsSkippedError           turns that exist were not delivered
-└── WindowStuckError            closing a window did not close it
+└── WindowStuckError            closing a window did not close it (processors/lifecycle/windows.py)
 Exception                       one record's outcome, caught where the record is handled
 ├── RejectedError               a record of `turns` cannot be accepted: dead letter, TurnRejected, told to its sender
 └── RefusedError                a question cannot be answered: its asker gets `.failure`
@@ -26,10 +26,6 @@ class AppendFailedError(HaltedError):
 
 class TurnsSkippedError(HaltedError):
     """Turns between two deliveries were never delivered.  Operator action: none; the restarted worker reads them."""
-
-
-class WindowStuckError(HaltedError):
-    """Closing a window did not close it.  Operator action: report it; nothing more is written to the log."""
 
 
 class RejectedError(Exception):

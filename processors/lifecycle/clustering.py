@@ -4,10 +4,10 @@
                most REGION words.  Whatever lies outside stays as it is
     link       c(x,y) · ln( c(x,y) N / (c(x) c(y)) ), over turns: how much more often than by chance, in nats, times how
                often.  PPMI alone puts the rarest words first, and what they have in common is one odd turn
-    loyalty    links inside a topic count more: a topic changes when there is reason to, not whenever there is a chance
-    grouping   every word is a group; the two groups with the strongest bond become one, again and again, while there is
-               one above BOND and the result has at most MOST words.  bond = links between / sqrt(size · size): the sum
-               would let large groups swallow all, the mean would let no group grow
+    hysteresis links inside a topic count more: a topic changes when there is reason to, not whenever there is a chance
+    grouping   every word is a group; the two groups of the strongest linkage become one, again and again, while there
+               is one above LINKAGE and the result has at most MOST words.  linkage = links between / sqrt(size · size):
+               the sum would let large groups swallow all, the mean would let no group grow
 
 No seed and no random order: one result.  A link is rounded to whole micronats, so sums are exact, do not depend on
 their order, and are not decided by the last bit of a CPU's logarithm.  Source: SEEDS E3, E5, P21 (only the strongest
@@ -31,13 +31,13 @@ REGION = 300  # words regrouped at once: bounds the work of a window, however mu
 LEAST, MOST = 3, 20  # words in a group that is a topic
 TOGETHER = 2  # turns in which two words must have met: once is chance
 STRONGEST = 6  # links of a word that count: with all of them, everything belongs to everything
-BOND = 2e6  # micronats
-LOYALTY = 1.5  # a link inside a topic counts so many times: without it, three times as many topics die
+LINKAGE = 2e6  # micronats
+HYSTERESIS = 1.5  # a link inside a topic counts so many times: without it, three times as many topics die
 
 Links = dict[int, dict[int, float]]  # word → word → micronats, both ways
 
 
-class Cluster:
+class Region:
     """Words to be grouped anew, and the topics among which they do: all words of a topic, or none of them."""
 
     def __init__(self, topics: Iterable[Topic]) -> None:
@@ -60,8 +60,8 @@ class Cluster:
             self.take(word)
 
 
-def links_around(graph: Graph, region: Cluster, mentioned: Mapping[int, int]) -> Links:
-    """Fill `region`, starting from `mentioned` (word → new turns with it), and return the links inside it."""
+def links_around(graph: Graph, region: Region, mentioned: Mapping[int, int]) -> Links:
+    """Fill `region`, starting from `mentioned` (word → new turns with it), and give the links inside it."""
     in_turns = graph.concepts.in_turns
     for word in sorted(mentioned, key=lambda word: (-mentioned[word], word)):
         if in_turns[word] >= TOGETHER:  # else it has no link
@@ -77,19 +77,19 @@ def links_around(graph: Graph, region: Cluster, mentioned: Mapping[int, int]) ->
         edges = Edges(*(np.concatenate(columns) for columns in zip(edges, added, strict=True)))
     is_inside = np.zeros(len(in_turns), np.bool_)
     is_inside[list(region.words)] = True
-    return _mutual(_few(_with_loyalty(edges.where(is_inside[edges.target]), region, len(in_turns))))
+    return _mutual(_few(_with_hysteresis(edges.where(is_inside[edges.target]), region, len(in_turns))))
 
 
-def _with_loyalty(edges: Edges, region: Cluster, concepts: int) -> Edges:
+def _with_hysteresis(edges: Edges, region: Region, concepts: int) -> Edges:
     topic = -1 - np.arange(concepts)  # of each word; one without a topic shares it with none
     for number, members in enumerate(region.topics.values()):
         topic[list(members.members)] = number
     same = topic[edges.source] == topic[edges.target]
-    return edges._replace(weight=edges.weight * np.where(same, LOYALTY, 1.0))
+    return edges._replace(weight=edges.weight * np.where(same, HYSTERESIS, 1.0))
 
 
 def _links_out(graph: Graph, words: Iterable[int]) -> Edges:
-    """Return every link that leaves `words`, which are alive, to living words; ordered by (source, target)."""
+    """Collect every link that leaves `words`, which are alive, to living words; ordered by (source, target)."""
     sources = np.array(sorted(words), np.int64)
     position, target, together = graph.pairs["turn"].neighbours(sources)
     is_word = np.array(graph.concepts.alive, np.bool_) & ~np.array(graph.concepts.is_mark, np.bool_)
@@ -102,7 +102,7 @@ def _links_out(graph: Graph, words: Iterable[int]) -> Edges:
 
 
 def _few(edges: Edges) -> Edges:
-    """Return the STRONGEST edges of each source; of equals, those to the words that were seen first."""
+    """Keep the STRONGEST edges of each source; of equals, those to the words that were seen first."""
     order = np.lexsort((edges.target, -edges.weight, edges.source))
     edges = Edges(edges.source[order], edges.target[order], edges.weight[order])
     rank = np.arange(len(order)) - np.searchsorted(edges.source, edges.source)
@@ -115,7 +115,7 @@ def _strongest_first(edges: Edges) -> Iterator[int]:
 
 
 def _mutual(edges: Edges) -> Links:
-    """Return the links of `edges`: one that is among the strongest of either end counts for both."""
+    """Make links of `edges`, both ways: one that is among the strongest of either end counts for both."""
     links: Links = {}
     for source, target, weight in zip(*(column.tolist() for column in edges), strict=True):
         links.setdefault(source, {})[target] = weight
@@ -124,7 +124,7 @@ def _mutual(edges: Edges) -> Links:
 
 
 def grouped(links: Links) -> list[list[int]]:
-    """Return the groups of at least LEAST words, strongest group first, and each one's strongest word first."""
+    """Group words by their links: groups of LEAST words or more, the strongest first, as are their words."""
     groups = [_by_strength(group, links) for group in _agglomerated(links) if len(group) >= LEAST]
     return sorted(groups, key=lambda group: (-sum(_strength(word, set(group), links) for word in group), group))
 
@@ -139,7 +139,7 @@ def _strength(word: int, within: set[int], links: Links) -> float:
 
 
 def _agglomerated(links: Links) -> list[list[int]]:
-    """Return disjoint groups of words."""
+    """Unite words into disjoint groups."""
     agglomeration = _Agglomeration(links)
     while agglomeration.step():
         pass
@@ -156,18 +156,18 @@ class _Agglomeration:
     def __init__(self, links: Links) -> None:
         self.groups = {word: [word] for word in sorted(links)}
         self.between = {word: dict(links[word]) for word in self.groups}
-        self._heap: list[tuple[float, int, int]] = []  # (-bond, group, group): true once, and maybe not any more
+        self._heap: list[tuple[float, int, int]] = []  # (-linkage, group, group): true once, and maybe not any more
         for word in self.groups:
             self._push(word, (other for other in links[word] if word < other))
 
     def step(self) -> bool:
-        """Unite the two groups with the strongest bond if they may be; return whether there is a bond left."""
+        """Unite the two groups with the strongest linkage if they may be; tell whether there is a linkage left."""
         if not self._heap:
             return False
-        bond, left, right = heapq.heappop(self._heap)
-        # What was pushed and is not true any more was followed by what is.  A bond can be the same again after both
+        linkage, left, right = heapq.heappop(self._heap)
+        # What was pushed and is not true any more was followed by what is.  A linkage can be the same again after both
         # groups have grown, so their size is asked again.
-        if right in self.between.get(left, ()) and self._fits(left, right) and self._bond(left, right) == -bond:
+        if right in self.between.get(left, ()) and self._fits(left, right) and self._linkage(left, right) == -linkage:
             self._unite(left, right)
             self._push(left, self.between[left])
         return True
@@ -175,13 +175,13 @@ class _Agglomeration:
     def _fits(self, left: int, right: int) -> bool:
         return len(self.groups[left]) + len(self.groups[right]) <= MOST
 
-    def _bond(self, left: int, right: int) -> float:
+    def _linkage(self, left: int, right: int) -> float:
         return self.between[left][right] / sqrt(len(self.groups[left]) * len(self.groups[right]))
 
     def _push(self, group: int, others: Iterable[int]) -> None:
         for other in others:
-            if self._fits(group, other) and (bond := self._bond(group, other)) > BOND:
-                heapq.heappush(self._heap, (-bond, min(group, other), max(group, other)))
+            if self._fits(group, other) and (linkage := self._linkage(group, other)) > LINKAGE:
+                heapq.heappush(self._heap, (-linkage, min(group, other), max(group, other)))
 
     def _unite(self, left: int, right: int) -> None:
         self.groups[left] += self.groups.pop(right)

@@ -37,14 +37,14 @@ class Consolidation(NamedTuple):
 
 
 def consolidated(graph: Graph, at: int) -> Consolidation:
-    """Return what a window that ended at `at` (ms) finds.  It may be nothing; the window is closed all the same."""
+    """Find what a window that ended at `at` (ms) records.  It may be nothing; the window is closed all the same."""
     fresh = {passage: _words(graph, passage) for passage in _fresh(graph)}
     mentioned = Counter(word for words in fresh.values() for word in words)
     return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _merged(graph, fresh))
 
 
 def _fresh(graph: Graph) -> list[int]:
-    """Return as many of the last kept passages as turns are new, in their order."""
+    """Pick as many of the last kept passages as turns are new, in their order."""
     kept, fresh = graph.passages.kept, list[int]()
     for passage in range(len(kept) - 1, -1, -1):
         if len(fresh) == graph.fresh_turns:
@@ -55,7 +55,7 @@ def _fresh(graph: Graph) -> list[int]:
 
 
 def _words(graph: Graph, passage: int) -> frozenset[int]:
-    """Return the living words of a passage."""
+    """Collect the living words of a passage."""
     alive, is_mark = graph.concepts.alive, graph.concepts.is_mark
     return frozenset([word for word in graph.passages.concepts_of(passage) if alive[word] and not is_mark[word]])
 
@@ -75,7 +75,7 @@ def _long_term(graph: Graph, at: int) -> list[str]:
 
 
 def _merged(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> list[tuple[str, str]]:
-    """Return (kept, dropped) turn ids.  Who says more is asked first: what was kept once is never dropped."""
+    """Choose (kept, dropped) turn ids.  Who says more is asked first: what was kept once is never dropped."""
     alike = _alike(graph, fresh)
     tokens, ids = graph.passages.tokens, graph.passages.ids
     dropped: set[int] = set()
@@ -89,7 +89,7 @@ def _merged(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> list[tuple[str
 
 
 def _alike(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:
-    """Return passage → the passages that say the same, both ways; one of two is among `fresh`."""
+    """Map each passage to those that say the same, both ways; one of two is among `fresh`."""
     share = graph.settings.duplicate_above
     alike: dict[int, set[int]] = {}
     for passage, other in _candidates(graph, fresh, share) if share < 1 else ():
@@ -112,7 +112,7 @@ def _candidates(graph: Graph, new: Mapping[int, frozenset[int]], share: float) -
 
 
 def _rarest(graph: Graph, words: Collection[int], share: float) -> list[int]:
-    """Return so many of `words`, the rarest, that a passage with none of them has at most `share` in common.
+    """Pick so many of `words`, the rarest, that a passage with none of them has at most `share` in common.
 
     Those that no other passage can hold are left out.
     """
@@ -123,7 +123,7 @@ def _rarest(graph: Graph, words: Collection[int], share: float) -> list[int]:
 
 
 def _holders(graph: Graph, words: Collection[int]) -> dict[int, list[int]]:
-    """Return each word's kept passages."""
+    """Look up each word's kept passages."""
     kept, wanted = graph.passages.kept, np.zeros(len(graph.concepts), np.bool_)
     wanted[list(words)] = True
     postings = np.array(graph.passages.posting_concept, np.int64)
@@ -137,7 +137,7 @@ def _holders(graph: Graph, words: Collection[int]) -> dict[int, list[int]]:
 
 
 def _same_kind(graph: Graph, left: int, right: int) -> bool:
-    """Return whether one speaker asks both, or says both: an echo or an answer tells more than the words it repeats."""
+    """Tell whether one speaker asks both, or says both: an echo or an answer tells more than the words it repeats."""
     passages = graph.passages
     return passages.speaker[left] == passages.speaker[right] and passages.question[left] == passages.question[right]
 

@@ -1,4 +1,4 @@
-"""What a decay window forgets, and what a user's wish to forget takes with it.  Decides; the fold only applies.
+"""What a decay window forgets, and what a user's request to forget takes with it.  Decides; the fold only applies.
 
 A turn is archived with the last of its words, as a passage that no concept leads to can never be recalled, and when
 its `episode_life` is over: its words and marks then stay by their own strength.  It stays in the log, so a replay with
@@ -24,7 +24,7 @@ class Gone(NamedTuple):
 
 
 def faded(graph: Graph, at: int) -> Gone:
-    """Return what has faded by `at` (ms).  Takes it out of the graph's heap: the event that says so must follow."""
+    """Find what has faded by `at` (ms).  Takes it out of the graph's heap: the event that says so must follow."""
     alive, kept = graph.concepts.alive, graph.passages.kept
     concepts, passages = graph.fading.until(at, _expiry(graph, at))
     gone = {number for number in concepts if alive[number]}
@@ -33,7 +33,7 @@ def faded(graph: Graph, at: int) -> Gone:
 
 
 def _expiry(graph: Graph, at: int) -> Callable[[int], int]:
-    """Return what tells when a concept that was noted to fade by `at` does."""
+    """Make a function that tells when a concept that was noted to fade by `at` does."""
     table, settings = graph.concepts, graph.settings
     alive, in_turns, recalls, long_term = table.alive, table.in_turns, table.recalls, table.long_term
 
@@ -47,8 +47,8 @@ def _expiry(graph: Graph, at: int) -> Callable[[int], int]:
     return expiry
 
 
-def wished(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessions: Iterable[str]) -> Gone:
-    """Return what goes when a user wants these forgotten: turns take along the words that stand nowhere else."""
+def requested(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessions: Iterable[str]) -> Gone:
+    """Find what goes when a user wants these forgotten: turns take along the words that stand nowhere else."""
     passages = {graph.passages.numbers[turn] for turn in turns if turn in graph.passages.numbers}
     for session in sessions:
         passages |= _of_session(graph, session)
@@ -64,7 +64,7 @@ def _of_session(graph: Graph, session: str) -> set[int]:
 
 
 def _only_in(graph: Graph, passages: Set[int]) -> set[int]:
-    """Return the concepts, marks too, that no other kept passage holds."""
+    """Find the concepts, marks too, that no other kept passage holds."""
     candidates = {concept for passage in passages for concept in graph.passages.concepts_of(passage)}
     elsewhere = _passages_with(graph, candidates) - set(passages)
     held = {concept for passage in elsewhere for concept in graph.passages.concepts_of(passage)}
@@ -72,7 +72,7 @@ def _only_in(graph: Graph, passages: Set[int]) -> set[int]:
 
 
 def _left_wordless(graph: Graph, gone: Set[int]) -> set[int]:
-    """Return the kept passages of which every word is among `gone`, or was forgotten before."""
+    """Find the kept passages of which every word is among `gone`, or was forgotten before."""
     alive, is_mark = graph.concepts.alive, graph.concepts.is_mark
     left = set()
     for passage in _passages_with(graph, {number for number in gone if not is_mark[number]}):
@@ -85,7 +85,7 @@ def _left_wordless(graph: Graph, gone: Set[int]) -> set[int]:
 
 
 def _passages_with(graph: Graph, concepts: Set[int]) -> set[int]:
-    """Return the kept passages that hold one of `concepts`."""
+    """Find the kept passages that hold one of `concepts`."""
     if not concepts:
         return set()
     wanted = np.zeros(len(graph.concepts), np.bool_)

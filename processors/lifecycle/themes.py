@@ -1,4 +1,4 @@
-"""What becomes of a graph's topics: groups of words (processors/lifecycle/clustering.py) under identities that outlive windows.
+"""What becomes of a graph's themes: groups of words (processors/lifecycle/clustering.py) that outlive windows.
 
     born      a group that comes from no topic
     changed   the topic of which a group holds most, with other words, or with other strongest ones, than before
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from processors.lifecycle.clustering import LEAST, Cluster, grouped, links_around
+from processors.lifecycle.clustering import LEAST, Region, grouped, links_around
 from state.events.events import Fate, TopicChange
 from state.graph.graph import Graph
 from state.graph.theme_table import Topic
@@ -27,12 +27,12 @@ Groups = Sequence[Sequence[int]]
 
 
 def topic_changes(graph: Graph, mentioned: Mapping[int, int]) -> list[TopicChange]:
-    """Return what becomes of the topics of a graph.
+    """Decide what becomes of the topics of a graph.
 
     mentioned  living word's number → new turns that hold it
     """
     known = _living(graph)
-    region = Cluster(known)
+    region = Region(known)
     groups = grouped(links_around(graph, region, mentioned))
     old = [topic for topic in known if topic.id in region.topics]
     untouched = [topic for topic in known if topic.id not in region.topics]
@@ -41,7 +41,7 @@ def topic_changes(graph: Graph, mentioned: Mapping[int, int]) -> list[TopicChang
 
 
 def _living(graph: Graph) -> list[Topic]:
-    """Return the topics without words that were forgotten: those may still have their rows."""
+    """Strip the topics of words that were forgotten: those may still have their rows."""
     alive = graph.concepts.alive
     return [
         Topic(topic.id, topic.label, tuple([word for word in topic.members if alive[word]]), topic.born)
@@ -50,7 +50,7 @@ def _living(graph: Graph) -> list[Topic]:
 
 
 def _continued(old: Sequence[Topic], groups: Groups) -> dict[int, list[Topic]]:
-    """Return group → the topics that live on in it, the one whose id it keeps first."""
+    """Map each group to the topics that live on in it, the one whose id it keeps first."""
     shared = _shared(old, groups)
     claims: dict[int, list[Topic]] = {}
     for (topic, group), words in shared.items():
@@ -66,7 +66,7 @@ def _continued(old: Sequence[Topic], groups: Groups) -> dict[int, list[Topic]]:
 
 
 def _shared(old: Sequence[Topic], groups: Groups) -> Counter[tuple[int, int]]:
-    """Return (position of topic, position of group) → words in common, in order of birth."""
+    """Count the words that (position of topic, position of group) have in common, in order of birth."""
     group_of = {word: position for position, group in enumerate(groups) for word in group}
     return Counter(
         (position, group_of[word]) for position, topic in enumerate(old) for word in topic.members if word in group_of
@@ -74,7 +74,7 @@ def _shared(old: Sequence[Topic], groups: Groups) -> Counter[tuple[int, int]]:
 
 
 def _likest(shared: Mapping[tuple[int, int], int], old: Sequence[Topic], groups: Groups) -> list[tuple[int, int]]:
-    """Return the pairs that are alike enough to be the same, most alike first; of equals, older topic first."""
+    """Find the pairs that are alike enough to be the same, most alike first; of equals, older topic first."""
 
     def alike(pair: tuple[int, int]) -> float:
         topic, group = pair
@@ -139,6 +139,6 @@ class _Author:
 
 
 def _main_source(group: Sequence[int], topic_of: Mapping[int, str]) -> str | None:
-    """Return the topic that more than half of `group` comes from."""
+    """Find the topic that more than half of `group` comes from."""
     sources = Counter(topic_of[word] for word in group if word in topic_of)
     return next((name for name, words in sources.items() if 2 * words > len(group)), None)

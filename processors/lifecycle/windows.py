@@ -4,6 +4,9 @@
     consolidation  session window, ended by `idle` of silence, or tumbling, `consolidate_every` long: whichever ends
                    first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated
 
+    for event in due_events(graph, now):      brings a graph up to a time, window by window
+        graph.fold(event)                     the next window is decided on the state that this one left
+
 A window closes once the graph's stream time has passed its end by `grace`.  Windows close one after the other, each
 decided on the state that the one before it left; empty ones leave no event.  So it does not matter whether many ticks
 or a single late turn brought the time: the same windows close with the same content.
@@ -22,16 +25,25 @@ week ended long ago.  They are consolidated at once then, though later decay win
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
+from processors.lifecycle.consolidation import consolidated
+from processors.lifecycle.forgetting import faded
+from state.events.events import UNSTAMPED, ConsolidationWindowClosed, DecayWindowClosed, WindowEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
 
 
-class Due(NamedTuple):
+class WindowStuckError(HaltedError):
+    """Closing a window did not close it.  Operator action: report it; nothing more is written to the log."""
+
+
+class DueWindow(NamedTuple):
     """A window that has ended at `at` (ms) and is to be closed now."""
 
     kind: Literal["decay", "consolidation"]
@@ -46,23 +58,59 @@ class Timekeeping(Protocol):
     enough_at: int
 
 
-def next_due(graph: Graph, now: int) -> Due | None:
-    """Return the window to close next before stream time `now` (ms) comes, None if none has ended."""
+def due_events(graph: Graph, now: int) -> Iterator[WindowEvent]:
+    """Yield the events, unstamped, that close the windows which have ended at stream time `now` (ms).
+
+    Fold each into `graph` before asking for the next.  What has ended by the graph's own clock is closed as well.
+    Raises WindowStuckError when a window is due again right after it was closed.
+    """
+    last: DueWindow | None = None
+    while (due := next_due(graph, now)) is not None:
+        if due == last:
+            raise WindowStuckError(
+                f"{due} of graph {graph.name} is due again after it was closed: this is a bug of ours"
+            )
+        last = due
+        event = close(graph, due)
+        if event is not None:
+            yield event
+
+
+def close(graph: Graph, due: DueWindow) -> WindowEvent | None:
+    """Decide what closing `due` does; None for nothing.
+
+    A decay window in which nothing faded leaves no event, yet what seemed due is due later now.  A consolidation window
+    always leaves one, however little it says: the fold counts new turns from there on.
+    """
+    if due.kind == "consolidation":
+        words, topics, merged = consolidated(graph, due.at)
+        return ConsolidationWindowClosed(
+            graph=graph.name, at=due.at, consolidated=words, topics=topics, merged=merged, **UNSTAMPED
+        )
+    gone = faded(graph, due.at)
+    if not any(gone):
+        return None
+    return DecayWindowClosed(graph=graph.name, at=due.at, concepts=gone.concepts, turns=gone.turns, **UNSTAMPED)
+
+
+def next_due(graph: Graph, now: int) -> DueWindow | None:
+    """Tell which window to close next before stream time `now` (ms), or the graph's own, comes; None if none ended."""
+    now = max(now, graph.clock)
     consolidation = _consolidation_end(graph, now)
     decay = _decay_end(graph)
     if decay <= (now - graph.settings.grace if consolidation is None else consolidation):
-        return Due("decay", decay)
-    return None if consolidation is None else Due("consolidation", consolidation)
+        return DueWindow("decay", decay)
+    return None if consolidation is None else DueWindow("consolidation", consolidation)
 
 
 def next_alarm(graph: Graph) -> int:
-    """Return the stream time (ms) before which no window of the graph is to be closed, NEVER if none ever is."""
+    """Tell the stream time (ms) before which no window of the graph is to be closed, NEVER if none ever is."""
     ends = _decay_end(graph), *_consolidation_ends(graph)
     return min(min(ends) + graph.settings.grace, NEVER)
 
 
 def _decay_end(graph: Graph) -> int:
-    """Return the end of the first open decay window in which something may have faded, ms."""
+    """Find the end of the first open decay window in which something may have faded, ms."""
     settings = graph.settings
     closed = (graph.clock - settings.grace) // settings.decay_every * settings.decay_every
     earliest = max(graph.fading.earliest(), closed + 1)
@@ -75,7 +123,7 @@ def _consolidation_end(graph: Timekeeping, now: int) -> int | None:
 
 
 def _consolidation_ends(graph: Timekeeping) -> tuple[int, ...]:
-    """Return the ends of the session window and of the tumbling one, ms; none without enough new turns."""
+    """List the ends of the session window and of the tumbling one, ms; none without enough new turns."""
     if graph.enough_at == NEVER:
         return ()
     every = graph.settings.consolidate_every
@@ -103,7 +151,7 @@ class WindowForecast:
         return cls(graph.settings, graph.clock, graph.turns, *fresh)
 
     def may_close(self, at: int) -> bool:
-        """Return whether there could be a window to close before a turn at `at` (ms)."""
+        """Tell whether there could be a window to close before a turn at `at` (ms)."""
         now, settings = max(self.clock, at), self.settings
         windows = ((time - settings.grace) // settings.decay_every for time in (now, self.clock))
         return len(set(windows)) > 1 or _consolidation_end(self, now) is not None

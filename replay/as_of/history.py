@@ -6,42 +6,41 @@
     times          ms      ms      ms             from when on the event counts, in the graph's own time
     kinds          0       1       2              UNTIMED, TIMED or WINDOW
 
-`times` of a turn, a recall or a tick is its own; of a configuration or a wish to forget, which have none, the clock
+`times` of a turn, a recall or a tick is its own; of a configuration or a request to forget, which have none, the clock
 that the graph had; of the end of a window, when it was closed: its end and the grace that was in force.
 
 A history may begin behind a `Base`, the fold of the graph's first events, where those cannot be had without reading the
 whole log (replay/as_of/store_history.py): places are then given from there on.
 
-This is the one place that says which events of a log are a graph's: what a fold of the partition accepts
-(state/log_position.py), what carries the graph's name, and what was not taken back (state/retraction.py).  Whatever rebuilds a
-graph asks here.  What was taken back never was, at any time: only who reads no further than before the undo sees it.
+What counts is what a fold of the partition accepts, what carries the graph's name (replay/accepted_events.py), and what
+was not taken back (state/retraction.py).  What was taken back never was, at any time: only who reads no further than
+before the undo sees it.
 """
 
 from __future__ import annotations
 
-import asyncio
 from array import array
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from emgas.limits import EARLIEST_MS
+from replay.accepted_events import AcceptedEvents, graph_event
 from replay.log import LogReader
-from state.errors import LogRewrittenError
 from state.events.events import (
     ConsolidationWindowClosed,
     DecayWindowClosed,
     GraphConfigured,
     GraphEvent,
     Retracted,
-    decode,
 )
 from state.events.memory_settings import PRESETS
-from state.log_position import Acceptance, LogPosition
+from state.graph.graph import Graph
+from state.log_position import LogPosition
 from state.retraction import still_counting
 
 UNTIMED, TIMED, WINDOW = range(3)
-AT_ONCE = 64  # records read without letting others in: some milliseconds
 UNKNOWN = -1  # offset of an event that was not read from the log
 
 
@@ -66,10 +65,10 @@ class History:
     takebacks   how often something was taken back: with each, places are given anew, in new lists
     """
 
-    def __init__(self, graph: str, reading: _Reading | None = None, base: Base | None = None) -> None:
+    def __init__(self, graph: str, reading: AcceptedEvents | None = None, base: Base | None = None) -> None:
         self.graph = graph
         self.base = base
-        self._reading = reading or _Reading()
+        self._reading = reading or AcceptedEvents()
         self.every: list[tuple[int, bytes]] = []
         self.takebacks = 0
         self.size = 0  # of all values, bytes
@@ -88,65 +87,67 @@ class History:
 
     @classmethod
     def of_rows(cls, graph: str, head: LogPosition, base: Base | None, values: Iterable[bytes]) -> History:
-        """Return what a store knows that stands at `head`: its events behind `base`.  The log goes on behind `head`."""
-        found = cls(graph, _Reading(head), base)
+        """Take up what a store at `head` knows: the events behind `base`.  The log is read on behind `head`."""
+        found = cls(graph, AcceptedEvents(head), base)
         for value in values:
-            event = decode(value)
-            assert isinstance(event, GraphEvent)  # noqa: S101 - only these are stored by graph
-            found._add(event, value, UNKNOWN)
+            found._add(graph_event(value), value, UNKNOWN)
         found._settle()
         return found
 
     def __len__(self) -> int:
-        """Return how many events there are."""
+        """Count the events."""
         return len(self.values)
 
     @property
     def first(self) -> int:
-        """Return the ordinal of the first event that is not in the base."""
+        """The ordinal of the first event that is not in the base."""
         return self.base.events if self.base else 0
 
     @property
     def read(self) -> int:
-        """Return how many events of the graph are known, those in the base and those that do not count among them."""
+        """How many events of the graph are known, those in the base and those that do not count among them."""
         return self.first + len(self.every)
 
     @property
     def watermark(self) -> int:
-        """Return the offset of the last record read, -1 for none."""
-        return self._reading.head.watermark
+        """The offset of the last record read, -1 for none."""
+        return self._reading.position.watermark
 
     def event(self, place: int) -> GraphEvent:
-        """Return the event at `place`."""
-        event = decode(self.values[place])
-        assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
-        return event
+        """Decode the event at `place`."""
+        return graph_event(self.values[place])
 
     def events(self) -> Iterator[GraphEvent]:
         """Yield the events, in order."""
         return (self.event(place) for place in range(len(self)))
 
-    async def read_on(self, log: LogReader, number: int, end: int | None = None) -> None:
-        """Read partition `number` of `log` from where reading stopped, to before offset `end` or to the log's end.
+    def folded(self, until: int | None = None) -> Graph:
+        """Fold the events, without a base: all of them, or those whose ordinal is less than `until`."""
+        graph = Graph(self.graph)
+        for place in range(len(self) if until is None else bisect_left(self.ordinals, until)):
+            graph.fold(self.event(place))
+        return graph
 
-        May be cancelled, and called again: what was read is kept.  Lets others in every few milliseconds.
-        Raises LogRewrittenError when the log's beginning is gone, and what `decode` and `LogPosition.after` raise.
+    async def read_on(self, log: LogReader, partition: int, end: int | None = None) -> None:
+        """Read `partition` of `log` from where reading stopped, to before offset `end` or to the log's end.
+
+        May be cancelled, and called again: what was read is kept.  Raises as `AcceptedEvents.read`.
         """
         try:
-            async for event, value in self._reading.on(log, number, end):
+            async for event, record in self._reading.read(log, partition, end):
                 if event.graph == self.graph:
-                    self._add(event, value, self.watermark)
+                    self._add(event, record.value, record.offset)
         finally:
             self._settle()
 
     def _add(self, event: GraphEvent, value: bytes, offset: int = UNKNOWN) -> None:
-        number = len(self.every)
+        ordinal = len(self.every)
         self.every.append((offset, value))
         self.size += len(value)
         if isinstance(event, Retracted):
-            self._retractions[number] = event
+            self._retractions[ordinal] = event
         else:
-            self._place(number, event)
+            self._place(ordinal, event)
 
     def _settle(self) -> None:
         """Give places anew if something was taken back since they were given."""
@@ -155,13 +156,11 @@ class History:
         self._settled, self.takebacks = len(self._retractions), self.takebacks + 1
         self._start()
         counts = still_counting(len(self.every), self._retractions, self.first)
-        for number, (_, value) in enumerate(self.every):
-            if counts[number] and number not in self._retractions:
-                event = decode(value)
-                assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
-                self._place(number, event)
+        for ordinal, (_, value) in enumerate(self.every):
+            if counts[ordinal] and ordinal not in self._retractions:
+                self._place(ordinal, graph_event(value))
 
-    def _place(self, number: int, event: GraphEvent) -> None:
+    def _place(self, ordinal: int, event: GraphEvent) -> None:
         """Give an event that counts the next place."""
         at = time_of(event)
         if isinstance(event, GraphConfigured):
@@ -176,55 +175,55 @@ class History:
             self._clock = max(self._clock, at)
             self.kinds.append(TIMED)
             self.times.append(at)
-        offset, value = self.every[number]
+        offset, value = self.every[ordinal]
         self.values.append(value)
         self.offsets.append(offset)
-        self.ordinals.append(self.first + number)
+        self.ordinals.append(self.first + ordinal)
 
 
 def time_of(event: GraphEvent) -> int | None:
-    """Return the event's time, ms; a configuration and a wish to forget have none, they count from the one before."""
+    """Tell the event's time, ms; a configuration and a request to forget have none: they count from the one before."""
     return getattr(event, "at", None)
 
 
-async def history(log: LogReader, number: int, graph: str, end: int | None = None) -> History:
-    """Return the history of a graph that lives in partition `number`, before offset `end`.  Raises as `read_on`."""
+async def history(log: LogReader, partition: int, graph: str, end: int | None = None) -> History:
+    """Read the history of a graph that lives in `partition`, before offset `end`.  Raises as `History.read_on`."""
     found = History(graph)
-    await found.read_on(log, number, end)
+    await found.read_on(log, partition, end)
     return found
 
 
-async def histories(log: LogReader, number: int, end: int | None = None) -> dict[str, History]:
-    """Return the histories of all graphs of partition `number`, by name; they are not to be read on.
+async def histories(log: LogReader, partition: int, end: int | None = None) -> dict[str, History]:
+    """Read the histories of all graphs of `partition`, by graph id; they are not to be read on.
 
     Raises as `History.read_on`.
     """
-    reading, found = _Reading(), dict[str, History]()
-    async for event, value in reading.on(log, number, end):
+    reading, found = AcceptedEvents(), dict[str, History]()
+    async for event, record in reading.read(log, partition, end):
         if event.graph not in found:
             found[event.graph] = History(event.graph, reading)
-        found[event.graph]._add(event, value, reading.head.watermark)
+        found[event.graph]._add(event, record.value, record.offset)
     for each in found.values():
         each._settle()
     return found
 
 
-async def accepted(log: LogReader, number: int, graph: str | None = None) -> AsyncIterator[GraphEvent]:
+async def counting_events(log: LogReader, partition: int, graph: str | None = None) -> AsyncIterator[GraphEvent]:
     """Yield the events that count, of one graph or of all in the partition, in order.  Raises as `History.read_on`."""
-    _, end = await log.bounds(number)
-    counts = await _counting(log, number, end)
+    _, end = await log.bounds(partition)
+    counts = await _counting(log, partition, end)
     seen: Counter[str] = Counter()
-    async for event, _ in _Reading().on(log, number, end):
+    async for event, _ in AcceptedEvents().read(log, partition, end):
         if (graph is None or event.graph == graph) and counts[event.graph][seen[event.graph]]:
             yield event
         seen[event.graph] += 1
 
 
-async def _counting(log: LogReader, number: int, end: int) -> dict[str, list[bool]]:
-    """Return of each graph's events, by ordinal, whether they count; a Retracted has done what it does."""
+async def _counting(log: LogReader, partition: int, end: int) -> dict[str, list[bool]]:
+    """Tell of each graph's events, by ordinal, whether they count; a Retracted has done what it does."""
     retractions: dict[str, dict[int, Retracted]] = defaultdict(dict)
     seen: Counter[str] = Counter()
-    async for event, _ in _Reading().on(log, number, end):
+    async for event, _ in AcceptedEvents().read(log, partition, end):
         if isinstance(event, Retracted):
             retractions[event.graph][seen[event.graph]] = event
         seen[event.graph] += 1
@@ -233,35 +232,3 @@ async def _counting(log: LogReader, number: int, end: int) -> dict[str, list[boo
         for ordinal in made:
             counts[name][ordinal] = False
     return counts
-
-
-class _Reading:
-    """How far a partition is read: `head` is that of a fold which accepted what it should."""
-
-    def __init__(self, head: LogPosition | None = None) -> None:
-        self.head = head or LogPosition()
-        self._since_yield = 0
-
-    async def on(self, log: LogReader, number: int, end: int | None) -> AsyncIterator[tuple[GraphEvent, bytes]]:
-        """Yield graph events that a fold accepts, with their values, from where reading stopped to before `end`."""
-        start, last = await log.bounds(number)
-        if start > 0 and start > self.head.watermark + 1:
-            raise LogRewrittenError(
-                f"partition {number} begins at offset {start}: the head of the log is gone, and with it the beginning "
-                "of every graph. Restore it; events must be kept for ever (retention.ms=-1)."
-            )
-        batches = log.read(number, self.head.watermark + 1, last if end is None else min(end, last))
-        try:
-            async for batch in batches:
-                for record in batch:
-                    event = decode(record.value)
-                    self.head, verdict = self.head.after(record.offset, event, record.value)
-                    if verdict is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
-                        yield event, record.value
-                    self._since_yield += 1
-                    if self._since_yield >= AT_ONCE:
-                        self._since_yield = 0
-                        await asyncio.sleep(0)
-        finally:  # a reader may hold a connection: let go of it at once when our caller is cancelled
-            if isinstance(batches, AsyncGenerator):
-                await batches.aclose()

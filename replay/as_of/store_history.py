@@ -1,11 +1,11 @@
-"""What a partition's store still knows of one graph's past (state/store/pages.py): enough for moments not long ago.
+"""What a partition's store still knows of one graph's past (state/store/pages.py): enough for times not long ago.
 
     rows     texts of turns │ every row ──────────────────── now        as in state/store/pages.py: b, m and s are
              0 ──────────── b ─────────── m ───── s                     snapshots, and what lies before b cannot be
     history  its base       │ its places ──────────────────             taken back any more; no `b`: every row is there
 
 So the log, which holds all graphs of a partition, need not be read for it; what came after the store is read behind its
-head.  The store is only read, and must show one moment throughout: one that is opened read-only does.
+head.  The store is only read, and must not change meanwhile: one that is opened read-only does not.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from state.store import store as layout
 from state.store.store import HEAD, Store
 
 
-class Kept(NamedTuple):
+class StoreHistory(NamedTuple):
     """A history, and folds of its first places: how many places, and the packed graph; ascending."""
 
     history: History
     folds: list[tuple[int, bytes]]
 
 
-def kept(store: Store, graph: str) -> Kept | None:
-    """Return what `store` knows of a graph, None if that is not enough to begin with: then the log has to be read.
+def store_history(store: Store, graph_id: str) -> StoreHistory | None:
+    """Read what `store` knows of a graph; None if that is not enough to begin with: then the log has to be read.
 
     Raises StoreCorruptError, WrongLayoutError, UnreadableEventError.
     """
-    head, count = store.get(HEAD), store.get(layout.count_key(graph))
+    head, count = store.get(HEAD), store.get(layout.count_key(graph_id))
     if head is None or count is None:
         return None
-    rows = {layout.of_number(key[-8:]): value for key, value in _events(store, graph)}
+    rows = {layout.of_number(key[-8:]): value for key, value in _events(store, graph_id)}
     try:
-        base = _base(store, graph, rows)
+        base = _base(store, graph_id, rows)
         later = [rows[ordinal] for ordinal in range(base.events if base else 0, layout.of_number(count))]
     except (ValueError, KeyError):  # another version packed it, or some of the rows are not here
         return None
-    history = History.of_rows(graph, LogPosition.of_bytes(head), base, later)
-    return Kept(history, [] if history.takebacks else list(_folds(store, graph, history)))
+    history = History.of_rows(graph_id, LogPosition.of_bytes(head), base, later)
+    return StoreHistory(history, [] if history.takebacks else list(_folds(store, graph_id, history)))
 
 
-def _events(store: Store, graph: str) -> list[tuple[bytes, bytes]]:
-    return list(store.scan(layout.event_prefix(graph), layout.event_prefix(graph)))
+def _events(store: Store, graph_id: str) -> list[tuple[bytes, bytes]]:
+    return list(store.scan(layout.event_prefix(graph_id), layout.event_prefix(graph_id)))
 
 
-def _base(store: Store, graph: str, rows: Mapping[int, bytes]) -> Base | None:
-    stored = store.get(layout.base_key(graph))
+def _base(store: Store, graph_id: str, rows: Mapping[int, bytes]) -> Base | None:
+    stored = store.get(layout.base_key(graph_id))
     if stored is None:
         return None
     packed = stored[8:]
@@ -64,8 +64,8 @@ def _base(store: Store, graph: str, rows: Mapping[int, bytes]) -> Base | None:
     return Base(held.events, packed, held.clock, held.settings.grace, texts)
 
 
-def _folds(store: Store, graph: str, history: History) -> Iterator[tuple[int, bytes]]:
-    for key in (layout.mark_key(graph), layout.snapshot_key(graph)):
+def _folds(store: Store, graph_id: str, history: History) -> Iterator[tuple[int, bytes]]:
+    for key in (layout.mark_key(graph_id), layout.snapshot_key(graph_id)):
         stored = store.get(key)
         if stored and layout.of_number(stored) > history.first:
             with contextlib.suppress(ValueError):

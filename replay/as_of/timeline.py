@@ -28,7 +28,7 @@ class Line:
 
     @property
     def peak(self) -> float:
-        """Return the greatest strength that was sampled, 0 if the concept lived only between two samples."""
+        """The greatest strength that was sampled, 0 if the concept lived only between two samples."""
         return max((strength for strength in self.strengths if strength is not None), default=0.0)
 
 
@@ -43,16 +43,16 @@ class Timeline:
 
 
 async def timeline(
-    log: LogReader, number: int, graph: str, *, points: int = 60, named: Sequence[str] = (), strongest: int = 8
+    log: LogReader, partition: int, graph: str, *, points: int = 60, named: Sequence[str] = (), strongest: int = 8
 ) -> Timeline | None:
-    """Return the timeline of a graph that lives in partition `number` of `log`, None if nothing ever happened in it.
+    """Draw the timeline of a graph that lives in `partition` of `log`; None if nothing ever happened in it.
 
     points     samples, evenly spaced from the first event to the last
     named      concepts, by id or as they were written; without any, the `strongest` ones by their peak, without marks
 
     Raises as `History.read_on`.
     """
-    events = list((await history(log, number, graph)).events())
+    events = list((await history(log, partition, graph)).events())
     times = _times(events, points)
     if not times:
         return None
@@ -66,7 +66,7 @@ async def timeline(
 
 
 def _asked_for(lines: Mapping[str, Line], wanted: Mapping[str, str], points: int) -> list[Line]:
-    """Return the line of each wanted concept; an empty one if it only lived between two samples."""
+    """Pick the line of each wanted concept; an empty one if it only lived between two samples."""
     return [lines.get(name) or Line(name, name, [None] * points) for name in dict.fromkeys(wanted.values())]
 
 
@@ -76,7 +76,7 @@ def _strongest(lines: Mapping[str, Line], count: int) -> list[Line]:
 
 
 def _times(events: Iterable[GraphEvent], points: int) -> list[int]:
-    """Return at most `points` times, evenly spaced over the events, the first and the last among them."""
+    """Choose at most `points` times, evenly spaced over the events, the first and the last among them."""
     moments = [at for event in events if (at := time_of(event)) is not None]
     if not moments:
         return []
@@ -85,7 +85,7 @@ def _times(events: Iterable[GraphEvent], points: int) -> list[int]:
 
 
 def _meant(events: Iterable[GraphEvent], named: Iterable[str]) -> dict[str, str]:
-    """Return name → concept id, for the names that are the id or a surface form of a concept that ever was."""
+    """Map names to concept ids, for the names that are the id or a surface form of a concept that ever was."""
     found = [concept for event in events if isinstance(event, TurnRecorded) for concept in event.concepts]
     forms = {concept.label.casefold(): concept.id for concept in found} | {concept.id: concept.id for concept in found}
     return {name: forms.get(name) or forms[name.casefold()] for name in named if {name, name.casefold()} & forms.keys()}
@@ -108,7 +108,7 @@ class _Trace:
         self._graph.fold(event)
 
     def lines(self) -> dict[str, Line]:
-        """Take what is left of the samples; return the line of every concept that was sampled."""
+        """Take what is left of the samples; give the line of every concept that was sampled."""
         self._sample_before(self._times[-1] + 1)
         return {name: Line(name, self._labels[name], _filled(found)) for name, found in self._strengths.items()}
 

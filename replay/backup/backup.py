@@ -15,9 +15,7 @@ from replay.backup.lines import (
     BEGIN,
     LINE_BYTES,
     TRAILER,
-    BackupDamagedError,
     Header,
-    NoBackupError,
     Stored,
     header_line,
     header_of,
@@ -29,6 +27,7 @@ from replay.backup.lines import (
     telling,
     trailer_line,
 )
+from replay.errors import BackupDamagedError, NoBackupError
 from replay.log import LogReader
 
 FLUSH_BYTES = 1024 * 1024  # written between two flushes: what a killed export does again
@@ -65,7 +64,7 @@ async def write(log: LogReader, file: IO[bytes], new: Header, observe: Callable[
 
 
 def _begun(file: IO[bytes], new: Header) -> Header:
-    """Return the header of the export that was begun in `file`, `new` if none was; leave `file` at its beginning."""
+    """Read the header of the export that was begun in `file`, `new` if none was; leave `file` at its beginning."""
     first = file.readline(LINE_BYTES)
     file.seek(0)
     if not first.endswith(b"\n"):
@@ -88,12 +87,12 @@ async def _records(log: LogReader, header: Header) -> AsyncIterator[Stored]:
     """Yield the records of a log that belong into a backup."""
     key = header.graph.encode() if header.graph is not None else None
     mine = None if header.graph is None else partition_of(header.graph, len(header.bounds))
-    for number, (first, end) in enumerate(header.bounds):
-        if mine in (None, number):
-            async for batch in log.read(number, first, end):
+    for partition, (first, end) in enumerate(header.bounds):
+        if mine in (None, partition):
+            async for batch in log.read(partition, first, end):
                 for record in batch:
                     if key in (None, record.key):
-                        yield Stored(number, record)
+                        yield Stored(partition, record)
 
 
 class _Resumed:

@@ -25,9 +25,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from emgas.errors import EmgasError, InvalidMessageError
+from emgas.errors import InvalidMessageError
 from emgas.times import datetime_of, milliseconds
 from emgas.wire import Record
+from replay.errors import BackupDamagedError, NoBackupError
 
 LINE_BYTES = 32 * 1024 * 1024  # the largest record, in base64, and room for the rest
 MOST_PARTITIONS = 10_000  # a memory with as many may be born of what a header says
@@ -35,14 +36,6 @@ HEADER, TRAILER = "io.emgas.backup.v1", "io.emgas.backup-end.v1"
 BEGIN = b'{"specversion":"1.0","id":"'
 _CHECK = re.compile(rb',"emgascheck":"[0-9a-f]{16}"\}\n')
 _CHECK_BYTES = len(b',"emgascheck":""}\n') + 16
-
-
-class NoBackupError(EmgasError):
-    """The file is no backup, or not one of this log.  Operator action: name another file."""
-
-
-class BackupDamagedError(EmgasError):
-    """A line is not as it was written, or lines are missing.  Operator action: use another copy."""
 
 
 class Header(NamedTuple):
@@ -68,7 +61,7 @@ class Stored(NamedTuple):
 
 
 def seal(running: Any, opened: bytes) -> bytes:
-    """Return what closes a line that begins with `opened`; `running`, a sha256, takes in both."""
+    """Compute what closes a line that begins with `opened`; `running`, a sha256, takes in both."""
     running.update(opened)
     closing: bytes = b',"emgascheck":"%b"}\n' % running.hexdigest()[:16].encode()
     running.update(closing)
@@ -76,26 +69,26 @@ def seal(running: Any, opened: bytes) -> bytes:
 
 
 def header_line(header: Header) -> bytes:
-    """Return a backup's first line, without its check."""
+    """Write a backup's first line, without its check."""
     data = {"prefix": header.prefix, "graph": header.graph, "bounds": header.bounds, "version": header.version}
     identity = f"{header.prefix}/backup/{header.began}"
     return orjson.dumps({**_envelope(header, identity, HEADER), "time": _time(header.began), "data": data})[:-1]
 
 
 def trailer_line(header: Header, records: int, digest: str) -> bytes:
-    """Return a backup's last line, without its check; `digest`: of all lines before."""
+    """Write a backup's last line, without its check; `digest`: of all lines before."""
     identity = f"{header.prefix}/backup/{header.began}/end"
     return orjson.dumps({**_envelope(header, identity, TRAILER), "data": {"count": records, "sha256": digest}})[:-1]
 
 
 def record_line(header: Header, stored: Stored) -> bytes:
-    """Return a record's line, without its check."""
-    number, record = stored
+    """Write a record's line, without its check."""
+    partition, record = stored
     kind, readable = _kind(record.value)
-    event = _envelope(header, f"{header.prefix}/{number}/{record.offset}", kind)
+    event = _envelope(header, f"{header.prefix}/{partition}/{record.offset}", kind)
     event |= _stamp(record.timestamp) | _key(record.key)
     event |= {"datacontenttype": "application/json" if readable else "application/octet-stream"}
-    event |= {"emgaspartition": number, "emgasoffset": record.offset}
+    event |= {"emgaspartition": partition, "emgasoffset": record.offset}
     if record.headers:
         event["emgasheaders"] = orjson.dumps([[name, _base64(value)] for name, value in record.headers]).decode()
     if readable:
@@ -108,7 +101,7 @@ def _envelope(header: Header, identity: str, kind: str) -> dict[str, Any]:
 
 
 def _kind(value: bytes) -> tuple[str, bool]:
-    """Return the type of the event that a record holds, and whether its value survives being read and written."""
+    """Name the type of the event that a record holds, and tell whether its value survives being read and written."""
     try:
         event = orjson.loads(value)
         readable = orjson.dumps(event) == value
@@ -143,12 +136,12 @@ def _base64(value: bytes) -> str:
 
 
 def is_backup(first: bytes) -> bool:
-    """Return whether a file that begins with `first` is a backup."""
+    """Tell whether a file that begins with `first` is a backup."""
     return first.startswith(BEGIN) and f'"type":"{HEADER}"'.encode() in first.partition(b"\n")[0]
 
 
 def header_of(line: bytes) -> Header:
-    """Return what a backup's first line says.  Raises NoBackupError, BackupDamagedError."""
+    """Read a backup's first line.  Raises NoBackupError, BackupDamagedError."""
     if not is_backup(line):
         raise NoBackupError("the file is no backup of EMGAS: its first line is not the header of one")
     running = hashlib.sha256()
@@ -163,7 +156,7 @@ def header_of(line: bytes) -> Header:
 
 
 def opened_line(line: bytes, number: int, running: Any) -> dict[str, Any]:
-    """Return what a line holds; `running` is the sha256 of all lines before, and takes it in."""
+    """Check a line and read what it holds; `running` is the sha256 of all lines before, and takes it in."""
     opened, check = line[:-_CHECK_BYTES], line[-_CHECK_BYTES:]
     if not line.endswith(b"\n") and _CHECK.fullmatch(check) is None:
         raise BackupDamagedError(
@@ -179,9 +172,9 @@ def opened_line(line: bytes, number: int, running: Any) -> dict[str, Any]:
 
 
 def stored_in(event: dict[str, Any], header: Header) -> Stored:
-    """Return the record that an event describes.  Raises KeyError, TypeError, ValueError."""
-    number, offset = _offset(event["emgaspartition"]), _offset(event["emgasoffset"])
-    first, end = header.bounds[number]
+    """Read the record that an event describes.  Raises KeyError, TypeError, ValueError."""
+    partition, offset = _offset(event["emgaspartition"]), _offset(event["emgasoffset"])
+    first, end = header.bounds[partition]
     if not first <= offset < end:
         raise ValueError
     key = event["subject"].encode() if "subject" in event else None
@@ -189,12 +182,12 @@ def stored_in(event: dict[str, Any], header: Header) -> Stored:
     value = orjson.dumps(event["data"]) if "data" in event else _bytes(event["data_base64"])
     at = milliseconds(_text(event["time"])) if "time" in event else _whole(event["emgastimestamp"])
     headers = tuple((_text(name), _bytes(text)) for name, text in orjson.loads(event.get("emgasheaders", "[]")))
-    return Stored(number, Record(offset, at, key, value, headers))
+    return Stored(partition, Record(offset, at, key, value, headers))
 
 
 @contextmanager
 def telling(number: int) -> Iterator[None]:
-    """Whatever is wrong inside, line `number` is: raise BackupDamagedError."""
+    """Raise BackupDamagedError for line `number`, whatever is wrong inside."""
     try:
         yield
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, InvalidMessageError):

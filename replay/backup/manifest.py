@@ -14,10 +14,10 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from emgas.errors import HaltedError
 from emgas.times import datetime_of
+from replay.accepted_events import read_records
+from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
-from replay.rebuild.rebuild import records
 from state.log_position import LogPosition
 from state.partition import Partition
 from state.store import store as layout
@@ -25,10 +25,6 @@ from state.store.rocksdb import RocksStore
 from state.store.store import HEAD
 
 FORMAT: Final = 1
-
-
-class SnapshotRefusedError(HaltedError):
-    """A snapshot is not what its manifest says, or not of this log.  Operator action: remove it."""
 
 
 class File(BaseModel):
@@ -71,30 +67,30 @@ class Manifest(BaseModel):
 
     @property
     def name(self) -> str:
-        """Return the name of the snapshot's directory: later states sort behind earlier ones."""
+        """The name of the snapshot's directory: later states sort behind earlier ones."""
         created, ms = datetime_of(self.created_at), self.created_at % 1000
         return f"{self.watermark:016d}-{created:%Y%m%dT%H%M%S}{ms:03d}Z"
 
     @property
     def title(self) -> str:
-        """Return what a snapshot is called in messages."""
+        """What the snapshot is called in messages."""
         return titled(self.partition, self.name)
 
     @property
     def bytes(self) -> int:
-        """Return how large all files are."""
+        """The size of all files."""
         return sum(file.bytes for file in self.files.values())
 
 
 def titled(partition: int, name: str) -> str:
-    """Return what a snapshot is called in messages."""
+    """Name a snapshot, for messages."""
     return f"snapshot {name} of partition {partition}"
 
 
 async def described(log: LogReader, partition: int, prefix: str, checkpoint: Path, now: int) -> Manifest:
-    """Return the manifest of a checkpoint of partition `partition`, which was folded from `log`; `now` in ms.
+    """Describe a checkpoint of `partition`, which was folded from `log`; `now` in ms.
 
-    Raises StoreCorruptError when the checkpoint cannot be read, SnapshotRefusedError when the log is not the one it is of.
+    Raises StoreCorruptError when the checkpoint cannot be read, SnapshotRefusedError when it is of another log.
     """
     head, keys = await asyncio.to_thread(_held, checkpoint)
     files = await asyncio.to_thread(_hashed, checkpoint)
@@ -122,7 +118,7 @@ async def described(log: LogReader, partition: int, prefix: str, checkpoint: Pat
 
 
 def _held(directory: Path) -> tuple[LogPosition, int]:
-    """Return the head of a store, and how many keys it holds."""
+    """Read the head of a store, and count its keys."""
     with closing(RocksStore(directory, read_only=True)) as store:
         head = store.get(HEAD)
         return LogPosition.of_bytes(head) if head is not None else LogPosition(), store.count()
@@ -138,12 +134,12 @@ def _hash(path: Path) -> File:
 
 
 async def _fingerprints(log: LogReader, partition: int, watermark: int) -> tuple[str, str]:
-    """Return the sha256 of the log's first record and of that at the watermark; "" for one that is not there."""
+    """Hash the log's first record (sha256) and that at the watermark; "" for one that is not there."""
     start, end = await log.bounds(partition)
     found = {0: "", watermark: ""}
     for offset in found:
         if start <= offset < end:
-            async for record in records(log, partition, offset, offset + 1):
+            async for record in read_records(log, partition, offset, offset + 1):
                 found[offset] = hashlib.sha256(record.value).hexdigest()
     return found[0], found[watermark]
 

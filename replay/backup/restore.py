@@ -2,7 +2,7 @@
 
     pass 1   every line is checked, every event is folded as far as the head, and what the log holds is compared
     pass 2   what the log lacks is appended, at the offsets that it had: events name offsets
-    then     one Claim per partition says that the sources start anew (state/log_position.py): `turns` is another topic now
+    then     one Claim per partition says that the sources start anew (state/log_position.py): `turns` is another topic
 
 Nothing is appended before pass 1 has come to its end.  A restore that was killed is started again.  Where the log goes
 on behind the backup, there is nothing to do: it is the log that was backed up, or one that was restored before.  Where
@@ -13,20 +13,22 @@ taken back since would come back.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from itertools import groupby
 from typing import IO, NamedTuple, Protocol
 
 import orjson
 
-from emgas.errors import EmgasError, HaltedError, InvalidMessageError
+from emgas.errors import HaltedError, InvalidMessageError
 from emgas.importers.lines import BadLine, Item
 from emgas.messages.turns import Turn
 from emgas.validation import build
 from emgas.wire import Record
+from replay.accepted_events import read_records
 from replay.backup.backup import records
 from replay.backup.lines import LINE_BYTES, Header, header_of
+from replay.errors import NotRestorableError
 from replay.log import LogReader
 from state.events.events import Claim, decode, encode
 from state.log_position import LogPosition
@@ -36,10 +38,6 @@ AS_TURNS = "`emgas import --turns FILE` publishes its turns into any memory inst
 Observe = Callable[[], object]
 
 
-class NotRestorableError(EmgasError):
-    """A backup cannot become this log.  Operator action: an empty log with as many partitions, or `--turns`."""
-
-
 class WritableLog(LogReader, Protocol):
     """The topic `events` of a memory in which no worker lives."""
 
@@ -47,7 +45,7 @@ class WritableLog(LogReader, Protocol):
         """Append records as they are, but for their offsets; return theirs once all are acknowledged."""
 
     async def sources(self, partition: int) -> int:
-        """Return the offset after the last record of the memory's topic `turns`."""
+        """Look up the offset after the last record of the memory's topic `turns`."""
 
 
 class Restored(NamedTuple):
@@ -62,7 +60,8 @@ async def restore(
 ) -> Restored:
     """Restore the backup in `file`, which can be rewound, into `log`; `now`, ms, is the time of the claims.
 
-    `observe` is called for each record, twice.  Raises NoBackupError, BackupDamagedError, NotRestorableError, TransportError.
+    `observe` is called for each record, twice.
+    Raises NoBackupError, BackupDamagedError, NotRestorableError, TransportError.
     """
     header = restorable(file)
     if await log.partitions() != len(header.bounds):
@@ -70,22 +69,24 @@ async def restore(
             f"the backup has {len(header.bounds)} partitions and the topic has {await log.partitions()}: restore it "
             f"under a prefix, or in a data directory, with as many; {AS_TURNS}"
         )
-    ends = [(await log.bounds(number))[1] for number in range(len(header.bounds))]
+    ends = [(await log.bounds(partition))[1] for partition in range(len(header.bounds))]
     heads = await _check(file, log, header, ends, observe)
     appended = 0
-    for number, ours in _by_partition(file, observe):
-        appended += await _append(log, number, (record for record in ours if record.offset >= ends[number]))
-    for number, (_, end) in enumerate(header.bounds):
-        if ends[number] < end or (ends[number] == end and await log.sources(number) <= heads[number].source):
+    for partition, ours in _by_partition(file, observe):
+        appended += await _append(log, partition, (record for record in ours if record.offset >= ends[partition]))
+    for partition, (_, end) in enumerate(header.bounds):
+        there, accounted_for = ends[partition], heads[partition].source
+        if there < end or (there == end and await log.sources(partition) <= accounted_for):
             claim = Claim(writer="import", partitions=len(header.bounds), nonce=nonce(), anew=True)
-            await _put(log, number, [Record(end, now, None, encode(claim))])
+            await _put(log, partition, [Record(end, now, None, encode(claim))])
     return Restored(appended, sum(end for _, end in header.bounds) - appended)
 
 
 def turns(file: IO[bytes]) -> Iterator[Item]:
     """Yield the turns that a backup's events recorded, once the whole file was found undamaged.
 
-    What was forgotten since is among them; settings, recalls and topics are not.  Raises NoBackupError, BackupDamagedError.
+    What was forgotten since is among them; settings, recalls and topics are not.
+    Raises NoBackupError, BackupDamagedError.
     """
     header_of(file.readline(LINE_BYTES))
     file.seek(0)
@@ -109,7 +110,7 @@ def _turn(line: int, value: bytes) -> Item | None:
 
 
 def restorable(file: IO[bytes]) -> Header:
-    """Return the header of the backup in `file`.  Raises NoBackupError, BackupDamagedError, NotRestorableError."""
+    """Read the header of the backup in `file`.  Raises NoBackupError, BackupDamagedError, NotRestorableError."""
     header = header_of(file.readline(LINE_BYTES))
     if header.graph is not None:
         raise NotRestorableError(
@@ -121,8 +122,8 @@ def restorable(file: IO[bytes]) -> Header:
 def _by_partition(file: IO[bytes], observe: Observe) -> Iterator[tuple[int, Iterator[Record]]]:
     """Yield each partition that has records, with its records."""
     file.seek(0)
-    for number, stored in groupby(records(file), lambda each: each.partition):
-        yield number, _observed((each.record for each in stored), observe)
+    for partition, stored in groupby(records(file), lambda each: each.partition):
+        yield partition, _observed((each.record for each in stored), observe)
 
 
 def _observed(ours: Iterable[Record], observe: Observe) -> Iterator[Record]:
@@ -134,14 +135,16 @@ def _observed(ours: Iterable[Record], observe: Observe) -> Iterator[Record]:
 async def _check(
     file: IO[bytes], log: LogReader, header: Header, ends: Sequence[int], observe: Observe
 ) -> list[LogPosition]:
-    """Return where folds of the backup's partitions end.
+    """Check the whole backup, and compare it with `log`; give the positions of folds of its partitions.
 
-    Raises NotRestorableError unless it is a log that a worker can live with, and `log` holds a beginning of it or all of it.
+    Raises NotRestorableError unless it is a log that a worker can live with, and `log` holds a beginning of it, or all.
     """
     heads = [LogPosition()] * len(header.bounds)
-    for number, ours in _by_partition(file, observe):
-        async with aclosing(_read(log, number, min(ends[number], header.bounds[number][1]))) as theirs:
-            heads[number] = await _check_partition(number, len(header.bounds), ours, theirs)
+    for partition, ours in _by_partition(file, observe):
+        async with aclosing(
+            read_records(log, partition, 0, min(ends[partition], header.bounds[partition][1]))
+        ) as theirs:
+            heads[partition] = await _check_partition(partition, len(header.bounds), ours, theirs)
     if any(first or head.watermark + 1 != end for head, (first, end) in zip(heads, header.bounds, strict=True)):
         raise NotRestorableError(
             f"the backup lacks the head of the log, or has gaps: it cannot be a log again; {AS_TURNS}"
@@ -150,9 +153,9 @@ async def _check(
 
 
 async def _check_partition(
-    number: int, partitions: int, ours: Iterable[Record], theirs: AsyncIterator[Record]
+    partition: int, partitions: int, ours: Iterable[Record], theirs: AsyncIterator[Record]
 ) -> LogPosition:
-    """Return where a fold of what the backup has of a partition ends; of one with a gap, where it begins."""
+    """Fold what the backup has of a partition and give the position at its end; with a gap, that before all."""
     head = LogPosition()
     for expected, record in enumerate(ours):
         if record.offset != expected:
@@ -160,45 +163,39 @@ async def _check_partition(
         try:
             head, _ = head.after(record.offset, decode(record.value), record.value)
         except HaltedError as error:
-            told = f"the backup's event at offset {record.offset} of partition {number} cannot be folded: {error}"
+            told = f"the backup's event at offset {record.offset} of partition {partition} cannot be folded: {error}"
             raise NotRestorableError(told) from error
         there = await anext(theirs, None)
         if there is not None and (there.offset, there.key, there.value) != (record.offset, record.key, record.value):
             raise NotRestorableError(
-                f"partition {number} of the topic holds something else than the backup at offset {there.offset}: it is "
-                f"another memory. Restore under another prefix, or in another data directory; {AS_TURNS}"
+                f"partition {partition} of the topic holds something else than the backup at offset {there.offset}: it "
+                f"is another memory. Restore under another prefix, or in another data directory; {AS_TURNS}"
             )
     if head.partitions not in (0, partitions):
         raise NotRestorableError(
-            f"partition {number} is of a topic with {head.partitions} partitions, not {partitions}; {AS_TURNS}"
+            f"partition {partition} is of a topic with {head.partitions} partitions, not {partitions}; {AS_TURNS}"
         )
     return head
 
 
-async def _read(log: LogReader, number: int, end: int) -> AsyncGenerator[Record, None]:
-    if end > 0:
-        async for batch in log.read(number, 0, end):
-            for record in batch:
-                yield record
-
-
-async def _append(log: WritableLog, number: int, ours: Iterable[Record]) -> int:
-    """Append records in batches; return how many they were."""
+async def _append(log: WritableLog, partition: int, ours: Iterable[Record]) -> int:
+    """Append records in batches; count them."""
     batch: list[Record] = []
     size = count = 0
     for record in ours:
         batch.append(record)
         size, count = size + len(record.value), count + 1
         if len(batch) >= BATCH_RECORDS or size >= BATCH_BYTES:
-            await _put(log, number, batch)
+            await _put(log, partition, batch)
             batch, size = [], 0
-    await _put(log, number, batch)
+    await _put(log, partition, batch)
     return count
 
 
-async def _put(log: WritableLog, number: int, batch: Sequence[Record]) -> None:
-    offsets = await log.append(number, batch) if batch else []
+async def _put(log: WritableLog, partition: int, batch: Sequence[Record]) -> None:
+    offsets = await log.append(partition, batch) if batch else []
     if offsets != [record.offset for record in batch]:
         raise NotRestorableError(
-            f"somebody else writes to partition {number} of the topic: stop the workers, and restore under a new prefix"
+            f"somebody else writes to partition {partition} of the topic: stop the workers, and restore under a new "
+            "prefix"
         )

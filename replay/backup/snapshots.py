@@ -26,9 +26,9 @@ from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 from fsspec.implementations.local import LocalFileSystem  # type: ignore[import-untyped]
 from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[import-untyped]
 
-from emgas.errors import TransportError
 from emgas.times import DAY_MS, datetime_of
-from replay.backup.manifest import FORMAT, File, Manifest, SnapshotRefusedError, check_held, check_log, titled
+from replay.backup.manifest import FORMAT, File, Manifest, check_held, check_log, titled
+from replay.errors import NoSuchPlaceError, SnapshotRefusedError, SnapshotsUnreachableError
 from replay.log import LogReader
 from replay.rebuild.rebuild import graph_from
 from state.errors import StoreCorruptError, WrongLayoutError
@@ -43,14 +43,6 @@ _PART: Final = MANIFEST + ".part"
 _NAME = re.compile(r"\d{16}-\d{8}T\d{9}Z")
 _CHUNK = 1 << 20
 T = TypeVar("T")
-
-
-class SnapshotsUnreachableError(TransportError):
-    """Where snapshots are kept cannot be reached.  Operator action: look at EMGAS_SNAPSHOTS, and at what it names."""
-
-
-class NoSuchPlaceError(SnapshotsUnreachableError):
-    """What is named is no directory and no URL that works here.  Operator action: correct it or install its package."""
 
 
 class Snapshots:
@@ -73,7 +65,7 @@ class Snapshots:
 
     @property
     def outlast(self) -> bool:
-        """Return whether snapshots are still there when this process has ended."""
+        """Whether snapshots are still there when this process has ended."""
         return not isinstance(self._files, MemoryFileSystem)
 
     def check_writable(self) -> None:
@@ -93,16 +85,16 @@ class Snapshots:
             self._files.mv(f"{place}/{_PART}", f"{place}/{MANIFEST}")
 
     def partitions(self) -> list[int]:
-        """Return the partitions of which there are snapshots, ascending."""
+        """List the partitions of which there are snapshots, ascending."""
         return sorted(int(name) for name in self._entries(self._base) if name.isdigit())
 
     def names(self, partition: int) -> list[str]:
-        """Return the names of a partition's finished snapshots, the newest first."""
+        """List the names of a partition's finished snapshots, the newest first."""
         with _reaching(self.root):
             return [name for name in self._all(partition) if self._files.exists(self._at(partition, name, MANIFEST))]
 
     def manifest(self, partition: int, name: str) -> Manifest:
-        """Return a snapshot's manifest.  Raises SnapshotRefusedError for one that cannot be."""
+        """Read a snapshot's manifest.  Raises SnapshotRefusedError for one that cannot be."""
         with _reaching(self.root), _refusing(partition, name):
             manifest = Manifest.model_validate_json(self._files.cat_file(self._at(partition, name, MANIFEST)))
             if (manifest.format, manifest.layout) != (FORMAT, layout.LAYOUT):
@@ -145,7 +137,7 @@ class Snapshots:
 
     @contextlib.contextmanager
     def opened(self, manifest: Manifest) -> Iterator[RocksStore]:
-        """Give a snapshot's store to read from: where it lies if that is a local directory, else a copy of it.
+        """Open a snapshot's store to read from: where it lies if that is a local directory, else a copy of it.
 
         The copy is checked as by `fetch`; in its place, RocksDB checks what is read.  Raises SnapshotRefusedError.
         """
@@ -159,7 +151,7 @@ class Snapshots:
             yield store
 
     def retain(self, partition: int, count: int, now: int) -> list[str]:
-        """Remove all but the newest `count` of a partition's snapshots, and unfinished old ones; return their names."""
+        """Remove all but the newest `count` of a partition's snapshots, and unfinished old ones; give their names."""
         finished = self.names(partition)
         old = f"{datetime_of(now - UNFINISHED_MS):%Y%m%dT%H%M%S}"
         left = [name for name in self._all(partition) if name not in finished and _time_of(name) < old]
@@ -193,7 +185,7 @@ class Snapshots:
 
 
 def _time_of(name: str) -> str:
-    """Return when a snapshot was made, as text that sorts; its watermark may be of a log that was replaced."""
+    """Tell when a snapshot was made, as text that sorts; its watermark may be of a log that was replaced."""
     return name.partition("-")[2]
 
 
@@ -203,7 +195,7 @@ Refused = Callable[[str], None]
 async def restore(
     snapshots: Snapshots, partition: int, log: LogReader, into: Path, refused: Refused
 ) -> Manifest | None:
-    """Copy the newest snapshot of a partition that holds good to `into`; return its manifest, None if there is none.
+    """Copy the newest snapshot of a partition that holds good to `into`; give its manifest, None if there is none.
 
     `refused` is told of every one that does not, by name, and why.  Raises SnapshotsUnreachableError.
     """
@@ -225,7 +217,7 @@ class Loaded(NamedTuple):
 async def graph_of(
     snapshots: Snapshots, partition: int, log: LogReader, name: str, end: int, refused: Refused
 ) -> Loaded:
-    """Return a graph as of offset `end` from the newest snapshot that holds good, or from the log alone without one.
+    """Load a graph as of offset `end` from the newest snapshot that holds good, or from the log alone without one.
 
     Raises as `replay.rebuild.refold`, SnapshotsUnreachableError.
     """
@@ -243,7 +235,7 @@ async def graph_of(
 async def _newest(
     snapshots: Snapshots, partition: int, log: LogReader, use: Callable[[Manifest], Awaitable[T]], refused: Refused
 ) -> T | None:
-    """Return what becomes of the newest snapshot that is of `log` and that `use` does not refuse."""
+    """Use the newest snapshot that is of `log` and that `use` does not refuse; None without one."""
     for name in await asyncio.to_thread(snapshots.names, partition):
         try:
             manifest = await asyncio.to_thread(snapshots.manifest, partition, name)

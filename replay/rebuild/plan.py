@@ -3,7 +3,7 @@
     DIR/plan.json    {"format", "prefix", "ends", "graph", "at"}     written first, at once
     DIR/0, DIR/1, …  one store per partition (state/store/store.py); each knows how far it is
 
-The log may grow while it is folded again: the ends are those of the moment when the rebuild began.
+The log may grow while it is folded again: the ends are those of when the rebuild began.
 """
 
 from __future__ import annotations
@@ -15,16 +15,12 @@ from typing import Final
 
 import orjson
 
-from emgas.errors import HaltedError
+from replay.errors import NotThisRebuildError
 from replay.log import LogReader
 
 FILE: Final = "plan.json"
 FORMAT: Final = 1
 _PART: Final = FILE + ".part"
-
-
-class NotThisRebuildError(HaltedError):
-    """A directory holds something else than the rebuild that is asked for.  Operator action: give a new directory."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class Plan:
     at: int | None = None
 
     def agreed(self, directory: Path) -> Plan:
-        """Return the plan to follow in `directory`: the one begun there, or this one, which is then kept there.
+        """Agree on the plan to follow in `directory`: the one begun there, or this one, which is then kept there.
 
         Raises NotThisRebuildError for a directory of another rebuild, of something else, or that cannot be made.
         """
@@ -86,6 +82,6 @@ def _read(directory: Path) -> Plan:
 async def planned(
     log: LogReader, prefix: str, partitions: int, graph: str | None, at: int | None, offset: int | None
 ) -> Plan:
-    """Return the plan to fold what `log` holds now; `offset`: only what lies before it, in each partition."""
-    ends = [(await log.bounds(number))[1] for number in range(partitions)]
+    """Plan to fold what `log` holds now; `offset`: only what lies before it, in each partition."""
+    ends = [(await log.bounds(partition))[1] for partition in range(partitions)]
     return Plan(prefix, tuple(ends if offset is None else (min(end, offset) for end in ends)), graph, at)

@@ -14,12 +14,13 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from emgas.wire import Record, partition_of
+from replay.accepted_events import AcceptedEvents, end_behind, read_records
+from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, histories, history
-from replay.as_of.moment import AsOf
 from replay.log import LogReader
 from replay.rebuild.plan import Plan
 from state.errors import LogRewrittenError, UnreadableEventError
-from state.events.events import Claim, GraphData, decode, encode
+from state.events.events import Claim, decode, encode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
@@ -32,23 +33,24 @@ _LOOKED_BACK = 100  # records
 Observe = Callable[[Folded], None]
 
 
-async def refold(log: LogReader, number: int, end: int, store: Store, observe: Observe | None = None) -> Partition:
-    """Fold partition `number` of `log` into `store`, from the store's watermark up to before offset `end`.
+async def refold(log: LogReader, partition: int, end: int, store: Store, observe: Observe | None = None) -> Partition:
+    """Fold `partition` of `log` into `store`, from the store's watermark up to before offset `end`.
 
     A store that was filled in part goes on where it stopped.  `observe` is shown every record as it was folded, which
-    takes longer: they are folded one by one.  Raises LogRewrittenError when the log no longer holds what the store needs
-    next, or another record than the store folded last, and what `Partition.fold` raises, with the offset at which it
-    did.
+    takes longer: they are folded one by one.
+
+    Raises LogRewrittenError when the log no longer holds what the store needs next, or another record than the store
+    folded last, and what `Partition.fold` raises, with the offset at which it did.
     """
     state = Partition(store, rebuilding=True)
-    await _check_continues(log, number, state.head)
-    async for chunk in _chunks(log, number, state.head.watermark + 1, end):
+    await _check_continues(log, partition, state.head)
+    async for chunk in _chunks(log, partition, state.head.watermark + 1, end):
         try:
             _fold(state, chunk, observe)
         except (UnreadableEventError, LogRewrittenError) as error:
             state = Partition(store)
             place, why = _refused(state, chunk, error)
-            raise type(why)(f"{await _told(log, number, place, state.head)}: {why}") from why
+            raise type(why)(f"{await _told(log, partition, place, state.head)}: {why}") from why
         state.flush()
     return state
 
@@ -62,7 +64,7 @@ def _fold(state: Partition, chunk: Sequence[Record], observe: Observe | None) ->
 
 
 def _refused(state: Partition, chunk: Sequence[Record], error: Exception) -> tuple[int, Exception]:
-    """Return the offset of the first record that `state` cannot fold, and why: one by one, for that is what tells."""
+    """Find the first record that `state` cannot fold, one by one: its offset, and why."""
     for record in chunk:
         try:
             state.fold(record.offset, record.value)
@@ -71,10 +73,10 @@ def _refused(state: Partition, chunk: Sequence[Record], error: Exception) -> tup
     raise error
 
 
-async def _chunks(log: LogReader, number: int, start: int, end: int) -> AsyncIterator[list[Record]]:
+async def _chunks(log: LogReader, partition: int, start: int, end: int) -> AsyncIterator[list[Record]]:
     """Yield the records of `LogReader.read`, as many at once as are folded between two flushes."""
     chunk, size = list[Record](), 0
-    async for batch in log.read(number, start, end):
+    async for batch in log.read(partition, start, end):
         chunk.extend(batch)
         size += sum(len(record.value) for record in batch)
         if len(chunk) >= FLUSH_EVERY or size >= FLUSH_BYTES:
@@ -84,63 +86,51 @@ async def _chunks(log: LogReader, number: int, start: int, end: int) -> AsyncIte
         yield chunk
 
 
-async def _check_continues(log: LogReader, number: int, head: LogPosition) -> None:
+async def _check_continues(log: LogReader, partition: int, head: LogPosition) -> None:
     """Raise LogRewrittenError when `log` does not go on where `head` stands."""
-    start, _ = await log.bounds(number)
-    if start > head.watermark + 1:
+    await end_behind(log, partition, head.watermark + 1)
+    if not await folded_from(log, partition, head):
         raise LogRewrittenError(
-            f"partition {number} begins at offset {start}, offset {head.watermark + 1} is needed: the head of the log "
-            "is gone. Restore it; events must be kept for ever (retention.ms=-1)."
-        )
-    if not await folded_from(log, number, head):
-        raise LogRewrittenError(
-            f"partition {number} holds another record at offset {head.watermark} than the store was folded from: the "
-            "store is of another log. Remove it and fold anew, or restore the log."
+            f"partition {partition} holds another record at offset {head.watermark} than the store was folded from: "
+            "the store is of another log. Remove it and fold anew, or restore the log."
         )
 
 
-async def folded_from(log: LogReader, number: int, head: LogPosition) -> bool:
-    """Return whether `log` still holds, where a fold stands, the record that was folded there; so does an empty one."""
+async def folded_from(log: LogReader, partition: int, head: LogPosition) -> bool:
+    """Tell whether `log` still holds, where a fold stands, the record that was folded there; so does an empty one."""
     at = head.watermark
-    start, _ = await log.bounds(number)
+    start, _ = await log.bounds(partition)
     if at < start:
         return True  # nothing folded yet, or retention took it: whoever asks looks at what begins there
-    return [fingerprint(record.value) async for record in records(log, number, at, at + 1)] == [head.last]
+    return [fingerprint(record.value) async for record in read_records(log, partition, at, at + 1)] == [head.last]
 
 
-async def records(log: LogReader, number: int, start: int, end: int) -> AsyncIterator[Record]:
-    """Yield the records of `LogReader.read`, one by one."""
-    async for batch in log.read(number, start, end):
-        for record in batch:
-            yield record
-
-
-async def _told(log: LogReader, number: int, place: int, head: LogPosition) -> str:
-    """Return where a fold that stands at `head` stopped, for people."""
-    refused = await refused_from(log, number, place)
+async def _told(log: LogReader, partition: int, place: int, head: LogPosition) -> str:
+    """Say where a fold that stands at `head` stopped, for people."""
+    refused = await refused_from(log, partition, place)
     more = f"; nothing from offset {refused} on was accepted" if refused is not None else ""
-    return f"partition {number}, offset {place} (the record before it lies at {head.watermark}{more})"
+    return f"partition {partition}, offset {place} (the record before it lies at {head.watermark}{more})"
 
 
-async def _accepts_last(log: LogReader, number: int, end: int, head: LogPosition) -> bool:
-    """Return whether the last data event before `end` is the one that a fold which stands at `head` accepted last."""
-    last = [decode(record.value) async for record in records(log, number, end - _LOOKED_BACK, end)]
+async def _accepts_last(log: LogReader, partition: int, end: int, head: LogPosition) -> bool:
+    """Tell whether the last data event before `end` is the one that a fold which stands at `head` accepted last."""
+    last = [decode(record.value) async for record in read_records(log, partition, end - _LOOKED_BACK, end)]
     seqs = [event.seq for event in last if not isinstance(event, Claim)]
     return not seqs or seqs[-1] == head.seq
 
 
-async def refused_from(log: LogReader, number: int, end: int) -> int | None:
-    """Return from which offset on no data event was accepted up to before `end`, None if the last one was.
+async def refused_from(log: LogReader, partition: int, end: int) -> int | None:
+    """Find from which offset on no data event was accepted up to before `end`, None if the last one was.
 
     That is a writer which lost the partition, or whose appends failed; or a damaged record, which hides what follows.
     Raises as `LogPosition.after` and `decode`.
     """
-    start, _ = await log.bounds(number)
+    start, _ = await log.bounds(partition)
     head, first = LogPosition(), None
-    async for record in records(log, number, start, end):
+    async for record in read_records(log, partition, start, end):
         event = decode(record.value)
-        head, verdict = head.after(record.offset, event, record.value)
-        if verdict is not Acceptance.ACCEPTED:
+        head, acceptance = head.after(record.offset, event, record.value)
+        if acceptance is not Acceptance.ACCEPTED:
             first = record.offset if first is None else first
         elif not isinstance(event, Claim):
             first = None
@@ -176,62 +166,60 @@ class Rebuilt(NamedTuple):
     refused_from: int | None = None
 
 
-async def rebuild(log: LogReader, number: int, plan: Plan, store: Store) -> Rebuilt:
-    """Fold partition `number` into `store` as `plan` says, or go on with it.  Raises as `refold`."""
-    end = plan.ends[number]
+async def rebuild(log: LogReader, partition: int, plan: Plan, store: Store) -> Rebuilt:
+    """Fold `partition` into `store` as `plan` says, or go on with it.  Raises as `refold`."""
+    end = plan.ends[partition]
     if plan.graph is None and plan.at is None:
-        state = await refold(log, number, end, store)
-        refused = None if await _accepts_last(log, number, end, state.head) else await refused_from(log, number, end)
+        state = await refold(log, partition, end, store)
+        refused = (
+            None if await _accepts_last(log, partition, end, state.head) else await refused_from(log, partition, end)
+        )
         return Rebuilt(state.digest(), {}, refused)
-    if plan.graph is not None and partition_of(plan.graph, len(plan.ends)) != number:
+    if plan.graph is not None and partition_of(plan.graph, len(plan.ends)) != partition:
         return Rebuilt(digest_of({}), {})
     if store.get(HEAD) is None:
-        store.write(_rows(await _histories(log, number, plan.graph, end), plan.at, end))
+        store.write(_rows(await _histories(log, partition, plan.graph, end), plan.at, end))
     digests = Partition(store).digests()
     return Rebuilt(digest_of(digests), digests)
 
 
-async def graph_from(store: Store, log: LogReader, number: int, name: str, end: int) -> Graph | None:
-    """Return one graph as of offset `end`, from a store of partition `number` and what came after; None without events.
+async def graph_from(store: Store, log: LogReader, partition: int, name: str, end: int) -> Graph | None:
+    """Rebuild a graph as of offset `end` from a store of `partition` and what came after; None without events.
 
     The store is only read.  Raises as `refold`.
     """
     state = Partition(store)
-    await _check_continues(log, number, state.head)
-    head, later = state.head, list[bytes]()
-    async for record in records(log, number, head.watermark + 1, end):
-        event = decode(record.value)
-        head, verdict = head.after(record.offset, event, record.value)
-        if verdict is Acceptance.ACCEPTED and isinstance(event, GraphData) and event.graph == name:
-            later.append(record.value)
+    await _check_continues(log, partition, state.head)
+    accepted = AcceptedEvents(state.head).read(log, partition, end)
+    later = [record.value async for event, record in accepted if event.graph == name]
     graph = state.graph_with(name, later)
     return graph if graph.events else None
 
 
 def digest_of(graphs: Mapping[str, str]) -> str:
-    """Return one digest over the digests of graphs, whatever else their partition holds."""
+    """Hash the digests of graphs, whatever else their partition holds."""
     lines = (f"{name} {digest}\n" for name, digest in sorted(graphs.items()))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-async def _histories(log: LogReader, number: int, graph: str | None, end: int) -> list[History]:
+async def _histories(log: LogReader, partition: int, graph: str | None, end: int) -> list[History]:
     if graph is None:
-        return list((await histories(log, number, end)).values())
-    found = await history(log, number, graph, end)
+        return list((await histories(log, partition, end)).values())
+    found = await history(log, partition, graph, end)
     return [found] if len(found) else []
 
 
 def _rows(found: Sequence[History], at: int | None, end: int) -> Batch:
-    """Return what a store holds of graphs as of `at` (ms; None: after all their events), read to before `end`."""
+    """Make the rows of graphs as of `at` (ms; None: after all their events), read to before offset `end`."""
     graphs = [rows for history in found if (rows := _graph_rows(history, at))]
     batch = {key: value for rows in graphs for key, value in rows}
     return {**batch, HEAD: LogPosition(watermark=end - 1, graphs=len(graphs)).to_bytes()}
 
 
 def _graph_rows(found: History, at: int | None) -> list[tuple[bytes, bytes]]:
-    """Return the rows of one graph, none if nothing had been said in it by then."""
+    """Make the rows of one graph; none if nothing had been said in it by then."""
     if at is None:
-        graph: Graph | None = _folded(found)
+        graph: Graph | None = found.folded()
     else:
         as_of = AsOf(found, at)
         graph = as_of.finished()
@@ -246,10 +234,3 @@ def _graph_rows(found: History, at: int | None) -> list[tuple[bytes, bytes]]:
     rows = [(layout.event_key(graph.name, ordinal), value) for ordinal, value in texts]
     counted = layout.number(graph.events)
     return [*rows, (layout.snapshot_key(graph.name), packed), (layout.count_key(graph.name), counted)]
-
-
-def _folded(found: History) -> Graph:
-    graph = Graph(found.graph)
-    for event in found.events():
-        graph.fold(event)
-    return graph

@@ -42,7 +42,7 @@ class _Version:
 
 
 def _far(older: _Version | None) -> _Version | None:
-    """Return where a jump from an undo goes: distances double, so that a search takes logarithmically many."""
+    """Choose where a jump from an undo goes: distances double, so that a search takes logarithmically many."""
     if older is None or older.jump is None or older.jump.jump is None:
         return older
     over, beyond = older.jump, older.jump.jump
@@ -65,7 +65,7 @@ class CountedTurns:
         return self._ids.keys()
 
     def observe(self, event: GraphEvent) -> str | None:
-        """Take the graph's next event; return the id of a turn that counted already."""
+        """Take the graph's next event; give the id of a turn that counted already."""
         ordinal = len(self._earlier)
         self._earlier.append(self._now)
         repeated = None
@@ -79,7 +79,7 @@ class CountedTurns:
         return repeated
 
     def _appended(self, version: _Version, ordinal: int) -> _Version:
-        """Return `version` with the event `ordinal` behind it."""
+        """Append to `version` the event `ordinal`."""
         taken = self._undos.get(ordinal)
         if taken is None:
             return _Version(ordinal, version)
@@ -88,7 +88,7 @@ class CountedTurns:
         return _Version(ordinal, version, is_undo=True)
 
     def _without(self, version: _Version, taken: range) -> _Version:
-        """Return what counted before the range, with what counts in `version` behind the range."""
+        """Rebuild what counted before the range, with what counts in `version` behind the range."""
         behind = []
         while version.ordinal >= taken.stop and version.before is not None:
             behind.append(version.ordinal)
@@ -145,7 +145,7 @@ def _changing_before(version: _Version) -> _Version:
 
 
 def _holds_undo(version: _Version, taken: range) -> bool:
-    """Return whether an undo that counts in `version` lies in the range."""
+    """Tell whether an undo that counts in `version` lies in the range."""
     undo = version.undo
     while undo is not None and undo.ordinal >= taken.stop:
         undo = undo.jump if undo.jump is not None and undo.jump.ordinal >= taken.stop else undo.older

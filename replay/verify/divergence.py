@@ -7,7 +7,6 @@ what differs     the first event, on that side of k, that touches any of it: not
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +14,7 @@ import orjson
 
 from replay.as_of.history import History, histories
 from replay.log import LogReader
-from replay.verify.graph_differences import Difference, concerns, differences
+from replay.verify.graph_differences import ValueDifference, concerns, differences
 from state.errors import StoreCorruptError, UnreadableEventError, WrongLayoutError
 from state.events.events import decode
 from state.graph.graph import Graph
@@ -40,16 +39,18 @@ class Divergence:
     kind: str = ""
     at: int | None = None
     exact: bool = False
-    differences: Sequence[Difference] = field(default=())
+    differences: Sequence[ValueDifference] = field(default=())
 
 
-async def diverging(log: LogReader, number: int, store: Store, names: Iterable[str] | None = None) -> list[Divergence]:
-    """Return where the graphs of a store (of `names`, by default all) left the fold of partition `number` of `log`.
+async def diverging(
+    log: LogReader, partition: int, store: Store, names: Iterable[str] | None = None
+) -> list[Divergence]:
+    """Find where the graphs of a store (of `names`, by default all) left the fold of `partition` of `log`.
 
     Raises as `History.read_on`, and what `Partition` raises for a store that cannot be opened.
     """
     head = store.get(HEAD)
-    found = await histories(log, number, LogPosition.of_bytes(head).watermark + 1 if head is not None else 0)
+    found = await histories(log, partition, LogPosition.of_bytes(head).watermark + 1 if head is not None else 0)
     live = Partition(store)
     wanted = sorted(found.keys() | set(live.names())) if names is None else sorted(names)
     every = (_diverging(store, live, name, found.get(name) or History(name)) for name in wanted)
@@ -65,14 +66,14 @@ def _diverging(store: Store, live: Partition, name: str, history: History) -> Di
         return Divergence(name, "the live state does not have it") if history.every else None
     if not history.every:
         return Divergence(name, "the log has no event of it that counts")
-    replayed = _fold(history, len(history.every))
+    replayed = history.folded()
     if graph.digest() == replayed.digest():
         return None
     return _stored_otherwise(store, history) or _narrowed(store, history, graph, replayed)
 
 
 def _stored_otherwise(store: Store, history: History) -> Divergence | None:
-    """Return the first stored event that is not the log's."""
+    """Find the first stored event that is not the log's."""
     prefix = layout.event_prefix(history.graph)
     for key, value in store.scan(prefix, prefix):
         ordinal = layout.of_number(key[len(prefix) :])
@@ -85,7 +86,7 @@ def _stored_otherwise(store: Store, history: History) -> Divergence | None:
 
 
 def _fields(stored: bytes, logged: bytes) -> str:
-    """Return which fields of two events differ, for people."""
+    """Name the fields in which two events differ, for people."""
     try:
         ours, theirs = orjson.loads(stored), orjson.loads(logged)
     except orjson.JSONDecodeError:
@@ -94,13 +95,13 @@ def _fields(stored: bytes, logged: bytes) -> str:
 
 
 def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph) -> Divergence:
-    """Return the first event that can have made the difference."""
+    """Find the first event that can have made the difference."""
     found = differences(graph, replayed)
     first, last = 0, len(history.every)
     stored = store.get(layout.snapshot_key(history.graph))
     if stored:
         count = min(layout.of_number(stored), last)
-        then = differences(Graph.unpack(stored[8:]), _fold(history, count))
+        then = differences(Graph.unpack(stored[8:]), history.folded(count))
         first, last, found = (0, count, then) if then else (count, last, found)
     there = enumerate(history.ordinals)
     places = (ordinal for place, ordinal in there if first <= ordinal < last and concerns(history.event(place), found))
@@ -108,7 +109,7 @@ def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph) -> 
     return _at(history, ordinal, _told(found), False, found)
 
 
-def _told(found: Sequence[Difference]) -> str:
+def _told(found: Sequence[ValueDifference]) -> str:
     if not found:
         return "holds the same in another order"
     first, more = found[0], len(found) - 1
@@ -116,16 +117,8 @@ def _told(found: Sequence[Difference]) -> str:
     return f"{where}: live {first.live}, replayed {first.replayed}" + (f", and {more} more" if more else "")
 
 
-def _at(history: History, ordinal: int, what: str, exact: bool, found: Sequence[Difference]) -> Divergence:
+def _at(history: History, ordinal: int, what: str, exact: bool, found: Sequence[ValueDifference]) -> Divergence:
     offset, value = history.every[ordinal]
     event = decode(value)
     told = history.graph, what, offset, type(event).__name__, getattr(event, "at", None)
     return Divergence(*told, exact, found)
-
-
-def _fold(history: History, count: int) -> Graph:
-    """Return the fold of those of the graph's first `count` events that count, as it is known at the end."""
-    graph = Graph(history.graph)
-    for place in range(bisect_left(history.ordinals, count)):
-        graph.fold(history.event(place))
-    return graph

@@ -23,7 +23,7 @@ _NOT_CONTENT = {"starts", "session", "speaker", "posting_concept", "posting_coun
 _LOW = (1 << 32) - 1  # a pair's key is its two concept numbers, 32 bits each (state/graph/cooccurrence.py)
 
 
-class Difference(NamedTuple):
+class ValueDifference(NamedTuple):
     """One value that differs; None where a state does not have it."""
 
     table: str
@@ -33,15 +33,15 @@ class Difference(NamedTuple):
     replayed: Any
 
 
-def differences(live: Graph, replayed: Graph) -> list[Difference]:
-    """Return what differs between a live graph and the fold of its events, by place."""
+def differences(live: Graph, replayed: Graph) -> list[ValueDifference]:
+    """Find what differs between a live graph and the fold of its events, by place."""
     ours, theirs = content(live), content(replayed)
     places = sorted(place for place in ours.keys() | theirs.keys() if ours.get(place) != theirs.get(place))
-    return [Difference(*place, ours.get(place), theirs.get(place)) for place in places]
+    return [ValueDifference(*place, ours.get(place), theirs.get(place)) for place in places]
 
 
 def content(graph: Graph) -> dict[Place, Any]:
-    """Return all that a graph holds, by place."""
+    """Take a graph apart: all that it holds, by place."""
     values, arrays = unpack(graph.pack())
     columns = {name: array.tolist() for name, array in arrays.items()}
     return {place: value for part in _parts(graph, values, columns) for place, value in part}
@@ -83,7 +83,7 @@ def _rows(table: str, names: Sequence[str], columns: Mapping[str, Sequence[Any]]
 
 
 def _names(passages: Mapping[str, Any], columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
-    """Return the columns that point at names, as names."""
+    """Read the columns that point at names, as names."""
     return {name: [passages[f"{name}s"][number] for number in columns[name]] for name in ("session", "speaker")}
 
 
@@ -95,7 +95,7 @@ def _embedded(turns: Sequence[str], models: Iterable[Any], columns: Mapping[str,
 
 
 def _held(concepts: Sequence[str], columns: Mapping[str, list[Any]]) -> list[list[Any]]:
-    """Return what each turn mentions, and how often."""
+    """List what each turn mentions, and how often."""
     postings = list(zip(columns["posting_concept"], columns["posting_count"], strict=True))
     bounds = [*columns["starts"], len(postings)]
     return [sorted([concepts[number], count] for number, count in postings[a:b]) for a, b in pairwise(bounds)]
@@ -107,14 +107,14 @@ def _pairs(window: str, concepts: Sequence[str], keys: Iterable[int], counts: It
         yield (f"pair in {window}", BOTH.join(names), "count"), count
 
 
-def concerns(event: GraphEvent, found: Iterable[Difference]) -> bool:
-    """Return whether `event` touches any of what differs; of the graph as a whole, every event does."""
+def concerns(event: GraphEvent, found: Iterable[ValueDifference]) -> bool:
+    """Tell whether `event` touches any of what differs; of the graph as a whole, every event does."""
     touched = _touched(event)
     return any(each.table == GRAPH or touched & {each.name, *each.name.split(BOTH)} for each in found)
 
 
 def _touched(event: GraphEvent) -> set[str]:
-    """Return the names of the concepts, turns and topics in an event."""
+    """Collect the names of the concepts, turns and topics in an event."""
     if isinstance(event, TurnRecorded):
         return {event.id, *(concept.id for concept in event.concepts)}
     if isinstance(event, TurnEmbedded):

@@ -47,12 +47,12 @@ class Audit:
 
     @property
     def turns(self) -> set[tuple[str, str]]:
-        """Return (graph, id) of the turns that count."""
+        """(graph, id) of the turns that count."""
         return {(name, turn) for name, counted in self._graphs.items() for turn in counted.ids}
 
     @property
     def each_once(self) -> bool:
-        """Return whether no turn was recorded twice and the sources only ever moved on."""
+        """Whether no turn was recorded twice and the sources only ever moved on."""
         moves = zip(self.sources, self.sources[1:], strict=False)
         return not self.repeated and all(after > before or after == -1 for before, after in moves)
 
@@ -70,17 +70,17 @@ class Verification:
 
     @property
     def compared(self) -> bool:
-        """Return whether there was anything to compare: a live partition that has folded something."""
+        """Whether there was anything to compare: a live partition that has folded something."""
         return self.watermark >= 0
 
     @property
     def match(self) -> bool:
-        """Return whether the state is the fold, and every turn counted once; of nothing, it always is."""
+        """Whether the state is the fold, and every turn counted once; of nothing, it always is."""
         return self.digest_live == self.digest_replayed and self.audit.each_once
 
 
-async def verify_partition(log: LogReader, number: int, watermark: int, digest_live: str) -> Verification:
-    """Fold partition `number` of `log` up to and including `watermark`, in memory, and compare."""
+async def verify_partition(log: LogReader, partition: int, watermark: int, digest_live: str) -> Verification:
+    """Fold `partition` of `log` up to and including `watermark`, in memory, and compare."""
     audit = Audit()
-    state = await refold(log, number, watermark + 1, MemoryStore(), audit.observe)
-    return Verification(number, state.head.watermark, digest_live, state.digest(), len(audit.turns), audit)
+    state = await refold(log, partition, watermark + 1, MemoryStore(), audit.observe)
+    return Verification(partition, state.head.watermark, digest_live, state.digest(), len(audit.turns), audit)

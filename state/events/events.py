@@ -18,6 +18,9 @@
       DecayWindowClosed          what faded below the threshold (graph event)
       ConsolidationWindowClosed  what became long-term, topics, merged passages (graph event)
 
+An event is a value that says what happened.  It is made unstamped (`**UNSTAMPED`) by whoever decides it; where it lies
+in the log is known to the one writer only, which stamps it on append (state/log_position.py).
+
 `claim` is the start of the hash of the claim that lies at `epoch`: after a broker lost acknowledged records, two claims
 may have lain at one offset.  `chain` is the first 8 bytes (hex) of the rolling sha256 over every claim and accepted
 event before this one: a log that was rewritten under a state cannot go unnoticed.  `src` is the offset in `turns` that
@@ -31,7 +34,7 @@ event that failed half-way through the fold would leave a state that is no fold 
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypedDict
 
 import msgspec
 import orjson
@@ -73,8 +76,20 @@ class Claim(Event, frozen=True, kw_only=True):
     anew: bool = False
 
 
+class Stamp(TypedDict):
+    """Where an event lies in the log: what only the partition's writer knows (state/log_position.py)."""
+
+    epoch: int
+    claim: str
+    seq: int
+    chain: str
+
+
+UNSTAMPED: Final[Stamp] = {"epoch": -1, "claim": "", "seq": -1, "chain": ""}  # out of bounds: nothing encodes it
+
+
 class Data(Event, frozen=True, kw_only=True):
-    """Base of every event that a claim's owner appends."""
+    """Base of every event that a claim's owner appends.  The fields of `Stamp` are required: no record lacks them."""
 
     epoch: Ordinal
     claim: str
@@ -241,6 +256,8 @@ def encode(event: AnyEvent) -> bytes:
     try:
         read = _READER.decode(value)
     except msgspec.MsgspecError as error:
+        if plain.get("epoch", 0) < 0:
+            raise ValueError(f"a {type(event).__name__} without an epoch: it must be stamped first") from None
         raise ValueError(f"a {type(event).__name__} that nobody could read: {error}") from None
     if read != event:
         raise ValueError(f"a {type(event).__name__} that would be read as another: {value[:500]!r}")

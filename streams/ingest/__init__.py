@@ -1,1 +1,1 @@
-"""From the topic turns to the log: judge, append, fold, close windows."""
+"""From the topic turns to the log: decide, stamp, append, fold, close windows."""

@@ -7,15 +7,16 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
                                             GraphConfigured, behind it TurnEmbedded if there is a model
-    a wish to configure, forget, undo       GraphConfigured, Forgotten, Retracted.  Wishes are not told apart by id: a
+    a request to configure, forget, undo    GraphConfigured, Forgotten, Retracted.  Requests are not told apart by id: a
                                             repeated one has the same effect once more
+
+The events are unstamped: where they lie in the log is for the partition's writer to say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from pydantic import ValidationError
@@ -27,9 +28,10 @@ from emgas.times import HOUR_MS
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
-from processors.lifecycle.forgetting import wished
+from processors.lifecycle.forgetting import requested
 from processors.recall.dense import Embedder, model_name, vector_of
 from state.events.events import (
+    UNSTAMPED,
     DataEvent,
     Forgotten,
     GraphConfigured,
@@ -47,94 +49,93 @@ from state.partition import Partition
 from streams.errors import RejectedError
 
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
-
-Draft = Callable[..., DataEvent]  # takes epoch, claim, seq, chain: the owner links it into the log
-
-
-Message = Turn | Configure | Forget | Undo
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
+
+Command = Turn | Configure | Forget | Undo
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One record, the event it becomes, and what its sender is told."""
+    """One record, the events it becomes, and what its sender is told."""
 
     arrival: Record
-    drafts: list[Draft]
+    events: list[DataEvent]
     status: Literal["accepted", "duplicate", "rejected"]
     turn: str | None
     reason: str | None = None
-    graph: str | None = None
+    graph_id: str | None = None
     at: int | None = None  # event time (ms) of an accepted turn
     settings: MemorySettings | None = None  # how a graph that is born with the turn will live
 
 
-class CommandHandler:
-    """Judges the records of one partition against its state.  `now` returns the present in ms."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HandlerContext:
+    """What all of a worker's command handlers share.
 
-    def __init__(
-        self,
-        state: Partition,
-        number: int,
-        partitions: int,
-        extractor: Extractor,
-        skew_ms: int,
-        preset: str,
-        now: Callable[[], int],
-        embedder: Embedder | None = None,
-    ) -> None:
+    partitions  of the topic `turns`          skew_ms  how far ahead of the present a turn may be said, ms
+    preset      by which new graphs live      now      tells the present, ms
+    """
+
+    partitions: int
+    extractor: Extractor
+    embedder: Embedder | None = None
+    skew_ms: int
+    preset: str
+    now: Callable[[], int]
+
+
+class CommandHandler:
+    """Decides what the records of one partition become, by its state."""
+
+    def __init__(self, state: Partition, partition: int, context: HandlerContext) -> None:
         self._state = state
-        self._number = number
-        self._partitions = partitions
-        self._extractor, self._embedder = extractor, embedder
-        self._skew_ms = skew_ms
-        self._now = now
-        self._preset = preset
-        self._pending: dict[tuple[str, str], int] = {}  # (graph, turn id) → fingerprint, judged but not folded yet
-        self._born: set[str] = set()  # graphs whose first turn is judged but not folded yet
+        self._partition = partition
+        self._context = context
+        self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
+        self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
 
     def folded(self) -> None:
         """Forget what was pending: the state knows it now."""
         self._pending.clear()
         self._born.clear()
 
-    def read(self, arrival: Record) -> Message | Decision:
-        """Return what `arrival` says, or that it is rejected."""
+    def read(self, arrival: Record) -> Command | Decision:
+        """Read the command that `arrival` holds, or decide that it is rejected."""
         try:
             check_size(arrival.value)
-            message = INBOUND.validate_json(arrival.value)
-            self._check_place(message, arrival.key)
+            command = INBOUND.validate_json(arrival.value)
+            self._check_place(command, arrival.key)
         except ValidationError as error:
             return _rejected(arrival, None, explained(error))
         except RejectedError as why:
             return _rejected(arrival, None, str(why))
-        return message
+        return command
 
-    def judge(self, arrival: Record, message: Message) -> Decision:
-        """Return the events that account for `arrival`.  For a command, everything before it must be folded."""
-        if isinstance(message, Configure):
-            return self._configured(arrival, message)
-        if isinstance(message, Forget):
-            return self._forgotten(arrival, message)
-        if isinstance(message, Undo):
-            return self._taken_back(arrival, message)
-        known = self._known_text(message)
+    def decide(self, arrival: Record, command: Command) -> Decision:
+        """Decide which events account for `arrival`.  Before any command but a turn, all before it must be folded."""
+        if isinstance(command, Configure):
+            return self._configured(arrival, command)
+        if isinstance(command, Forget):
+            return self._forgotten(arrival, command)
+        if isinstance(command, Undo):
+            return self._retracted(arrival, command)
+        known = self._known_text(command)
         if known is None:
-            return self._recorded(arrival, message)
-        if known != fingerprint(message.text):
-            return _rejected(arrival, message, f"turn id {message.id!r} is known with another text: use a new id")
-        draft = partial(TurnDuplicated, src=arrival.offset, graph=message.graph, id=message.id)
-        return Decision(arrival, [draft], "duplicate", message.id)
+            return self._recorded(arrival, command)
+        if known != fingerprint(command.text):
+            return _rejected(arrival, command, f"turn id {command.id!r} is known with another text: use a new id")
+        event = TurnDuplicated(src=arrival.offset, graph=command.graph, id=command.id, **UNSTAMPED)
+        return Decision(arrival, [event], "duplicate", command.id)
 
-    def _check_place(self, turn: Message, key: bytes | None) -> None:
+    def _check_place(self, command: Command, key: bytes | None) -> None:
         if key is None:
-            raise RejectedError(f"the record has no key: it must be the graph id, {turn.graph!r}")
-        if key != turn.graph.encode():
-            raise RejectedError(f"the record's key {key[:200]!r} is not the turn's graph {turn.graph!r}")
-        owner = partition_of(turn.graph, self._partitions)
-        if owner != self._number:
+            raise RejectedError(f"the record has no key: it must be the graph id, {command.graph!r}")
+        if key != command.graph.encode():
+            raise RejectedError(f"the record's key {key[:200]!r} is not the turn's graph {command.graph!r}")
+        partition = partition_of(command.graph, self._context.partitions)
+        if partition != self._partition:
             raise RejectedError(
-                f"graph {turn.graph!r} belongs to partition {owner}, the record came to {self._number}: "
+                f"graph {command.graph!r} belongs to partition {partition}, the record came to {self._partition}: "
                 "use murmur2 partitioning (librdkafka: partitioner=murmur2_random)"
             )
 
@@ -144,12 +145,12 @@ class CommandHandler:
         return self._pending.get((turn.graph, turn.id)) if known is None else known
 
     def _recorded(self, arrival: Record, turn: Turn) -> Decision:
-        said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now()
-        at = min(said_at, now + self._skew_ms)
-        found = self._extractor.of_turn(turn.text, speaker=turn.speaker, at=at)
+        extractor = self._context.extractor
+        said_at, now = arrival.timestamp if turn.at is None else turn.at, self._context.now()
+        at = min(said_at, now + self._context.skew_ms)
+        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=at)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
-        draft = partial(
-            TurnRecorded,
+        event = TurnRecorded(
             src=arrival.offset,
             **turn.model_dump(exclude={"at"}),
             at=at,
@@ -159,66 +160,71 @@ class CommandHandler:
             tokens=found.tokens,
             concepts=list(found.concepts),
             times=list(found.times),
-            extractor=self._extractor.version,
+            extractor=extractor.version,
+            **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
-        drafts: list[Draft] = [*birth, draft, *self._embedded(turn, at)]
-        settings = PRESETS[self._preset] if birth else None
-        return Decision(arrival, drafts, "accepted", turn.id, graph=turn.graph, at=at, settings=settings)
+        events: list[DataEvent] = [*birth, event, *self._embedded(turn, at)]
+        settings = birth[0].settings if birth else None
+        return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
 
-    def _embedded(self, turn: Turn, at: int) -> list[Draft]:
-        """Return the event of the turn's vector, if there is a model and it has one for the text."""
-        vector = None if self._embedder is None else vector_of(self._embedder, turn.text)
-        if self._embedder is None or vector is None:
+    def _embedded(self, turn: Turn, at: int) -> list[TurnEmbedded]:
+        """Embed a turn, if there is a model and it has a vector for the text."""
+        embedder = self._context.embedder
+        vector = None if embedder is None else vector_of(embedder, turn.text)
+        if embedder is None or vector is None:
             return []
-        model = model_name(self._embedder)
-        return [partial(TurnEmbedded, graph=turn.graph, id=turn.id, at=at, model=model, vector=packed(vector))]
+        model, stored = model_name(embedder), packed(vector)
+        return [TurnEmbedded(graph=turn.graph, id=turn.id, at=at, model=model, vector=stored, **UNSTAMPED)]
 
-    def _birth(self, graph: str) -> list[Draft]:
-        """Return a new graph's first event: how it lives, so that no replay has to ask any configuration.
+    def _birth(self, graph_id: str) -> list[GraphConfigured]:
+        """Configure a graph that is new: its first event says how it lives, so that no replay asks any configuration.
 
         A graph of which all was taken back is born again.
         """
-        known = self._state.graph(graph)
-        if graph in self._born or (known is not None and not known.is_blank):
+        known = self._state.graph(graph_id)
+        if graph_id in self._born or (known is not None and not known.is_blank):
             return []
-        self._born.add(graph)
-        return [partial(GraphConfigured, graph=graph, preset=self._preset, settings=PRESETS[self._preset])]
+        self._born.add(graph_id)
+        preset = self._context.preset
+        return [GraphConfigured(graph=graph_id, preset=preset, settings=PRESETS[preset], **UNSTAMPED)]
 
-    def _configured(self, arrival: Record, message: Configure) -> Decision:
+    def _configured(self, arrival: Record, request: Configure) -> Decision:
         try:
-            settings = PRESETS[message.preset].changed(message.settings)
+            settings = PRESETS[request.preset].changed(request.settings)
         except ValidationError as error:  # each value is within its bounds, but they do not go together
-            return _rejected(arrival, message, explained(error))
-        self._born.add(message.graph)
-        draft = partial(
-            GraphConfigured, src=arrival.offset, graph=message.graph, preset=message.preset, settings=settings
+            return _rejected(arrival, request, explained(error))
+        self._born.add(request.graph)
+        event = GraphConfigured(
+            src=arrival.offset, graph=request.graph, preset=request.preset, settings=settings, **UNSTAMPED
         )
-        return Decision(arrival, [draft], "accepted", message.id, graph=message.graph)
+        return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
 
-    def _forgotten(self, arrival: Record, message: Forget) -> Decision:
-        graph = self._state.graph(message.graph)
+    def _forgotten(self, arrival: Record, request: Forget) -> Decision:
+        graph = self._state.graph(request.graph)
         if graph is None:
-            return _rejected(arrival, message, f"nobody has written to graph {message.graph!r}: nothing to forget")
-        concepts = [name for text in message.concepts for name in self._names(graph, text)]
-        gone = wished(graph, concepts, message.turns, message.sessions)
+            return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to forget")
+        concepts = [concept for text in request.concepts for concept in self._concept_ids(graph, text)]
+        gone = requested(graph, concepts, request.turns, request.sessions)
         if not any(gone):
-            return _rejected(arrival, message, "none of these is in the graph: nothing to forget")
-        draft = partial(Forgotten, src=arrival.offset, graph=message.graph, concepts=gone.concepts, turns=gone.turns)
-        return Decision(arrival, [draft], "accepted", message.id, graph=message.graph)
+            return _rejected(arrival, request, "none of these is in the graph: nothing to forget")
+        event = Forgotten(
+            src=arrival.offset, graph=request.graph, concepts=gone.concepts, turns=gone.turns, **UNSTAMPED
+        )
+        return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
 
-    def _taken_back(self, arrival: Record, message: Undo) -> Decision:
-        graph = self._state.graph(message.graph)
+    def _retracted(self, arrival: Record, request: Undo) -> Decision:
+        graph = self._state.graph(request.graph)
         if graph is None:
-            return _rejected(arrival, message, f"nobody has written to graph {message.graph!r}: nothing to undo")
-        last = min(message.last if message.last is not None else graph.events, graph.events - 1)
-        if why := self._too_late(graph, message.first, last):
-            return _rejected(arrival, message, why)
-        draft = partial(Retracted, src=arrival.offset, graph=message.graph, first=message.first, last=last)
-        return Decision(arrival, [draft], "accepted", message.id, graph=message.graph)
+            return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to undo")
+        last = min(request.last if request.last is not None else graph.events, graph.events - 1)
+        if why := self._why_not_undo(graph, request.first, last):
+            return _rejected(arrival, request, why)
+        event = Retracted(src=arrival.offset, graph=request.graph, first=request.first, last=last, **UNSTAMPED)
+        return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
 
-    def _too_late(self, graph: Graph, first: int, last: int) -> str | None:
-        """Return why these events cannot be taken back, None if they can."""
+    def _why_not_undo(self, graph: Graph, first: int, last: int) -> str | None:
+        """Say why these events cannot be taken back, None if they can."""
         if first >= graph.events:
             return f"graph {graph.name!r} has {graph.events} events, counted from 0: it has no event {first}"
         if first > last:
@@ -232,16 +238,16 @@ class CommandHandler:
             return f"events {first} to {last} of graph {graph.name!r} are taken back already: nothing left to undo"
         return None
 
-    def _names(self, graph: Graph, text: str) -> list[str]:
-        """Return the concept ids that a user means: an id, or whatever the extractor finds in the words."""
+    def _concept_ids(self, graph: Graph, text: str) -> list[str]:
+        """Find the concept ids that a user means: an id, or whatever the extractor finds in the words."""
         if text in graph.concepts.numbers:
             return [text]
-        return [concept.id for concept in self._extractor.of_query(text).concepts]
+        return [concept.id for concept in self._context.extractor.of_query(text).concepts]
 
 
-def _rejected(arrival: Record, message: Message | None, reason: str) -> Decision:
-    draft = partial(TurnRejected, src=arrival.offset, reason=reason)
-    return Decision(arrival, [draft], "rejected", message.id if message else None, reason)
+def _rejected(arrival: Record, command: Command | None, reason: str) -> Decision:
+    event = TurnRejected(src=arrival.offset, reason=reason, **UNSTAMPED)
+    return Decision(arrival, [event], "rejected", command.id if command else None, reason)
 
 
 def check_size(value: bytes) -> None:
@@ -251,5 +257,5 @@ def check_size(value: bytes) -> None:
 
 
 def explained(error: ValidationError) -> str:
-    """Return one sentence per problem, without the offending content (it may be private)."""
+    """Say in one sentence per problem what is wrong, without the offending content (it may be private)."""
     return describe(error)[:REASON_CHARACTERS]

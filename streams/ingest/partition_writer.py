@@ -1,34 +1,44 @@
 """The one writer of a partition: claim, append, fold.  Knows nothing of Faust; its log is a seam.
 
-    claim()         append Claim, fold up to it: from here on, events of earlier owners are ignored by every fold
-    append(drafts)  link drafts into the chain, append them all, wait for every ack, fold them, flush
+    claim()         append Claim, fold up to it: from here on, events of earlier writers are ignored by every fold
+    append(events)  stamp them one behind the other, append them all, wait for every ack, fold them, flush
 
 What is appended by others in between (a zombie, a foreign program) is read back and folded too, in log order.  An own
-event that the fold did not accept means that this worker is no longer the owner: FencedError.  After any failure the state
-of the log is unknown, so the process must stop (streams/worker/app.py) and its successor claims anew; nothing is skipped.
+event that the fold did not accept means that this worker no longer owns the partition: FencedError.  After any failure
+the state of the log is unknown, so the process must stop (streams/worker/app.py) and its successor claims anew; nothing
+is skipped.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from emgas.wire import ProducerRecord
 from replay.log import LogReader
-from state.events.events import Claim, GraphData, encode
-from state.log_position import Acceptance, LogPosition
+from state.events.events import AnyEvent, Claim, DataEvent, GraphData, encode
+from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
 from streams.errors import AppendFailedError, FencedError
-from streams.ingest.command_handler import Draft
 from streams.transport.sender import Send
+
+KeyValue = tuple[bytes | None, bytes]  # of a record to be appended
+
+
+class AppendedEvent(NamedTuple):
+    """An event as it lies in the log: stamped, and its record value."""
+
+    offset: int
+    event: DataEvent
+    value: bytes
 
 
 class EventLog(LogReader, Protocol):
     """The topic `events`, readable and appendable."""
 
-    async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
+    async def append(self, partition: int, records: Sequence[KeyValue]) -> list[int]:
         """Append (key, value) records in order; return their offsets once all are acknowledged."""
 
 
@@ -45,23 +55,27 @@ class ProducedLog:
         self._topic = topic
         self._send = send
 
-    async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
+    async def append(self, partition: int, records: Sequence[KeyValue]) -> list[int]:
         """Append in order, pipelined; return the offsets once all are acknowledged."""
         sent = [await self._send(ProducerRecord(self._topic, key, value, (), partition)) for key, value in records]
         return [there.offset for there in await asyncio.gather(*sent)]
 
 
 class PartitionWriter:
-    """Owns `state` = the fold of partition `number` of `log`.  One at a time appends; others wait."""
+    """Owns `state` = the fold of `partition` of `log`.  One at a time appends; others wait.
+
+    partitions  of the topic             worker   its name, for the claim
+    timeout     to wait for acks, s
+    """
 
     def __init__(
-        self, number: int, partitions: int, state: Partition, log: EventLog, writer: str, timeout: float
+        self, partition: int, state: Partition, log: EventLog, *, partitions: int, worker: str, timeout: float
     ) -> None:
-        self.number = number
+        self.partition = partition
         self.state = state
-        self._partitions = partitions
         self._log = log
-        self._writer = writer
+        self._partitions = partitions
+        self._worker = worker
         self._timeout = timeout
         self._epoch = -1
         self._turn_to_append = asyncio.Lock()
@@ -70,34 +84,32 @@ class PartitionWriter:
     async def claim(self) -> None:
         """Take the partition.  Raises AppendFailedError, HaltedError."""
         async with self._turn_to_append:
-            claim = Claim(writer=self._writer, partitions=self._partitions, nonce=uuid4().hex)
-            (self._epoch,) = await self._append([(None, encode(claim))])
+            claim = Claim(writer=self._worker, partitions=self._partitions, nonce=uuid4().hex)
+            (self._epoch,) = await self._append([_record(claim)])
             self._check_owned()
 
-    async def append(self, drafts: Sequence[Draft]) -> list[tuple[int, bytes]]:
-        """Append and fold events made from `drafts`, in order; return (offset, value) of each.
-
-        Raises FencedError, AppendFailedError, HaltedError.
-        """
+    async def append(self, events: Sequence[DataEvent]) -> list[AppendedEvent]:
+        """Stamp `events`, append and fold them, in order.  Raises FencedError, AppendFailedError, HaltedError."""
         async with self._turn_to_append:
             self._check_owned()
-            records = _linked(self.state.head, drafts)
+            stamped, records = _stamped(self.state.head, events)
             offsets = await self._append(records)
-            return [(offset, value) for offset, (_, value) in zip(offsets, records, strict=True)]
+            placed = zip(offsets, stamped, records, strict=True)
+            return [AppendedEvent(offset, event, value) for offset, event, (_, value) in placed]
 
     def _check_owned(self) -> None:
         if self.state.head.epoch != self._epoch:
             raise FencedError(
-                f"partition {self.number} was claimed by another worker at offset {self.state.head.epoch}"
+                f"partition {self.partition} was claimed by another worker at offset {self.state.head.epoch}"
             )
 
-    async def _append(self, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
+    async def _append(self, records: Sequence[KeyValue]) -> list[int]:
         try:
-            offsets = await asyncio.wait_for(self._log.append(self.number, records), self._timeout)
+            offsets = await asyncio.wait_for(self._log.append(self.partition, records), self._timeout)
         except TimeoutError:
-            raise AppendFailedError(f"no ack for partition {self.number} within {self._timeout:.0f} s") from None
+            raise AppendFailedError(f"no ack for partition {self.partition} within {self._timeout:.0f} s") from None
         except Exception as error:  # of whichever transport: none of them tells for certain what the log holds now
-            raise AppendFailedError(f"the log refused an event of partition {self.number}: {error}") from error
+            raise AppendFailedError(f"the log refused an event of partition {self.partition}: {error}") from error
         for offset, (_, value) in sorted(zip(offsets, records, strict=True)):
             await self._fold_own(offset, value)
         self.state.flush()
@@ -106,10 +118,10 @@ class PartitionWriter:
 
     async def _fold_own(self, offset: int, value: bytes) -> None:
         await self._catch_up(offset)
-        verdict = self.state.fold(offset, value).verdict
-        if verdict is not Acceptance.ACCEPTED:
+        acceptance = self.state.fold(offset, value).verdict
+        if acceptance is not Acceptance.ACCEPTED:
             raise FencedError(
-                f"partition {self.number}: our event at offset {offset} was not accepted ({verdict.value})"
+                f"partition {self.partition}: our event at offset {offset} was not accepted ({acceptance.value})"
             )
 
     async def _catch_up(self, end: int) -> None:
@@ -117,7 +129,7 @@ class PartitionWriter:
         start = self.state.head.watermark + 1
         if start < end:
             await self._check_shown(end)
-            async for batch in self._log.read(self.number, start, end):
+            async for batch in self._log.read(self.partition, start, end):
                 for record in batch:
                     if record.offset > self.state.head.watermark:  # recovery may fold meanwhile what it has in hand
                         self.state.fold(record.offset, record.value)
@@ -127,10 +139,10 @@ class PartitionWriter:
 
         A new leader may tell an old end (KIP-207): what is read up to there has a hole before what was acknowledged.
         """
-        _, shown = await self._log.bounds(self.number)
+        _, shown = await self._log.bounds(self.partition)
         if shown < end:
             raise AppendFailedError(
-                f"the log of partition {self.number} shows {shown} of {end} records: its leader is new"
+                f"the log of partition {self.partition} shows {shown} of {end} records: its leader is new"
             )
 
     async def _tell(self) -> None:
@@ -138,18 +150,21 @@ class PartitionWriter:
             self._folded.notify_all()
 
     async def until_source(self, offset: int) -> None:
-        """Return once the turn at `offset` of `turns` is folded."""
+        """Wait until the turn at `offset` of `turns` is folded."""
         async with self._folded:
             await self._folded.wait_for(lambda: self.state.head.source >= offset)
 
 
-def _linked(head: LogPosition, drafts: Sequence[Draft]) -> list[tuple[bytes | None, bytes]]:
-    """Return the records of `drafts`, chained one behind the other after `head`."""
-    records: list[tuple[bytes | None, bytes]] = []
-    for draft in drafts:
-        event = draft(**head.link)
-        value = encode(event)
-        key = event.graph.encode() if isinstance(event, GraphData) else None
-        records.append((key, value))
-        head, _ = head.after(head.watermark + 1, event, value)
-    return records
+def _stamped(position: LogPosition, events: Sequence[DataEvent]) -> tuple[list[DataEvent], list[KeyValue]]:
+    """Stamp `events` one behind the other, the first right behind `position`; give them with their records."""
+    stamped: list[DataEvent] = []
+    records: list[KeyValue] = []
+    for event in events:
+        stamped.append(stamp(event, position))
+        records.append(_record(stamped[-1]))
+        position, _ = position.after(position.watermark + 1, stamped[-1], records[-1][1])
+    return stamped, records
+
+
+def _record(event: AnyEvent) -> KeyValue:
+    return event.graph.encode() if isinstance(event, GraphData) else None, encode(event)

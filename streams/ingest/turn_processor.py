@@ -1,4 +1,4 @@
-"""One partition's turns, from the queue to the fold: judge a batch, bury what is dead, append, fold, answer.
+"""One partition's turns, from the queue to the fold: decide a batch, dead-letter what is refused, append, fold, answer.
 
 The queue belongs to one ownership: it is made when the partition is claimed and dropped, with all that waits in it,
 when the partition is taken away.  What was not folded is read again by the next owner, from the position in the state.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import structlog
@@ -17,11 +18,12 @@ from emgas.messages.turns import Outcome, Turn
 from emgas.wire import Record
 from processors.lifecycle.windows import WindowForecast, next_due
 from replay.log import LogReader
+from state.events.events import DataEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.partition import Partition
 from streams.errors import TurnsSkippedError
-from streams.ingest.command_handler import CommandHandler, Decision, Draft
+from streams.ingest.command_handler import CommandHandler, Decision
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
 from streams.transport.sender import MessageSender, error_headers
@@ -37,94 +39,99 @@ class Delivery(NamedTuple):
     done: Callable[[], object]
 
 
-class _Rounds:
-    """Appends a batch in as few rounds as windows allow: what comes before the end of a window must be folded first."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessorContext:
+    """What all of a worker's turn processors share.
 
-    def __init__(self, intake: CommandHandler, keeper: WindowTimer, state: Partition) -> None:
-        self.judged: list[Decision] = []
-        self._intake = intake
-        self._keeper = keeper
+    sender        of outcomes and dead letters       batch_turns   records decided and appended together, at most
+    turns         reads the topic `turns_topic`      queued_turns  records that may wait
+    """
+
+    sender: MessageSender
+    turns: LogReader
+    turns_topic: str
+    batch_turns: int
+    queued_turns: int
+
+
+class _Batch:
+    """Appends decisions in as few rounds as windows allow: what comes before a window's end must be folded first."""
+
+    def __init__(self, handler: CommandHandler, timer: WindowTimer, state: Partition) -> None:
+        self.decisions: list[Decision] = []
+        self._handler = handler
+        self._timer = timer
         self._state = state
-        self._drafts: list[Draft] = []
-        self._ahead: dict[str, WindowForecast] = {}
+        self._events: list[DataEvent] = []
+        self._forecasts: dict[str, WindowForecast] = {}
 
-    async def judge(self, arrival: Record) -> Decision:
-        """Return what becomes of `arrival`; a command is judged on a state that has folded all before it."""
-        message = self._intake.read(arrival)
-        if isinstance(message, Decision):
-            return message
-        if not isinstance(message, Turn):
+    async def decide(self, arrival: Record) -> Decision:
+        """Decide what becomes of `arrival`; for all but a turn, on a state that has folded everything before it."""
+        command = self._handler.read(arrival)
+        if isinstance(command, Decision):
+            return command
+        if not isinstance(command, Turn):
             await self.append()
-        return self._intake.judge(arrival, message)
+        return self._handler.decide(arrival, command)
 
-    async def add(self, judged: Decision) -> None:
+    async def add(self, decision: Decision) -> None:
         """Queue the events of one record, behind the windows that end before it."""
-        if judged.graph is not None and judged.at is not None:
-            await self._pass_time(judged.graph, judged.at, judged.settings)
-        self.judged.append(judged)
-        self._drafts += judged.drafts
-        if judged.graph is not None and judged.at is None:  # a command: windows may end otherwise from here on
+        graph_id = decision.graph_id
+        if graph_id is not None and decision.at is not None:
+            await self._pass_time(graph_id, decision.at, decision.settings)
+        self.decisions.append(decision)
+        self._events += decision.events
+        if graph_id is not None and decision.at is None:  # a request: windows may end otherwise from here on
             await self.append()
-            self._ahead.pop(judged.graph, None)
-            self._keeper.look_at(judged.graph)
+            self._forecasts.pop(graph_id, None)
+            self._timer.look_at(graph_id)
 
-    async def _pass_time(self, name: str, at: int, born_with: MemorySettings | None) -> None:
-        ahead = self._ahead.get(name)
+    async def _pass_time(self, graph_id: str, at: int, born_with: MemorySettings | None) -> None:
+        forecast = self._forecasts.get(graph_id)
         if born_with is not None:
-            ahead = self._ahead[name] = WindowForecast(born_with)  # a graph yet to be born has no windows
-        elif ahead is None or ahead.may_close(at):
-            ahead = await self._up_to_date(name, at)
-        ahead.add(at)
+            forecast = self._forecasts[graph_id] = WindowForecast(born_with)  # a graph yet to be born has no windows
+        elif forecast is None or forecast.may_close(at):
+            forecast = await self._up_to_date(graph_id, at)
+        forecast.add(at)
 
-    async def _up_to_date(self, name: str, at: int) -> WindowForecast:
-        """Fold what is queued and close the windows that end before `at`."""
-        if name in self._ahead or next_due(graph := self._graph(name), max(graph.clock, at)) is not None:
+    async def _up_to_date(self, graph_id: str, at: int) -> WindowForecast:
+        """Fold what is queued and close the windows that end before `at` (ms)."""
+        if graph_id in self._forecasts or next_due(self._graph(graph_id), at) is not None:
             await self.append()
-        await self._keeper.close_due(name, max(self._graph(name).clock, at))
-        self._ahead[name] = WindowForecast.of(self._graph(name))
-        return self._ahead[name]
+        await self._timer.close_due(graph_id, at)
+        self._forecasts[graph_id] = WindowForecast.of(self._graph(graph_id))
+        return self._forecasts[graph_id]
 
-    def _graph(self, name: str) -> Graph:
-        graph = self._state.graph(name)
-        assert graph is not None, f"graph {name} is neither known nor born with this turn"  # noqa: S101 - see CommandHandler
+    def _graph(self, graph_id: str) -> Graph:
+        graph = self._state.graph(graph_id)
+        assert graph is not None, f"graph {graph_id} is neither known nor born with this turn"  # noqa: S101 - see CommandHandler
         return graph
 
     async def append(self) -> None:
         """Append and fold what is queued."""
-        if self._drafts:
-            drafts, self._drafts = self._drafts, []
-            await self._keeper.append(drafts)
+        if self._events:
+            events, self._events = self._events, []
+            await self._timer.append(events)
 
     async def finish(self) -> None:
         """Append the rest; nothing of the batch is pending any more."""
         await self.append()
-        self._intake.folded()
-        for name in self._ahead:
-            self._keeper.look_at(name)
+        self._handler.folded()
+        for graph_id in self._forecasts:
+            self._timer.look_at(graph_id)
 
 
 class TurnProcessor:
-    """Runs as one task per owned partition.  `source` reads the topic `turns`."""
+    """Runs as one task per owned partition."""
 
     def __init__(
-        self,
-        owner: PartitionWriter,
-        keeper: WindowTimer,
-        intake: CommandHandler,
-        outbox: MessageSender,
-        source: LogReader,
-        turns_topic: str,
-        batch_turns: int,
-        queued_turns: int,
+        self, *, writer: PartitionWriter, timer: WindowTimer, handler: CommandHandler, context: ProcessorContext
     ) -> None:
-        self._owner = owner
-        self._keeper = keeper
-        self._intake = intake
-        self._outbox = outbox
-        self._source = source
-        self._turns_topic = turns_topic
-        self._batch_turns = batch_turns
-        self._queue: asyncio.Queue[Delivery] = asyncio.Queue(queued_turns)
+        self._writer = writer
+        self._timer = timer
+        self._handler = handler
+        self._context = context
+        self._queue: asyncio.Queue[Delivery] = asyncio.Queue(context.queued_turns)
         self._working = asyncio.Lock()
 
     async def put(self, delivery: Delivery) -> None:
@@ -136,12 +143,12 @@ class TurnProcessor:
         while True:
             batch = [await self._queue.get()]
             async with self._working:
-                while not self._queue.empty() and len(batch) < self._batch_turns:
+                while not self._queue.empty() and len(batch) < self._context.batch_turns:
                     batch.append(self._queue.get_nowait())
                 await self._account_for(batch)
 
     async def settle(self) -> None:
-        """Return once no batch is half done."""
+        """Wait until no batch is half done."""
         async with self._working:
             pass
 
@@ -150,24 +157,24 @@ class TurnProcessor:
         while not self._queue.empty():
             self._queue.get_nowait()
 
-    async def _account_for(self, batch: list[Delivery]) -> None:
-        async with self._keeper.lock:
-            rounds = _Rounds(self._intake, self._keeper, self._owner.state)
-            for count, delivery in enumerate(await self._fresh(batch)):
-                await self._judge(delivery.arrival, rounds)
+    async def _account_for(self, deliveries: list[Delivery]) -> None:
+        async with self._timer.lock:
+            batch = _Batch(self._handler, self._timer, self._writer.state)
+            for count, delivery in enumerate(await self._fresh(deliveries)):
+                await self._decide(delivery.arrival, batch)
                 if count % TURNS_BETWEEN_YIELDS == TURNS_BETWEEN_YIELDS - 1:
                     await asyncio.sleep(0)  # let queries in
-            await rounds.finish()
-        for delivery in batch:
+            await batch.finish()
+        for delivery in deliveries:
             delivery.done()
-        for each in rounds.judged:
-            await self._tell(each)
+        for decision in batch.decisions:
+            await self._tell(decision)
 
-    async def _fresh(self, batch: list[Delivery]) -> list[Delivery]:
-        """Return what is not yet accounted for; make sure that nothing was left out before it."""
+    async def _fresh(self, deliveries: list[Delivery]) -> list[Delivery]:
+        """Pick those that are not yet accounted for; make sure that nothing was left out before them."""
         fresh = []
-        source = self._owner.state.head.source
-        for delivery in batch:
+        source = self._writer.state.head.source
+        for delivery in deliveries:
             offset = delivery.arrival.offset
             if offset > source + 1:
                 await self._check_hole(source + 1, offset)
@@ -177,26 +184,32 @@ class TurnProcessor:
         return fresh
 
     async def _check_hole(self, start: int, end: int) -> None:
-        """A hole in the offsets is only harmless if the log holds no record there (transaction markers, retention)."""
-        async for records in self._source.read(self._owner.number, start, end):
+        """Check that the log holds no record at start <= offset < end (transaction markers, retention).
+
+        Raises TurnsSkippedError when it does.
+        """
+        async for records in self._context.turns.read(self._writer.partition, start, end):
             if records:
                 raise TurnsSkippedError(
-                    f"turns {start}..{end - 1} of partition {self._owner.number} were not delivered though they exist"
+                    f"turns {start}..{end - 1} of partition {self._writer.partition} were not delivered though they "
+                    "exist"
                 )
-        log.warning("hole in turns", partition=self._owner.number, start=start, end=end)
+        log.warning("hole in turns", partition=self._writer.partition, start=start, end=end)
 
-    async def _judge(self, arrival: Record, rounds: _Rounds) -> None:
-        judged = await rounds.judge(arrival)
-        if judged.reason is not None:
-            errors = error_headers(self._turns_topic, self._owner.number, arrival.offset, judged.reason)
-            await self._outbox.dead_letter(arrival, errors)
-            log.warning("turn rejected", partition=self._owner.number, offset=arrival.offset, reason=judged.reason)
-        await rounds.add(judged)
+    async def _decide(self, arrival: Record, batch: _Batch) -> None:
+        decision = await batch.decide(arrival)
+        if decision.reason is not None:
+            partition, reason = self._writer.partition, decision.reason
+            errors = error_headers(self._context.turns_topic, partition, arrival.offset, reason)
+            await self._context.sender.dead_letter(arrival, errors)
+            log.warning("turn rejected", partition=partition, offset=arrival.offset, reason=reason)
+        await batch.add(decision)
 
-    async def _tell(self, judged: Decision) -> None:
-        address = self._outbox.address(judged.arrival)
+    async def _tell(self, decision: Decision) -> None:
+        sender, arrival = self._context.sender, decision.arrival
+        address = sender.address(arrival)
         if address is not None:
-            head = self._owner.state.head
-            position = Position(partition=self._owner.number, watermark=head.watermark, source=judged.arrival.offset)
-            outcome = Outcome(status=judged.status, turn=judged.turn, reason=judged.reason, position=position)
-            await self._outbox.answer(address, "outcome", outcome)
+            watermark = self._writer.state.head.watermark
+            position = Position(partition=self._writer.partition, watermark=watermark, source=arrival.offset)
+            outcome = Outcome(status=decision.status, turn=decision.turn, reason=decision.reason, position=position)
+            await sender.answer(address, "outcome", outcome)

@@ -1,6 +1,6 @@
-"""Closes windows: decides what a window that has ended does, appends it as an event, tells other programs.
+"""Closes windows: appends what closing one that has ended decides, and tells other programs.
 
-One keeper per owned partition.  Whatever moves a graph's time (a turn, a reinforcing question, a tick) first closes the
+One timer per owned partition.  Whatever moves a graph's time (a turn, a reinforcing question, a tick) first closes the
 windows that end before it, one after the other: `lock` is held from the decision to the fold, because a decision counts
 only for the state it was made on.
 """
@@ -11,12 +11,11 @@ import asyncio
 from collections.abc import Sequence
 from itertools import islice
 
-from processors.lifecycle.closing import close
-from processors.lifecycle.windows import Due, next_alarm, next_due
+from processors.lifecycle.windows import due_events, next_alarm
+from state.events.events import DataEvent
 from state.graph.decay import NEVER
-from streams.errors import WindowStuckError
+from state.graph.graph import Graph
 from streams.ingest.change_feed import ChangeFeed
-from streams.ingest.command_handler import Draft
 from streams.ingest.partition_writer import PartitionWriter
 
 LOOKED_AT = 50  # graphs that one tick looks at for the first time: a large partition is not loaded at once
@@ -25,44 +24,44 @@ LOOKED_AT = 50  # graphs that one tick looks at for the first time: a large part
 class WindowTimer:
     """Moves time in the graphs of one partition.  All but `tick` and `catch_up` want `lock` to be held."""
 
-    def __init__(self, owner: PartitionWriter, changes: ChangeFeed) -> None:
+    def __init__(self, writer: PartitionWriter, feed: ChangeFeed) -> None:
         self.lock = asyncio.Lock()
-        self._owner = owner
-        self._changes = changes
-        self._unseen = iter(owner.state.names())
-        self._alarms: dict[str, int] = {}  # live graph → stream time (ms) before which no window of it ends
+        self._writer = writer
+        self._state = writer.state
+        self.feed = feed
+        self._unseen = iter(writer.state.names())
+        self._alarms: dict[str, int] = {}  # id of a live graph → stream time (ms) before which no window of it ends
 
-    async def append(self, drafts: Sequence[Draft]) -> None:
-        """Append and fold events."""
-        await self._changes.tell(await self._owner.append(drafts))
+    async def append(self, events: Sequence[DataEvent]) -> None:
+        """Append and fold events, and tell other programs what windows decided."""
+        await self.feed.tell(await self._writer.append(events))
 
-    async def close_due(self, name: str, now: int) -> None:
-        """Close all windows of a graph that have ended at `now` (ms), or by its own clock if that is ahead."""
-        last: Due | None = None
-        while (due := self._due(name, now)) is not None:
-            if due == last:
-                raise WindowStuckError(f"{due} of graph {name} is due again after it was closed: this is a bug of ours")
-            last = due
-            await self._close(name, due)
-        self.look_at(name)
+    async def close_due(self, graph_id: str, now: int) -> None:
+        """Close all windows of a graph that have ended at `now` (ms), or by its own clock if that is ahead.
 
-    def _due(self, name: str, now: int) -> Due | None:
-        graph = self._owner.state.graph(name)
-        return None if graph is None else next_due(graph, max(now, graph.clock))
+        Raises WindowStuckError, and as `append`.
+        """
+        graph = self._state.graph(graph_id)
+        while graph is not None:
+            graph = await self._close_due(graph, now)
+        self.look_at(graph_id)
 
-    async def _close(self, name: str, due: Due) -> None:
-        graph = self._owner.state.graph(name)
-        facts = None if graph is None else close(graph, due)
-        if facts is not None:
-            await self.append([facts.event])
+    async def _close_due(self, graph: Graph, now: int) -> Graph | None:
+        """Close the windows of `graph`, as long as it is the one in memory: else give the one to go on with."""
+        for event in due_events(graph, now):
+            await self.append([event])
+            current = self._state.graph(graph.name)
+            if current is not graph:  # let go of while we waited for acks: what was folded since is in another object
+                return current
+        return None
 
-    def look_at(self, name: str) -> None:
+    def look_at(self, graph_id: str) -> None:
         """Note when a tick could matter to a graph: to a live one only, else it would age while it is imported."""
-        graph = self._owner.state.graph(name)
+        graph = self._state.graph(graph_id)
         if graph is not None and graph.live:
-            self._alarms[name] = next_alarm(graph)
+            self._alarms[graph_id] = next_alarm(graph)
         else:
-            self._alarms.pop(name, None)
+            self._alarms.pop(graph_id, None)
 
     async def tick(self, now: int) -> None:
         """Close the windows that have ended at `now` (ms) in live graphs that have fallen silent.
@@ -70,13 +69,13 @@ class WindowTimer:
         What has to be forgotten or consolidated is an event, and moves the graph's clock.  Else nothing is written:
         that time went on in a graph in which nothing happens can be seen by nobody.
         """
-        for name in islice(self._unseen, LOOKED_AT):
-            self.look_at(name)
-        for name in [name for name, alarm in self._alarms.items() if alarm <= now]:
+        for graph_id in islice(self._unseen, LOOKED_AT):
+            self.look_at(graph_id)
+        for graph_id in [graph_id for graph_id, alarm in self._alarms.items() if alarm <= now]:
             async with self.lock:
-                if self._alarms.get(name, NEVER) <= now:  # else a turn came first while we waited
-                    await self.close_due(name, now)
+                if self._alarms.get(graph_id, NEVER) <= now:  # else a turn came first while we waited
+                    await self.close_due(graph_id, now)
 
     async def catch_up(self) -> None:
         """Send the changes that an owner before may not have sent, and all of ours until then."""
-        await self._changes.catch_up(lambda: self._owner.state.head.watermark)
+        await self.feed.catch_up(lambda: self._state.head.watermark)

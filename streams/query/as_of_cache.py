@@ -27,9 +27,9 @@ from typing import Any, NamedTuple, TypeVar
 import structlog
 
 from processors.recall.activation import DEFAULT
+from replay.as_of.graph_as_of import AsOf, Counted, counted, reaches
 from replay.as_of.history import History
-from replay.as_of.moment import AsOf, Counted, counted, reaches
-from replay.as_of.store_history import Kept, kept
+from replay.as_of.store_history import StoreHistory, store_history
 from replay.log import LogReader
 from state.graph.graph import Graph
 from state.store.store import Store
@@ -122,12 +122,12 @@ class _Sources(NamedTuple):
     partition: int
     end: int
 
-    def kept(self, graph_id: str) -> Kept | None:
+    def kept(self, graph_id: str) -> StoreHistory | None:
         """Read what the store knows of a graph, None if that is not enough.  Blocks."""
         assert self.stores is not None  # noqa: S101 - asked before
         try:
             with self.stores(self.partition) as store:
-                return kept(store, graph_id)
+                return store_history(store, graph_id)
         except Exception as error:  # a file may be removed by its writer while it is opened: the log knows everything
             log.warning("past is read from the log", partition=self.partition, graph=graph_id, error=str(error))
             return None

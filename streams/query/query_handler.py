@@ -20,7 +20,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import structlog
@@ -33,11 +32,10 @@ from emgas.messages.queries import Describe, Description, Failure, Query, Reply,
 from emgas.messages.topics import REQUEST
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory, Steps, in_one_go, is_long
-from replay.as_of.moment import AsOf
-from replay.backup.manifest import SnapshotRefusedError
-from replay.backup.snapshots import SnapshotsUnreachableError
+from replay.as_of.graph_as_of import AsOf
+from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import LogRewrittenError, StoreCorruptError
-from state.events.events import ConceptsRecalled, TurnRecorded
+from state.events.events import UNSTAMPED, ConceptsRecalled, TurnRecorded
 from streams.errors import RefusedError, RejectedError
 from streams.ingest.command_handler import check_size, explained
 from streams.ingest.partition_writer import PartitionWriter
@@ -281,7 +279,7 @@ class QueryHandler:
         if not answer.recalled or timer is None:  # it wakes nothing, or the partition was taken away meanwhile
             return
         at = min(asked.record.timestamp, self._context.now() + self._context.settings.skew_ms)
-        recalled = partial(ConceptsRecalled, graph=graph_id, at=at, concepts=list(answer.recalled))
+        recalled = ConceptsRecalled(**UNSTAMPED, graph=graph_id, at=at, concepts=list(answer.recalled))
         try:
             async with timer.lock:
                 with self._undisturbed():

@@ -19,7 +19,7 @@ NAMED_BY = 3  # concepts that a theme is named by
 def position_of(writer: PartitionWriter) -> Position:
     """Tell how far the partition of a writer is."""
     head = writer.state.head
-    return Position(partition=writer.number, watermark=head.watermark, source=head.source)
+    return Position(partition=writer.partition, watermark=head.watermark, source=head.source)
 
 
 def inspection(writer: PartitionWriter, request: Inspect) -> Inspection:

@@ -30,7 +30,7 @@ from faust.stores.base import Store
 from faust.tables.table import Table
 from faust.types import TP, AppT, EventT
 
-from replay.backup.manifest import SnapshotRefusedError
+from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from
 from state.errors import LogRewrittenError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import structlog
 
-from replay.backup.snapshots import Snapshots, SnapshotsUnreachableError, restore
+from replay.backup.snapshots import Snapshots, restore
+from replay.errors import SnapshotsUnreachableError
 from replay.log import LogReader
 from streams.settings import Settings
 

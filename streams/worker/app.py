@@ -30,9 +30,9 @@ from processors.recall.dense import Embedder
 from state.store.rocksdb import RocksStore
 from state.store.store import Store
 from streams.ingest.change_feed import ChangeFeed
-from streams.ingest.command_handler import CommandHandler
+from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
-from streams.ingest.turn_processor import Delivery, TurnProcessor
+from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryContext, QueryHandler
@@ -174,7 +174,12 @@ class MemoryApp(faust.App):
         settings, state = self._emgas, self.folds.open[partition]
         events = ProducedLog(self._reader(settings.topics.events), settings.topics.events, self._send)
         writer = PartitionWriter(
-            partition, self._partition_count, state, events, self._context.worker, settings.append_timeout
+            partition,
+            state,
+            events,
+            partitions=self._partition_count,
+            worker=self._context.worker,
+            timeout=settings.append_timeout,
         )
         await writer.claim()
         timer = WindowTimer(writer, self._change_feed(partition))
@@ -182,30 +187,28 @@ class MemoryApp(faust.App):
 
     def _change_feed(self, partition: int) -> ChangeFeed:
         topics, reader = self._emgas.topics, self._reader
-        return ChangeFeed(topics.changes, partition, self._send, reader(topics.changes), reader(topics.events))
+        sent, events = reader(topics.changes), reader(topics.events)
+        return ChangeFeed(partition, topic=topics.changes, send=self._send, sent=sent, events=events)
 
     def _turn_processor(self, writer: PartitionWriter, timer: WindowTimer) -> TurnProcessor:
         settings, context = self._emgas, self._context
-        handler = CommandHandler(
-            writer.state,
-            writer.number,
-            self._partition_count,
-            context.extractor,
-            settings.skew_ms,
-            settings.preset,
-            context.now,
-            context.embedder,
+        handling = HandlerContext(
+            partitions=self._partition_count,
+            extractor=context.extractor,
+            embedder=context.embedder,
+            skew_ms=settings.skew_ms,
+            preset=settings.preset,
+            now=context.now,
         )
-        return TurnProcessor(
-            writer,
-            timer,
-            handler,
-            self._sender,
-            self._reader(settings.topics.turns),
-            settings.topics.turns,
-            settings.batch_turns,
-            settings.queued_turns,
+        processing = ProcessorContext(
+            sender=self._sender,
+            turns=self._reader(settings.topics.turns),
+            turns_topic=settings.topics.turns,
+            batch_turns=settings.batch_turns,
+            queued_turns=settings.queued_turns,
         )
+        handler = CommandHandler(writer.state, writer.partition, handling)
+        return TurnProcessor(writer=writer, timer=timer, handler=handler, context=processing)
 
     def _store_beside(self, partition: int) -> AbstractContextManager[Store]:
         """Open the store of a partition that we own once more, to be read only: as it is at this moment."""

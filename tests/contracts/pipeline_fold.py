@@ -10,12 +10,15 @@ import msgspec
 import pytest
 
 from emgas.errors import HaltedError
+from processors.extraction.yake_extractor import YakeExtractor
 from state.errors import LogRewrittenError, UnreadableEventError
 from state.events.events import (
     Claim,
     encode,
 )
 from streams.errors import FencedError
+from streams.ingest.turn_processor import TurnProcessor
+from streams.query.query_handler import QueryHandler
 from tests.support.pipeline import PATIENCE, Pipeline, a_turn, as_json, eventually, only
 from tests.support.pipeline_steps import PipelineSteps, failing
 
@@ -139,9 +142,9 @@ class Folds(PipelineSteps):
         partition, app = doomed.place("ada"), doomed.app
         await doomed.record("ada")
         owner, name = {
-            "turns": (app.ownership.processors[partition], "put"),
-            "queries": (app._query_handler, "take"),
-            "extractor": (app._context.extractor, "of_turn"),
+            "turns": (TurnProcessor, "put"),
+            "queries": (QueryHandler, "take"),
+            "extractor": (YakeExtractor, "of_turn"),
         }[where]
         monkeypatch.setattr(owner, name, failing)
         query = as_json({"kind": "query", "graph": "ada", "text": "what?"})

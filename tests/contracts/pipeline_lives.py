@@ -89,7 +89,7 @@ class Lives(PipelineSteps):
         assert len(await self.told(doomed, partition)) < len(await self.windows(doomed, "ada"))
         await doomed.restart()
         await eventually(lambda: doomed.ids("ada")[-1:] == [WEEKS[-1][0]])
-        await eventually(lambda: doomed.app.ownership.timers[partition]._changes._caught_up)
+        await eventually(lambda: doomed.app.ownership.timers[partition].feed.caught_up)
         assert await self.told(doomed, partition) == [offset for offset, _ in await self.windows(doomed, "ada")]
         assert all(each.match for each in await doomed.verified())
 

@@ -23,7 +23,6 @@ import json
 import platform
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from emgas.wire import Record
-from state.events.events import Ticked
+from state.events.events import UNSTAMPED, Ticked
 from state.events.upcasting import VERSION
 from streams.settings import Settings
 from streams.worker import service
@@ -110,7 +109,7 @@ class Story:
         """A tick, as workers once wrote them; a record that comes twice, and one of an owner that was replaced."""
         keeper = self.keeper("garden")
         async with keeper.lock:
-            await keeper.append([partial(Ticked, graph="garden", at=FIRST_WEEK + 100 * DAY)])
+            await keeper.append([Ticked(graph="garden", at=FIRST_WEEK + 100 * DAY, **UNSTAMPED)])
         place = self.pipeline.place("garden")
         *_, last = await self.records(place)
         for _ in range(2):

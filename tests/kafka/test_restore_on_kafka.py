@@ -11,7 +11,8 @@ import pytest
 from emgas.errors import TransportError
 from replay.backup.backup import records, write
 from replay.backup.lines import Header
-from replay.backup.restore import NotRestorableError, Restored, restore
+from replay.backup.restore import Restored, restore
+from replay.errors import NotRestorableError
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.event_topic import reading, writing

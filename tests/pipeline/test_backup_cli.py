@@ -16,7 +16,7 @@ import pytest
 
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord
-from replay.as_of.moment import graph_at
+from replay.as_of.graph_as_of import graph_at
 from replay.rebuild.rebuild import refold
 from state.store.store import MemoryStore
 from streams.settings import Settings

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.lifecycle.closing import ConsolidationFacts, DecayFacts, close
 from processors.lifecycle.consolidation import LEAST_WORDS, consolidated
-from processors.lifecycle.windows import Due, next_due
-from state.events.events import ConsolidationWindowClosed, DecayWindowClosed, GraphConfigured, decode, encode
+from processors.lifecycle.windows import DueWindow, close, due_events, next_due
+from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
-from tests.support.events import DAY, NOON, UNLINKED, concepts_recalled, turn_recorded
+from tests.support.events import DAY, NOON, concepts_recalled, consolidation_closed, decay_closed, turn_recorded
 
 WEEK = 7 * DAY
 HOUR = DAY // 24
@@ -24,7 +23,7 @@ def graph_with(*turns: dict[str, Any], **changed: Any) -> Graph:
     """Return a graph whose settings are the defaults, `changed`, in which `turns` were said."""
     graph = Graph("ada")
     kept = MemorySettings(**{**PRESETS["default"].model_dump(), **changed})
-    graph.fold(GraphConfigured(**UNLINKED, graph="ada", preset="default", settings=kept))
+    graph.fold(GraphConfigured(**UNSTAMPED, graph="ada", preset="default", settings=kept))
     for number, turn in enumerate(turns):
         graph.fold(turn_recorded(**{"id": f"t{number}", "live": True, **turn}))
     return graph
@@ -55,7 +54,7 @@ def test_nothing_becomes_long_term_by_a_number_that_is_zero() -> None:
 def test_a_word_becomes_long_term_once() -> None:
     graph = graph_with(said("coffee"), long_windows=1)
     found = consolidated(graph, NOON)
-    graph.fold(ConsolidationWindowClosed(**UNLINKED, graph="ada", at=NOON, **found._asdict()))
+    graph.fold(ConsolidationWindowClosed(**UNSTAMPED, graph="ada", at=NOON, **found._asdict()))
     assert (found.consolidated, consolidated(graph, NOON).consolidated) == (["coffee"], [])
 
 
@@ -101,8 +100,8 @@ def test_a_greeting_may_be_said_again() -> None:
 def test_old_turns_are_compared_with_new_ones_only() -> None:
     words = "coffee tea milk sugar"
     graph = graph_with(said(words), said(words), duplicate_above=2.0)
-    graph.fold(ConsolidationWindowClosed(**UNLINKED, graph="ada", at=NOON, consolidated=[], topics=[], merged=[]))
-    graph.fold(GraphConfigured(**UNLINKED, graph="ada", preset="default", settings=PRESETS["default"]))
+    graph.fold(ConsolidationWindowClosed(**UNSTAMPED, graph="ada", at=NOON, consolidated=[], topics=[], merged=[]))
+    graph.fold(GraphConfigured(**UNSTAMPED, graph="ada", preset="default", settings=PRESETS["default"]))
     assert consolidated(graph, NOON).merged == []
     graph.fold(turn_recorded(id="t2", concepts=words, live=True))
     assert consolidated(graph, NOON).merged == [("t0", "t2")]  # t1 is no duplicate of a turn that goes
@@ -137,27 +136,24 @@ def test_duplicates_are_those_that_comparing_all_pairs_finds(
 
 def test_a_session_is_consolidated_once_it_is_over() -> None:
     graph = graph_with(*(said("coffee tea milk", at=NOON + turn) for turn in range(12)))
-    due = next_due(graph, NOON + HOUR)
-    assert due is not None
-    facts = close(graph, due)
-    assert isinstance(facts, ConsolidationFacts)
-    event = facts.event(**UNLINKED)
-    assert decode(encode(event)) == event
-    graph.fold(event)
+    for event in due_events(graph, NOON + HOUR):
+        assert isinstance(event, ConsolidationWindowClosed)
+        graph.fold(event)
     assert next_due(graph, NOON + HOUR) is None
+    assert (graph.fresh_turns, graph.clock) == (0, event.at + graph.settings.grace)
 
 
 def test_a_consolidation_that_finds_nothing_is_closed_all_the_same() -> None:
     graph = graph_with(said("coffee"))
-    assert close(graph, Due("consolidation", NOON)) == ConsolidationFacts("ada", NOON, [], [], [])
+    assert close(graph, DueWindow("consolidation", NOON)) == consolidation_closed(at=NOON, **UNSTAMPED)
 
 
 def test_a_decay_window_tells_what_has_faded() -> None:
     graph = graph_with(said("coffee tea"), half_life=DAY)
-    facts = close(graph, Due("decay", NOON + 30 * DAY))
-    assert facts == DecayFacts("ada", NOON + 30 * DAY, ["coffee", "tea"], ["t0"])
-    assert isinstance(facts.event(**UNLINKED), DecayWindowClosed)
+    later = NOON + 30 * DAY
+    expected = decay_closed(at=later, concepts="coffee tea", turns="t0", **UNSTAMPED)
+    assert close(graph, DueWindow("decay", later)) == expected
 
 
 def test_a_decay_window_in_which_nothing_faded_leaves_no_event() -> None:
-    assert close(graph_with(said("coffee")), Due("decay", NOON + DAY)) is None
+    assert close(graph_with(said("coffee")), DueWindow("decay", NOON + DAY)) is None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.times import DAY_MS as DAY
-from processors.lifecycle.forgetting import Gone, faded, wished
+from processors.lifecycle.forgetting import Gone, faded, requested
 from state.events.memory_settings import PRESETS
 from state.graph.decay import decayed, lifetime
 from state.graph.graph import Graph
@@ -121,28 +121,28 @@ def test_a_long_term_concept_outlives_another() -> None:
 
 
 def test_a_forgotten_concept_takes_the_turns_that_said_nothing_else() -> None:
-    assert wished(said("coffee", "coffee tea"), ["coffee", "unheard-of"], [], []) == Gone(["coffee"], ["t0"])
+    assert requested(said("coffee", "coffee tea"), ["coffee", "unheard-of"], [], []) == Gone(["coffee"], ["t0"])
 
 
 def test_a_forgotten_turn_takes_what_stands_nowhere_else() -> None:
     graph = said("coffee tea @day:1 @speaker:ada", "tea @speaker:ada")
-    assert wished(graph, [], ["t0", "unheard-of"], []) == Gone(["coffee", "@day:1"], ["t0"])
+    assert requested(graph, [], ["t0", "unheard-of"], []) == Gone(["coffee", "@day:1"], ["t0"])
 
 
 def test_a_forgotten_session_is_its_turns() -> None:
     graph = said("coffee", "tea", "milk")
-    assert wished(graph, [], [], ["s0", "unheard-of"]) == Gone(["coffee", "milk"], ["t0", "t2"])
+    assert requested(graph, [], [], ["s0", "unheard-of"]) == Gone(["coffee", "milk"], ["t0", "t2"])
     graph.fold(forgotten(concepts="coffee milk", turns="t0 t2"))
-    assert wished(graph, [], [], ["s0"]) == Gone([], [])
+    assert requested(graph, [], [], ["s0"]) == Gone([], [])
 
 
-def test_nothing_is_wished_twice() -> None:
+def test_nothing_is_forgotten_twice() -> None:
     graph = said("coffee")
-    assert wished(graph, ["coffee", "coffee"], ["t0", "t0"], ["s0"]) == Gone(["coffee"], ["t0"])
+    assert requested(graph, ["coffee", "coffee"], ["t0", "t0"], ["s0"]) == Gone(["coffee"], ["t0"])
 
 
 def test_a_wish_is_only_a_wish_until_it_is_folded() -> None:
     graph = said("coffee")
     digest = graph.digest()
-    wished(graph, ["coffee"], ["t0"], ["s0"])
+    requested(graph, ["coffee"], ["t0"], ["s0"])
     assert graph.digest() == digest

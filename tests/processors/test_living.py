@@ -16,7 +16,7 @@ from state.graph.graph import Graph
 from tests.support.events import DAY, NOON
 from tests.support.graphs import assert_same_view, refolded
 from tests.support.lives import configurations, happenings, long_life, ticks
-from tests.support.living import Happening, Life, Wish, live
+from tests.support.living import ForgetRequest, Happening, Life, live
 
 END = NOON + 3000 * DAY
 seeds = st.randoms(use_true_random=False)
@@ -145,7 +145,7 @@ def test_no_window_closes_before_its_end_and_the_grace(happened: list[Happening]
 def test_an_elephant_never_forgets(happened: list[Happening], configured: GraphEvent) -> None:
     life = live(happened, [configured], until=END)
     assert not any(isinstance(window, DecayWindowClosed) for window in life.windows)
-    if not any(isinstance(event, Wish) for event in happened):
+    if not any(isinstance(event, ForgetRequest) for event in happened):
         turns = [event for event in happened if isinstance(event, TurnRecorded)]
         assert set(life.graph.concepts.numbers) == {concept.id for turn in turns for concept in turn.concepts}
         assert len(life.graph.passages.numbers) == len(turns) - sum(len(merged_in(window)) for window in life.windows)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.times import MINUTE_MS
-from processors.lifecycle.clustering import LEAST, MOST, REGION, Cluster, Links, grouped
+from processors.lifecycle.clustering import LEAST, MOST, REGION, Links, Region, grouped
 from processors.lifecycle.consolidation import consolidated
 from state.events.events import ConsolidationWindowClosed, Forgotten, TopicChange
 from state.graph.graph import Graph
@@ -206,7 +206,7 @@ def test_topics_that_nobody_spoke_of_stay_as_they_are(talk: Talk) -> None:
 
 def test_only_so_many_words_are_regrouped_at_once() -> None:
     topics = [Topic(f"topic-{n}", "", tuple(range(n * MOST, (n + 1) * MOST)), NOON) for n in range(40)]
-    region = Cluster(topics)
+    region = Region(topics)
     for word in range(40 * MOST + 100):
         region.take(word)
     assert len(region.words) == REGION

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from emgas.times import DAY_MS as DAY
 from emgas.times import MINUTE_MS as MINUTE
-from processors.lifecycle.closing import close
-from processors.lifecycle.windows import Due, WindowForecast, next_alarm, next_due
+from processors.lifecycle.windows import (
+    DueWindow,
+    WindowForecast,
+    WindowStuckError,
+    close,
+    due_events,
+    next_alarm,
+    next_due,
+)
 from state.events.events import ConsolidationWindowClosed, DecayWindowClosed
 from state.graph.decay import NEVER, lifetime
 from state.graph.graph import Graph
-from tests.support.events import concept, graph_configured, turn_recorded
+from tests.support.events import concept, graph_configured, ticked, turn_recorded
 from tests.support.living import Life, live
 
 MONDAY = 1_683_504_000_000  # 2023-05-08T00:00:00Z: a day begins; weeks begin on Thursday, as the epoch did
@@ -38,13 +47,13 @@ def test_what_has_faded_goes_at_the_end_of_the_day_once_the_grace_is_over() -> N
     life = configured()
     life.tell(turn(MONDAY + MINUTE))
     assert lifetime(0.4, 0.1, DAY) in (2 * DAY, 2 * DAY + 1)
-    due = Due("decay", MONDAY + 3 * DAY)
+    due = DueWindow("decay", MONDAY + 3 * DAY)
     assert next_alarm(life.graph) == due.at + GRACE
     assert next_due(life.graph, due.at + GRACE - 1) is None
     assert next_due(life.graph, due.at + GRACE) == due
-    facts = close(life.graph, due)
-    assert facts is not None
-    assert (facts.concepts, facts.turns) == (["coffee"], [life.events[-1].id])  # type: ignore[union-attr]
+    event = close(life.graph, due)
+    assert isinstance(event, DecayWindowClosed)
+    assert (event.concepts, event.turns) == (["coffee"], [life.events[-1].id])  # type: ignore[union-attr]
 
 
 def test_days_close_one_after_the_other_even_if_a_year_passes_at_once() -> None:
@@ -78,6 +87,40 @@ def test_an_elephant_has_no_alarm() -> None:
     life.tell(turn(MONDAY))
     assert next_alarm(life.graph) == NEVER
     assert next_due(life.graph, MONDAY + 10**12) is None
+
+
+# Bringing a graph up to date
+
+
+def test_each_window_is_decided_on_the_state_that_the_one_before_it_left() -> None:
+    life = configured()
+    for day in range(3):
+        life.tell(turn(MONDAY + day * DAY, f"word{day}", session=f"{day}"))
+    events = []
+    for event in due_events(life.graph, MONDAY + 400 * DAY):
+        life.graph.fold(event)
+        events.append(event)
+    assert [event.at for event in events] == sorted(event.at for event in events)
+    assert sum(isinstance(event, DecayWindowClosed) for event in events) == 3
+    assert next(due_events(life.graph, MONDAY + 400 * DAY), None) is None, "nothing is left to close"
+
+
+def test_what_ended_by_the_graphs_own_clock_is_closed_whatever_time_is_told() -> None:
+    life = configured(least_turns=2)
+    life.tell(turn(MONDAY))
+    life.tell(turn(MONDAY + 1))
+    life.fold(ticked(at=MONDAY + DAY))
+    assert next(due_events(life.graph, MONDAY)).at == MONDAY + 1 + 30 * MINUTE
+
+
+def test_a_window_event_that_nobody_folds_is_not_handed_out_again() -> None:
+    life = configured()
+    life.tell(turn(MONDAY + MINUTE))
+    life.tell(turn(MONDAY + 2 * MINUTE))
+    closing = due_events(life.graph, MONDAY + DAY)
+    assert isinstance(next(closing), ConsolidationWindowClosed)
+    with pytest.raises(WindowStuckError, match="is due again after it was closed"):
+        next(closing)
 
 
 # Late turns

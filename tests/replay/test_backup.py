@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from emgas.wire import Record, partition_of
 from replay.backup.backup import Written, records, write
-from replay.backup.lines import BackupDamagedError, Header, NoBackupError, Stored, header_of, is_backup, seal
+from replay.backup.lines import Header, Stored, header_of, is_backup, seal
+from replay.errors import BackupDamagedError, NoBackupError
 from tests.support.logs import ListReader, golden_log
 
 BEGAN = 1_700_000_000_123
@@ -66,7 +67,7 @@ def read(raw: bytes) -> list[Stored]:
 
 
 def all_of(log: ListReader) -> list[Stored]:
-    return [Stored(number, record) for number, partition in enumerate(log._partitions) for record in partition]
+    return [Stored(number, record) for number, partition in enumerate(log.records) for record in partition]
 
 
 async def test_what_was_written_is_read_back_byte_for_byte() -> None:

@@ -24,8 +24,8 @@ from emgas.messages.turns import Turn
 from emgas.wire import Record
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.answer import Answerer, Memory, in_one_go
+from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, history
-from replay.as_of.moment import AsOf
 from state.events.events import GraphEvent, TurnRecorded
 from state.graph.graph import Graph
 from tests.support.events import DAY, graph_configured, ticked, turn_recorded

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from emgas.wire import Record
 from replay.verify.divergence import Divergence, diverging
-from replay.verify.graph_differences import Difference, concerns, content, differences
+from replay.verify.graph_differences import ValueDifference, concerns, content, differences
 from state.events.events import TurnRecorded, decode, encode
 from state.graph.graph import Graph
 from state.partition import Partition
@@ -139,7 +139,7 @@ def test_what_is_only_there_once_has_no_value_on_the_other_side() -> None:
     log.turn(id="new", concepts="coffee bread")
     other = log.folded().graph("ada")
     assert other is not None
-    pair = Difference("pair in turn", "bread & coffee", "count", 1, None)
+    pair = ValueDifference("pair in turn", "bread & coffee", "count", 1, None)
     assert pair in differences(other, golden())
 
 
@@ -149,6 +149,6 @@ def test_a_vector_that_differs_is_named_by_turn_and_model() -> None:
         graph.fold(turn_recorded(id="t0"))
         graph.fold(turn_recorded(id="t1"))
         graph.fold(turn_embedded(id="t1", vector=vector))
-    assert differences(ours, theirs) == [Difference("turn", "t1", "vector by m 1", [1.0, 0.0], [0.5, 0.5])]
+    assert differences(ours, theirs) == [ValueDifference("turn", "t1", "vector by m 1", [1.0, 0.0], [0.5, 0.5])]
     assert concerns(turn_embedded(id="t1"), differences(ours, theirs))
     assert not concerns(turn_embedded(id="t0"), differences(ours, theirs))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.event_list import Entry, as_far_back
+from replay.event_list import ListedEvent, as_far_back
 from state.events.events import GraphEvent
 from tests.support.events import concepts_recalled, turn_embedded, turn_recorded
 
@@ -19,5 +19,5 @@ EVENTS: list[tuple[GraphEvent, bool]] = [
 
 @pytest.mark.parametrize(("count", "first"), [(0, None), (1, 3), (2, 0), (9, 0)])
 def test_a_turn_goes_with_its_vector_and_counts_as_one(count: int, first: int | None) -> None:
-    entries = [Entry(ordinal, ordinal, 0, event, counts) for ordinal, (event, counts) in enumerate(EVENTS)]
-    assert as_far_back(entries, count) == first
+    events = [ListedEvent(ordinal, ordinal, 0, event, counts) for ordinal, (event, counts) in enumerate(EVENTS)]
+    assert as_far_back(events, count) == first

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emgas.wire import Record
-from replay.as_of.history import History, accepted, histories
-from replay.as_of.moment import graph_as_of
+from replay.as_of.graph_as_of import graph_as_of
+from replay.as_of.history import History, counting_events, histories
 from replay.rebuild.rebuild import graph_from
 from state.events.events import GraphEvent, Retracted
 from state.graph.graph import Graph
@@ -15,19 +14,15 @@ from state.store.store import MemoryStore
 from streams.query.as_of_cache import AsOfCache
 from tests.support.events import DAY, NOON
 from tests.support.graphs import refolded
-from tests.support.logs import ListReader, LogWriter, fold
+from tests.support.logs import LogWriter, fold, reader_of, records_of
 from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
-
-
-def reader(log: LogWriter) -> ListReader:
-    return ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
 
 
 @given(steps_taken_back())
 async def test_a_history_holds_what_counts_and_knows_where_it_lies(happened: list[Step]) -> None:
     log = written(happened)
     partition = log.folded()
-    found = await histories(reader(log), 0)
+    found = await histories(reader_of(log), 0)
     assert sorted(found) == partition.names()
     for name, history in found.items():
         live = partition.graph(name)
@@ -35,7 +30,7 @@ async def test_a_history_holds_what_counts_and_knows_where_it_lies(happened: lis
         assert refolded(history.events(), Graph(name)).digest() == live.digest()
         assert len(history.every) == live.events
         assert [history.every[ordinal] for ordinal in history.ordinals] == [*zip(history.offsets, history.values)]  # noqa: B905
-        yielded: list[GraphEvent] = [event async for event in accepted(reader(log), 0, name)]
+        yielded: list[GraphEvent] = [event async for event in counting_events(reader_of(log), 0, name)]
         assert yielded == list(history.events())
         assert not any(isinstance(event, Retracted) for event in yielded)
 
@@ -45,8 +40,8 @@ async def test_a_history_read_in_steps_is_that_read_at_once(happened: list[Step]
     log = written(happened)
     stepwise, at_once = History("ada"), History("ada")
     for end in [*sorted(stops), None]:
-        await stepwise.read_on(reader(log), 0, end)
-    await at_once.read_on(reader(log), 0)
+        await stepwise.read_on(reader_of(log), 0, end)
+    await at_once.read_on(reader_of(log), 0)
     for column in ("values", "offsets", "ordinals", "times", "kinds", "every"):
         assert getattr(stepwise, column) == getattr(at_once, column)
 
@@ -58,7 +53,7 @@ async def test_a_graph_from_a_store_and_what_came_after_is_the_live_one(happened
     log_folded.flush()
     for name in GRAPHS:
         live = log.folded().graph(name)
-        found = await graph_from(store, reader(log), 0, name, log.next_offset)
+        found = await graph_from(store, reader_of(log), 0, name, log.next_offset)
         assert (found and found.digest()) == (live and live.digest())
 
 
@@ -66,18 +61,19 @@ async def test_what_was_taken_back_is_gone_from_the_past_too_and_before_the_undo
     log = LogWriter()
     log.turn(id="kept", concepts="coffee", at=NOON)
     log.turn(id="wrong", concepts="falcon", at=NOON + 1)
-    past, before = AsOfCache(reader(log)), log.next_offset
+    reader = reader_of(log)
+    past, before = AsOfCache(reader), log.next_offset
     there = await past.graph("ada", NOON + DAY, partition=0, events=2, end=before)
     assert there is not None
     assert there.graph.knows("wrong")
     log.undo(first=1, last=1)
-    past._log = reader(log)
+    reader.records[0] = records_of(log)
     gone = await past.graph("ada", NOON + DAY, partition=0, events=3, end=log.next_offset)
     assert gone is not None
     assert not gone.graph.knows("wrong")
     assert there.text_of(there.graph, 1).id == "wrong", "who asked before still reads what was answered then"
     earlier, later = History("ada"), History("ada")
-    await earlier.read_on(reader(log), 0, before)
-    await later.read_on(reader(log), 0)
+    await earlier.read_on(reader_of(log), 0, before)
+    await later.read_on(reader_of(log), 0)
     knows = [(graph_as_of(each, NOON + 2) or Graph("ada")).knows("wrong") for each in (earlier, later)]
     assert knows == [True, False]

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from emgas.wire import ProducerRecord, Record
+from emgas.wire import ProducerRecord
+from replay.as_of.graph_as_of import graph_as_of
 from replay.as_of.history import histories
-from replay.as_of.moment import graph_as_of
 from replay.rebuild.plan import NotThisRebuildError, Plan, planned
 from replay.rebuild.rebuild import Told, rebuild, refold, refused_from
 from state.errors import LogRewrittenError, UnreadableEventError
@@ -27,13 +27,9 @@ from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.support.cli import ROOT
 from tests.support.events import NOON
-from tests.support.logs import ListReader, LogWriter, golden_log, long_log
+from tests.support.logs import LogWriter, golden_log, long_log, reader_of
 
 TOPIC = "emgas.events"
-
-
-def reader(*logs: LogWriter) -> ListReader:
-    return ListReader([[Record(offset, 0, None, value) for offset, value in log.records] for log in logs])
 
 
 def whole(log: LogWriter, **changes: object) -> Plan:
@@ -45,22 +41,22 @@ def whole(log: LogWriter, **changes: object) -> Plan:
 
 async def test_a_rebuild_to_the_end_is_the_fold() -> None:
     log = long_log()
-    rebuilt = await rebuild(reader(log), 0, whole(log), MemoryStore())
+    rebuilt = await rebuild(reader_of(log), 0, whole(log), MemoryStore())
     assert rebuilt.digest == log.folded().digest()
 
 
 async def test_a_rebuild_to_an_offset_is_the_fold_of_what_lies_before_it() -> None:
     log = long_log()
-    plan = await planned(reader(log), "emgas", 1, None, None, offset=100)
+    plan = await planned(reader_of(log), "emgas", 1, None, None, offset=100)
     shorter = LogWriter(claimed=False)
     shorter.records = log.records[:100]
     assert plan.ends == (100,)
-    assert (await rebuild(reader(log), 0, plan, MemoryStore())).digest == shorter.folded().digest()
+    assert (await rebuild(reader_of(log), 0, plan, MemoryStore())).digest == shorter.folded().digest()
 
 
 async def test_a_rebuild_of_one_graph_holds_that_graph_and_its_texts() -> None:
     log, store = long_log(), MemoryStore()
-    rebuilt = await rebuild(reader(log), 0, whole(log, graph="bob"), store)
+    rebuilt = await rebuild(reader_of(log), 0, whole(log, graph="bob"), store)
     full = log.folded()
     assert rebuilt.graphs == {"bob": full.digests()["bob"]}
     check_texts(store, full)
@@ -69,8 +65,8 @@ async def test_a_rebuild_of_one_graph_holds_that_graph_and_its_texts() -> None:
 @pytest.mark.parametrize("graph", [None, "ada"])
 async def test_a_rebuild_as_of_a_time_holds_the_graphs_as_they_were(graph: str | None) -> None:
     log, at, store = long_log(), NOON + 200 * 10**7, MemoryStore()
-    rebuilt = await rebuild(reader(log), 0, whole(log, at=at, graph=graph), store)
-    found = await histories(reader(log), 0)
+    rebuilt = await rebuild(reader_of(log), 0, whole(log, at=at, graph=graph), store)
+    found = await histories(reader_of(log), 0)
     expected = {name: graph_as_of(history, at) for name, history in found.items() if graph in (None, name)}
     assert rebuilt.graphs == {name: held.digest() for name, held in expected.items() if held is not None}
     check_texts(store, log.folded())
@@ -78,13 +74,13 @@ async def test_a_rebuild_as_of_a_time_holds_the_graphs_as_they_were(graph: str |
 
 async def test_a_rebuild_as_of_a_time_before_everything_holds_nothing() -> None:
     log = long_log()
-    assert (await rebuild(reader(log), 0, whole(log, at=NOON - 10**10), MemoryStore())).graphs == {}
+    assert (await rebuild(reader_of(log), 0, whole(log, at=NOON - 10**10), MemoryStore())).graphs == {}
 
 
 async def test_a_rebuilt_partial_store_is_not_folded_twice() -> None:
     log, store = long_log(), MemoryStore()
-    first = await rebuild(reader(log), 0, whole(log, graph="bob"), store)
-    assert await rebuild(reader(LogWriter()), 0, whole(log, graph="bob"), store) == first
+    first = await rebuild(reader_of(log), 0, whole(log, graph="bob"), store)
+    assert await rebuild(reader_of(LogWriter()), 0, whole(log, graph="bob"), store) == first
 
 
 def check_texts(store: MemoryStore, full: Partition) -> None:
@@ -99,7 +95,7 @@ def check_texts(store: MemoryStore, full: Partition) -> None:
 
 async def test_who_reads_is_told_how_far(tmp_path: Path) -> None:
     log, told = long_log(), list[int]()
-    await refold(Told(reader(log), told.append), 0, log.next_offset, MemoryStore())
+    await refold(Told(reader_of(log), told.append), 0, log.next_offset, MemoryStore())
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0, log.next_offset)
 
@@ -156,7 +152,7 @@ async def test_a_changed_byte_in_the_log_is_named_by_partition_and_offset(at: in
     log.records[at] = (offset, value.replace(b'",0.5,1]', b'",0.4,1]', 1))
     assert log.records[at][1] != value
     with pytest.raises(LogRewrittenError, match=rf"partition 0, offset {at + 1} \(the record before it lies at {at}\)"):
-        await rebuild(reader(log), 0, whole(log), MemoryStore())
+        await rebuild(reader_of(log), 0, whole(log), MemoryStore())
 
 
 @pytest.mark.parametrize("at", [40, 99])
@@ -168,7 +164,7 @@ async def test_a_value_out_of_bounds_is_named_though_the_head_does_not_look_at_i
     with pytest.raises(
         UnreadableEventError, match=rf"partition 0, offset {at} \(the record before it lies at {at - 1}\)"
     ):
-        await rebuild(reader(log), 0, whole(log), store)
+        await rebuild(reader_of(log), 0, whole(log), store)
     assert not store.count(), "what was folded before it is not written without what it belongs to"
 
 
@@ -177,7 +173,7 @@ async def test_a_refused_event_that_nobody_can_read_is_not_passed_over() -> None
     offset, value = log.records[40]
     log.records[40] = (offset, value.replace(b'"seq":40', b'"seq":41').replace(b'",0.5,1]', b'",7.5,1]', 1))
     with pytest.raises(UnreadableEventError, match="partition 0, offset 40 "):
-        await rebuild(reader(log), 0, whole(log), MemoryStore())
+        await rebuild(reader_of(log), 0, whole(log), MemoryStore())
 
 
 async def test_a_changed_byte_that_hides_what_follows_is_named_too() -> None:
@@ -187,15 +183,15 @@ async def test_a_changed_byte_that_hides_what_follows_is_named_too() -> None:
     log.records[40] = (offset, value.replace(b'"seq":40', b'"seq":41'))
     log.claim("another worker")
     log.turn(concepts="tea", id="late")
-    assert (await rebuild(reader(log), 0, whole(log), MemoryStore())).refused_from == 40
-    assert await refused_from(reader(log), 0, 60) == 40
-    assert await refused_from(reader(log), 0, 40) is None
+    assert (await rebuild(reader_of(log), 0, whole(log), MemoryStore())).refused_from == 40
+    assert await refused_from(reader_of(log), 0, 60) == 40
+    assert await refused_from(reader_of(log), 0, 40) is None
 
 
 async def test_of_an_honest_log_nothing_is_refused_at_the_end() -> None:
     log = long_log(100)
     log.claim("another worker")
-    assert (await rebuild(reader(log), 0, whole(log), MemoryStore())).refused_from is None
+    assert (await rebuild(reader_of(log), 0, whole(log), MemoryStore())).refused_from is None
 
 
 async def test_a_record_that_is_no_event_any_more_is_named(tmp_path: Path) -> None:
@@ -203,16 +199,16 @@ async def test_a_record_that_is_no_event_any_more_is_named(tmp_path: Path) -> No
     offset, value = log.records[50]
     log.records[50] = (offset, value[:20] + b"\xff" + value[21:])
     with pytest.raises(UnreadableEventError, match="partition 0, offset 50 "):
-        await rebuild(reader(log), 0, whole(log), MemoryStore())
+        await rebuild(reader_of(log), 0, whole(log), MemoryStore())
 
 
 async def test_a_store_of_another_log_is_not_gone_on_with() -> None:
     log, other, store = long_log(100), LogWriter(), MemoryStore()
     for number in range(150):
         other.turn(concepts="tea", id=f"other{number}")
-    await refold(reader(log), 0, 60, store)
+    await refold(reader_of(log), 0, 60, store)
     with pytest.raises(LogRewrittenError, match="another record at offset 59"):
-        await refold(reader(other), 0, 100, store)
+        await refold(reader_of(other), 0, 100, store)
 
 
 # kill -9
@@ -220,14 +216,14 @@ async def test_a_store_of_another_log_is_not_gone_on_with() -> None:
 KILLED = """
 import asyncio, os, signal, sys, pathlib
 from replay.rebuild import rebuild
-from replay.rebuild.plan import Plan
+from replay.rebuild.plan import planned
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 data, into, left = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
 rebuild.FLUSH_EVERY = 50
 log = EmbeddedReader(ReadOnlyLog(data), "emgas.events", batch=50)
-plan = Plan("emgas", tuple(log._log.bounds("emgas.events", n)[1] for n in range(2))).agreed(into)
+plan = asyncio.run(planned(log, "emgas", 2, None, None, None)).agreed(into)
 
 def counted(events):
     global left
@@ -299,10 +295,10 @@ def watermark(path: Path) -> int:
 
 DIGEST = """
 import asyncio
-from replay.log import Record
+from emgas.wire import Record
 from replay.rebuild.rebuild import refold
 from state.store.store import MemoryStore
-from tests.support.logs import ListReader
+from tests.support.logs import ListReader, reader_of
 from tests.support.logs import golden_log, long_log
 for log in (long_log(), golden_log()):
     reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
@@ -328,4 +324,4 @@ def test_a_digest_does_not_depend_on_hash_seeds_or_on_the_processor(changes: dic
 
 
 async def digest_of(log: LogWriter) -> str:
-    return (await refold(reader(log), 0, log.next_offset, MemoryStore())).digest()
+    return (await refold(reader_of(log), 0, log.next_offset, MemoryStore())).digest()

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emgas.wire import Record
 from replay.rebuild.rebuild import refold
 from state.partition import Partition
 from state.store import store as layout
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
-from tests.support.logs import ListReader, LogWriter, long_log
+from tests.support.logs import LogWriter, long_log, reader_of
 from tests.support.strategies import Step, steps, written
 
 few = st.sampled_from([1, 2, 5, 1 << 16])
@@ -35,12 +34,8 @@ def bounded(flush: int, snapshot: int, pairs: int, waiting: int) -> Iterator[Non
         yield
 
 
-def reader(log: LogWriter, batch: int) -> ListReader:
-    return ListReader([[Record(offset, 0, None, value) for offset, value in log.records]], batch)
-
-
 def rebuilt(log: LogWriter, store: Store, batch: int, end: int) -> Partition:
-    return asyncio.run(refold(reader(log, batch), 0, end, store))
+    return asyncio.run(refold(reader_of(log, batch=batch), 0, end, store))
 
 
 @given(steps(40), st.integers(1, 9), st.integers(0, 40), few, few, few, few)

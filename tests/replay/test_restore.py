@@ -13,8 +13,9 @@ from emgas.importers.registry import BadLine
 from emgas.messages.turns import Turn
 from emgas.wire import Record
 from replay.backup.backup import write
-from replay.backup.lines import BackupDamagedError, Header
-from replay.backup.restore import NotRestorableError, Restored, restore, turns
+from replay.backup.lines import Header
+from replay.backup.restore import Restored, restore, turns
+from replay.errors import BackupDamagedError, NotRestorableError
 from replay.verify.verify import Audit, verify_partition
 from state.errors import LogRewrittenError
 from state.events.events import Claim, TurnRecorded, decode, encode
@@ -34,11 +35,10 @@ class Topic(ListReader):
     """
 
     def __init__(self, *partitions: list[Record], lives: int = 10**9, turns: int = 0) -> None:
-        self.records = [list(partition) for partition in partitions]
+        super().__init__([list(partition) for partition in partitions])
         self.lives = lives
         self.turns = turns
         self.shift = 0
-        super().__init__(self.records)
 
     async def append(self, partition: int, records: Sequence[Record]) -> list[int]:
         if self.lives <= 0:
@@ -162,7 +162,6 @@ async def test_an_old_log_that_goes_on_behind_its_backup_is_left_alone(source: T
     for number, log in enumerate((small(), other())):
         log.claim("its worker, started again")
         grown.records[number] = logged(log)
-    grown._partitions = grown.records
     before = [list(partition) for partition in grown.records]
     assert (await restored(raw, grown)).appended == 0
     assert grown.records == before

@@ -6,23 +6,24 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import fsspec
 import pytest
+from fsspec.core import url_to_fs
 
-from emgas.times import DAY_MS
-from emgas.wire import Record
-from replay.backup.manifest import Manifest, SnapshotRefusedError, described
-from replay.backup.snapshots import Snapshots, SnapshotsUnreachableError, graph_of, restore
+from emgas.times import DAY_MS as DAY
+from replay.backup.manifest import Manifest, described
+from replay.backup.snapshots import Snapshots, graph_of, restore
+from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
-from tests.support.logs import ListReader, LogWriter, fold, long_log
+from tests.support.logs import ListReader, LogWriter, fold, long_log, reader_of
 
 NOW = 1_700_000_000_000
-DAY = DAY_MS
 
 
 @dataclass
@@ -37,7 +38,7 @@ class World:
 
     @property
     def reader(self) -> ListReader:
-        return reader(self.log)
+        return reader_of(self.log)
 
     def grow(self, turns: int = 200) -> None:
         for number in range(turns):
@@ -71,12 +72,18 @@ class World:
 
     def damage(self, name: str, file: str, change: Callable[[bytes], bytes]) -> None:
         """Change a file of a snapshot, whatever file system it is on."""
-        path = f"{self.kept._base}/0/{name}/{file}"
-        self.kept._files.pipe_file(path, change(self.kept._files.cat_file(path)))
+        files, path = self.file(name, file)
+        files.pipe_file(path, change(files.cat_file(path)))
 
+    def lose(self, name: str, file: str) -> None:
+        """Remove a file of a snapshot."""
+        files, path = self.file(name, file)
+        files.rm_file(path)
 
-def reader(log: LogWriter) -> ListReader:
-    return ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
+    def file(self, name: str, file: str) -> tuple[Any, str]:
+        """Find a file of a snapshot as the layout has it: the file system that it is on, and its path."""
+        files, root = url_to_fs(self.kept.root)
+        return files, f"{root}/{self.kept.prefix}/0/{name}/{file}"
 
 
 @pytest.fixture(params=["directory", "memory"])
@@ -138,14 +145,14 @@ async def test_a_flipped_byte_is_refused_by_name_and_the_older_snapshot_used(wor
 async def test_a_missing_file_is_named(world: World) -> None:
     taken = await world.take()
     file = next(name for name in taken.files if name.endswith(".sst"))
-    world.kept._files.rm_file(f"{world.kept._base}/0/{taken.name}/{file}")
+    world.lose(taken.name, file)
     assert await world.restored() is None
     assert f"its file {file} is missing" in world.refused[0]
 
 
 async def test_a_snapshot_without_a_manifest_is_none(world: World) -> None:
     taken = await world.take()
-    world.kept._files.rm_file(f"{world.kept._base}/0/{taken.name}/manifest.json")
+    world.lose(taken.name, "manifest.json")
     assert world.kept.names(0) == []
     assert await world.restored() is None
     assert world.refused == []
@@ -212,7 +219,7 @@ async def test_only_the_newest_are_kept(world: World) -> None:
 
 async def test_one_that_was_never_finished_is_removed_after_a_day(world: World) -> None:
     taken = await world.take()
-    world.kept._files.rm_file(f"{world.kept._base}/0/{taken.name}/manifest.json")
+    world.lose(taken.name, "manifest.json")
     assert world.kept.retain(0, 3, world.now + DAY // 2) == []
     assert world.kept.retain(0, 3, world.now + 2 * DAY) == [taken.name]
     assert world.kept.retain(0, 3, world.now + 2 * DAY) == []
@@ -253,7 +260,7 @@ async def test_an_empty_store_is_nothing_to_snapshot(tmp_path: Path) -> None:
     store.checkpoint(tmp_path / "checkpoint")
     store.close()
     with pytest.raises(SnapshotRefusedError, match="nothing to snapshot"):
-        await described(reader(long_log(1)), 0, "emgas", tmp_path / "checkpoint", NOW)
+        await described(reader_of(long_log(1)), 0, "emgas", tmp_path / "checkpoint", NOW)
 
 
 def test_a_place_that_nothing_here_knows_is_told() -> None:

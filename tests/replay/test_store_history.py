@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.wire import Record
+from replay.as_of.graph_as_of import AsOf, reaches
 from replay.as_of.history import UNKNOWN, History
-from replay.as_of.moment import AsOf, reaches
-from replay.as_of.store_history import Kept, kept
+from replay.as_of.store_history import StoreHistory, store_history
 from state import partition as partitions
 from state.graph.graph import Graph
 from state.partition import Partition
@@ -75,7 +75,7 @@ def texts(as_of: AsOf) -> dict[str, str]:
     return {turn: as_of.text_of(graph, number).id for turn, number in graph.passages.numbers.items()}
 
 
-def check(found: Kept, full: History, at: int) -> bool:
+def check(found: StoreHistory, full: History, at: int) -> bool:
     """Check that what is kept tells what the log does, from wherever one starts; return whether it reaches there."""
     if not reaches(found.history, at):
         return False
@@ -102,14 +102,14 @@ async def test_as_of_whatever_moment_it_reaches_a_store_tells_what_the_log_does(
     behind.records = log.records[: len(log.records) - left]
     interrupted(behind, lambda: store, flushes, set(), 2).flush()
     for name in GRAPHS:
-        full, found = await whole(log, name), kept(store, name)
+        full, found = await whole(log, name), store_history(store, name)
         if found is not None:
             reader = BehindReader(log)
             await found.history.read_on(reader, 0)
             assert found.history.read == len(full.every)
             fresh = [] if found.history.takebacks else found.folds
             for day in days:
-                check(Kept(found.history, fresh), full, NOON + day * DAY)
+                check(StoreHistory(found.history, fresh), full, NOON + day * DAY)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -121,7 +121,7 @@ async def test_of_a_long_life_the_last_moments_are_told_by_the_store_alone(seed:
         log.keep(event)
     store = RocksStore(tmp_path / "store")
     stored(log, store, len(log.records))
-    found, full = kept(store, "ada"), await whole(log, "ada")
+    found, full = store_history(store, "ada"), await whole(log, "ada")
     store.close()
     assert found is not None
     assert found.history.base is not None
@@ -139,7 +139,7 @@ async def test_the_log_is_read_only_behind_the_store() -> None:
     log = LogWriter()
     for number in range(9):
         log.turn(at=NOON + number)
-    found, reader = kept(stored(log, MemoryStore(), 6), "ada"), BehindReader(log)
+    found, reader = store_history(stored(log, MemoryStore(), 6), "ada"), BehindReader(log)
     assert found is not None
     await found.history.read_on(reader, 0)
     assert reader.starts == [6]
@@ -164,9 +164,9 @@ def test_what_a_store_does_not_tell_is_for_the_log(changes: dict[bytes, bytes | 
     for number in range(20):
         log.turn(at=NOON + number)
     store = stored(log, MemoryStore(), 22)
-    assert kept(store, "ada") is not None
+    assert store_history(store, "ada") is not None
     store.write(changes)
-    assert kept(store, "ada") is None
+    assert store_history(store, "ada") is None
 
 
 def test_a_snapshot_of_another_version_is_passed_over() -> None:
@@ -178,7 +178,7 @@ def test_a_snapshot_of_another_version_is_passed_over() -> None:
     assert mark is not None
     assert newest is not None
     store.write({layout.snapshot_key("ada"): newest.replace(b'"layout":4', b'"layout":9')})
-    found = kept(store, "ada")
+    found = store_history(store, "ada")
     assert found is not None
     assert [packed for _, packed in found.folds] == [mark[8:]]
 
@@ -189,7 +189,7 @@ async def test_after_an_undo_no_snapshot_is_started_from() -> None:
         log.turn(at=NOON + number)
     log.undo(first=18, last=18)
     log.turn(id="after", at=NOON + 30)
-    found = kept(stored(log, MemoryStore(), 23), "ada")
+    found = store_history(stored(log, MemoryStore(), 23), "ada")
     assert found is not None
     assert found.folds == []
     assert check(found, await whole(log, "ada"), NOON + DAY)

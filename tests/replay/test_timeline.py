@@ -6,19 +6,18 @@ from typing import Any
 
 import pytest
 
-from emgas.wire import Record
 from replay.as_of.timeline import Line, Timeline, timeline
 from state.errors import LogRewrittenError
-from state.events.events import DecayWindowClosed, Forgotten, GraphConfigured
+from state.events.events import UNSTAMPED, GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
 from tests.support.events import DAY, NOON, concept
-from tests.support.logs import ListReader, LogWriter
+from tests.support.logs import LogWriter, reader_of
 
 WEEKLY = MemorySettings(half_life=7 * DAY)
 
 
 def configured(log: LogWriter, settings: MemorySettings = WEEKLY, graph: str = "ada") -> None:
-    log._data(GraphConfigured, {"graph": graph, "preset": "default", "settings": settings})
+    log.keep(GraphConfigured(graph=graph, preset="default", settings=settings, **UNSTAMPED))
 
 
 def turn(log: LogWriter, day: float, concepts: Any, **changes: Any) -> None:
@@ -27,17 +26,13 @@ def turn(log: LogWriter, day: float, concepts: Any, **changes: Any) -> None:
 
 
 def forgotten(log: LogWriter, *concepts: str) -> None:
-    log._data(Forgotten, {"src": log.source + 1, "graph": "ada", "concepts": list(concepts), "turns": []})
+    log.forget(concepts=concepts)
 
 
 async def traced(log: LogWriter, **options: Any) -> Timeline:
-    found = await timeline(reader(log), 0, options.pop("graph", "ada"), **options)
+    found = await timeline(reader_of(log), 0, options.pop("graph", "ada"), **options)
     assert found is not None
     return found
-
-
-def reader(log: LogWriter) -> ListReader:
-    return ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
 
 
 def strengths(traced: Timeline) -> dict[str, list[float | None]]:
@@ -66,7 +61,7 @@ async def test_what_a_window_forgot_is_missing_from_its_end_on_though_it_closed_
     log = LogWriter()
     configured(log)
     turn(log, 0, "tea")
-    log._data(DecayWindowClosed, {"graph": "ada", "at": NOON + 20 * DAY, "concepts": ["tea"], "turns": ["t0"]})
+    log.decay(at=NOON + 20 * DAY, concepts="tea", turns="t0")
     turn(log, 40, "milk")
     (line,) = (await traced(log, points=5, named=["tea"])).lines
     assert [value is None for value in line.strengths] == [False, False, True, True, True]
@@ -152,7 +147,7 @@ async def test_a_graph_in_which_nothing_happened_has_no_timeline(graph: str) -> 
     log = LogWriter()
     turn(log, 0, "tea")
     configured(log, PRESETS["elephant"], graph="configured")
-    assert await timeline(reader(log), 0, graph) is None
+    assert await timeline(reader_of(log), 0, graph) is None
 
 
 async def test_a_log_whose_head_is_gone_is_refused() -> None:

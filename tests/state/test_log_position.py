@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from state.errors import LogRewrittenError, WrongLayoutError
-from state.events.events import AnyEvent, Claim, Data, TurnRecorded, encode
-from state.log_position import Acceptance, LogPosition
+from state.events.events import UNSTAMPED, AnyEvent, Claim, Data, Stamp, TurnRecorded, decode, encode
+from state.log_position import Acceptance, LogPosition, stamp
 from tests.support.events import turn_recorded
 from tests.support.logs import LogWriter, unmoved
 from tests.support.strategies import Step, steps
@@ -158,7 +158,40 @@ def test_the_link_of_an_empty_log_is_accepted_by_nobody() -> None:
 
 
 def test_a_link_is_what_every_event_carries_beside_its_facts(log: LogWriter) -> None:
-    assert set(after(log).link) == set(Data.__struct_fields__) - {"v"}
+    assert set(after(log).link) == set(Data.__struct_fields__) - {"v"} == set(Stamp.__annotations__)
+
+
+def test_an_event_that_is_not_stamped_can_never_be_encoded() -> None:
+    with pytest.raises(ValueError, match="a TurnRecorded without an epoch: it must be stamped first"):
+        encode(turn_recorded(**UNSTAMPED))
+
+
+def test_a_stamped_event_is_the_next_one_that_a_fold_accepts(log: LogWriter) -> None:
+    unstamped = turn_recorded(id="next", src=log.source + 1, **UNSTAMPED)
+    event = stamp(unstamped, after(log))
+    assert event == next_turn(log), "its facts stay, and it carries the link"
+    head, acceptance = judge(after(log), event)
+    assert acceptance is Acceptance.ACCEPTED
+    assert judge(head, event)[1] is Acceptance.GAP, "at one place only"
+
+
+def test_a_position_behind_an_accepted_event_goes_on_as_one_that_read_the_log_from_its_beginning(
+    log: LogWriter,
+) -> None:
+    last, value = log.records[-1]
+    event = decode(value)
+    assert isinstance(event, TurnRecorded)
+    stale = log.link
+    log.claim("another worker")
+    log.append(encode(turn_recorded(**stale, src=9)))
+    log.turn()
+    whole, resumed = after(log), LogPosition.behind(last, event)
+    acceptances = []
+    for offset, record in log.records[2 + 1 :]:
+        resumed, acceptance = resumed.after(offset, decode(record), record)
+        acceptances.append(acceptance)
+    assert acceptances == [Acceptance.ACCEPTED, Acceptance.FENCED, Acceptance.ACCEPTED]
+    assert (resumed.epoch, resumed.claim, resumed.seq) == (whole.epoch, whole.claim, whole.seq)
 
 
 def test_a_link_computed_by_hand() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from emgas.wire import Record
-from replay.as_of.history import AT_ONCE
-from replay.as_of.moment import AsOf, Moment, graph_at
+from replay.accepted_events import AT_ONCE
+from replay.as_of.graph_as_of import AsOf, graph_at
 from state.errors import StoreCorruptError
 from state.graph.graph import Graph
 from state.partition import Partition
@@ -77,7 +77,7 @@ async def ask(cache: AsOfCache, log: LogWriter, at: int) -> Graph | None:
 
 async def expected(log: LogWriter, at: int) -> str:
     reader = ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
-    graph = await graph_at(reader, 0, "ada", Moment(at=at))
+    graph = await graph_at(reader, 0, "ada", as_of=at)
     assert graph is not None
     return graph.digest()
 

@@ -27,12 +27,12 @@ from tests.support.command_handlers import (
     NOW,
     PARTITIONS,
     SKEW,
+    a_handler,
     a_turn,
+    decide,
     event_of,
     events_of,
     fold_into,
-    intake,
-    judge,
     reason_of,
     recorded,
 )
@@ -54,9 +54,9 @@ class Given:
 
 def test_a_good_turn_is_recorded_with_what_was_found_in_it() -> None:
     value = a_turn(session="s", role="user", metadata={"n": 1, "x": 1.5, "y": None, "z": True}, at=5, text="A kettle?")
-    judged = judge(intake(), arrival(value, offset=7))
-    event = recorded(judged)
-    assert (judged.status, judged.turn, judged.reason) == ("accepted", "t1", None)
+    decision = decide(a_handler(), arrival(value, offset=7))
+    event = recorded(decision)
+    assert (decision.status, decision.turn, decision.reason) == ("accepted", "t1", None)
     assert (event.src, event.graph, event.id, event.session, event.role, event.at) == (7, "ada", "t1", "s", "user", 5)
     assert event.metadata == {"n": 1, "x": 1.5, "y": None, "z": True}
     assert (event.question, event.tokens, event.extractor, event.clamped) == (True, 2, "one concept", False)
@@ -75,40 +75,40 @@ def test_a_good_turn_is_recorded_with_what_was_found_in_it() -> None:
     ],
 )
 def test_a_time_is_kept_unless_it_lies_in_the_future_or_is_missing(said_at: Any, at: int, clamped: bool) -> None:
-    event = recorded(judge(intake(), arrival(a_turn(at=said_at), timestamp=NOW - 5)))
+    event = recorded(decide(a_handler(), arrival(a_turn(at=said_at), timestamp=NOW - 5)))
     assert (event.at, event.clamped) == (at, clamped)
 
 
 def test_a_log_whose_clock_is_ahead_is_clamped_too() -> None:
-    event = recorded(judge(intake(), arrival(a_turn(), timestamp=NOW + 10 * SKEW)))
+    event = recorded(decide(a_handler(), arrival(a_turn(), timestamp=NOW + 10 * SKEW)))
     assert (event.at, event.clamped) == (NOW + SKEW, True)
 
 
 def test_a_known_turn_is_a_duplicate_and_with_another_text_it_is_rejected() -> None:
     log = LogWriter(partitions=PARTITIONS)
     log.turn(id="t1", text="The kettle broke.")
-    known = intake(log.folded())
-    event = event_of(judge(known, arrival(a_turn(speaker="Bob"), offset=3)))
+    known = a_handler(log.folded())
+    event = event_of(decide(known, arrival(a_turn(speaker="Bob"), offset=3)))
     assert isinstance(event, TurnDuplicated)
     assert (event.src, event.graph, event.id) == (3, "ada", "t1")
-    assert "turn id 't1' is known with another text" in reason_of(judge(known, arrival(a_turn(text="Another."))))
+    assert "turn id 't1' is known with another text" in reason_of(decide(known, arrival(a_turn(text="Another."))))
 
 
 def test_within_a_batch_the_same_holds_before_anything_is_folded() -> None:
-    judging = intake()
-    assert judge(judging, arrival(a_turn())).status == "accepted"
-    assert judge(judging, arrival(a_turn())).status == "duplicate"
-    assert judge(judging, arrival(a_turn(text="Another."))).status == "rejected"
-    assert judge(judging, arrival(a_turn(id="t2"))).status == "accepted"
+    handler = a_handler()
+    assert decide(handler, arrival(a_turn())).status == "accepted"
+    assert decide(handler, arrival(a_turn())).status == "duplicate"
+    assert decide(handler, arrival(a_turn(text="Another."))).status == "rejected"
+    assert decide(handler, arrival(a_turn(id="t2"))).status == "accepted"
 
 
-def test_what_was_judged_and_then_folded_is_known_from_the_state() -> None:
+def test_what_was_decided_and_then_folded_is_known_from_the_state() -> None:
     log = LogWriter(partitions=PARTITIONS)
     state = log.folded()
-    judging = intake(state)
-    fold_into(state, judge(judging, arrival(a_turn())))
-    judging.folded()
-    assert judge(judging, arrival(a_turn())).status == "duplicate"
+    handler = a_handler(state)
+    fold_into(state, decide(handler, arrival(a_turn())))
+    handler.folded()
+    assert decide(handler, arrival(a_turn())).status == "duplicate"
 
 
 @pytest.mark.parametrize(
@@ -137,18 +137,18 @@ def test_what_was_judged_and_then_folded_is_known_from_the_state() -> None:
     ],
 )
 def test_what_cannot_be_accepted_is_rejected_with_the_reason(value: bytes, told: str) -> None:
-    assert told in reason_of(judge(intake(), arrival(value, offset=9)))
+    assert told in reason_of(decide(a_handler(), arrival(value, offset=9)))
 
 
 def test_a_reason_never_repeats_what_was_said() -> None:
     secret = "my password is hunter2"
     for changes in ({"role": secret}, {"metadata": {"a": [secret]}}, {"graph": secret}, {"id": 1, "text": secret}):
-        assert "hunter2" not in reason_of(judge(intake(), arrival(a_turn(**changes))))
+        assert "hunter2" not in reason_of(decide(a_handler(), arrival(a_turn(**changes))))
 
 
 def test_a_reason_stays_short_however_many_things_are_wrong() -> None:
     many = {f"unknown-{number}": 1 for number in range(5000)}
-    assert len(reason_of(judge(intake(), arrival(a_turn(**many))))) <= 1000
+    assert len(reason_of(decide(a_handler(), arrival(a_turn(**many))))) <= 1000
 
 
 @pytest.mark.parametrize(
@@ -161,14 +161,14 @@ def test_a_reason_stays_short_however_many_things_are_wrong() -> None:
     ],
 )
 def test_a_key_that_is_not_the_graph_is_rejected(key: bytes | None, told: str) -> None:
-    reason = reason_of(judge(intake(), arrival(a_turn(), key=key)))
+    reason = reason_of(decide(a_handler(), arrival(a_turn(), key=key)))
     assert told in reason
     assert len(reason) < 2000
 
 
 def test_a_graph_of_another_partition_is_rejected_with_the_fix() -> None:
     stray = next(name for name in ("bob", "eve", "joe", "kim") if partition_of(name, PARTITIONS) != HERE)
-    reason = reason_of(judge(intake(), arrival(a_turn(graph=stray), key=stray.encode())))
+    reason = reason_of(decide(a_handler(), arrival(a_turn(graph=stray), key=stray.encode())))
     assert f"belongs to partition {partition_of(stray, PARTITIONS)}, the record came to {HERE}" in reason
     assert "partitioner=murmur2_random" in reason
 
@@ -177,21 +177,21 @@ def test_a_graph_of_another_partition_is_rejected_with_the_fix() -> None:
 
 
 def test_with_a_model_the_vector_of_a_turn_comes_right_behind_it() -> None:
-    judging = intake(embedder=Given(0.6, -0.8))
-    events = events_of(judge(judging, arrival(a_turn(at=NOW + 10 * SKEW))))
+    handler = a_handler(embedder=Given(0.6, -0.8))
+    events = events_of(decide(handler, arrival(a_turn(at=NOW + 10 * SKEW))))
     assert [type(event) for event in events] == [GraphConfigured, TurnRecorded, TurnEmbedded]
     turn, embedded = events[1:]
     assert isinstance(turn, TurnRecorded)
     assert isinstance(embedded, TurnEmbedded)
     assert (embedded.graph, embedded.id, embedded.at, embedded.model) == ("ada", "t1", turn.at, "given 7")
     assert np.frombuffer(embedded.vector, "<f2") == pytest.approx([0.6, -0.8], abs=1e-3)
-    again = judge(judging, arrival(a_turn(), offset=1))
+    again = decide(handler, arrival(a_turn(), offset=1))
     assert [type(event) for event in events_of(again)] == [TurnDuplicated]
 
 
 @pytest.mark.parametrize("vector", [(0.0, 0.0), (float("nan"), 1.0), (float("inf"), 0.0)])
 def test_a_text_of_which_the_model_says_nothing_is_recorded_without_a_vector(vector: tuple[float, ...]) -> None:
-    events = events_of(judge(intake(embedder=Given(*vector)), arrival(a_turn())))
+    events = events_of(decide(a_handler(embedder=Given(*vector)), arrival(a_turn())))
     assert [type(event) for event in events] == [GraphConfigured, TurnRecorded]
 
 
@@ -217,10 +217,10 @@ headers = st.dictionaries(st.text(max_size=5), st.binary(max_size=5), max_size=2
 
 @given(st.builds(Record, st.integers(0, 2**62), st.integers(0, 2**41), st.none() | st.binary(), records, headers))
 def test_whatever_arrives_is_accounted_for_by_one_event_that_can_be_read(came: Record) -> None:
-    judged = judge(intake(), came)
-    event = event_of(judged)
+    decision = decide(a_handler(), came)
+    event = event_of(decision)
     assert event.src == came.offset  # type: ignore[union-attr]
-    assert (judged.status == "rejected") == isinstance(event, TurnRejected) == (judged.reason is not None)
+    assert (decision.status == "rejected") == isinstance(event, TurnRejected) == (decision.reason is not None)
 
 
 texts = st.text(max_size=300) | st.lists(st.sampled_from(["kettle", "茶壶", "?", "\n", "🫖", "١٢", "Müller's"])).map(
@@ -237,10 +237,10 @@ def test_whatever_is_accepted_can_be_folded(text: str, speaker: str, session: st
     """With the real extractor: an event that the fold cannot read would halt its partition for ever."""
     log = LogWriter(partitions=PARTITIONS)
     state = log.folded()
-    judging = intake(state, EXTRACTOR)
-    judged = judge(judging, arrival(a_turn(text=text, speaker=speaker, session=session, at=at)))
-    fold_into(state, judged)
-    assert state.head.turns == (judged.status == "accepted")
+    handler = a_handler(state, EXTRACTOR)
+    decision = decide(handler, arrival(a_turn(text=text, speaker=speaker, session=session, at=at)))
+    fold_into(state, decision)
+    assert state.head.turns == (decision.status == "accepted")
     assert state.head.source == 0
 
 

@@ -1,4 +1,4 @@
-"""How a graph lives: its birth comes first, and wishes to configure, forget and undo become events."""
+"""How a graph lives: its birth comes first, and requests to configure, forget and undo become events."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from state.partition import Partition
 from tests.support.command_handlers import (
     NOW,
     PARTITIONS,
+    a_handler,
     a_turn,
+    decide,
     events_of,
     fold_into,
-    intake,
-    judge,
     reason_of,
     recorded,
 )
@@ -56,30 +56,30 @@ def known_state() -> Partition:
 
 def test_a_graph_is_born_once_with_the_preset_of_the_worker() -> None:
     state = LogWriter(partitions=PARTITIONS).folded()
-    judging = intake(state)
-    first = judge(judging, arrival(a_turn()))
+    handler = a_handler(state)
+    first = decide(handler, arrival(a_turn()))
     birth, _ = events_of(first)
     assert isinstance(birth, GraphConfigured)
     assert (birth.graph, birth.preset, birth.settings, birth.src) == ("ada", "mofox", PRESETS["mofox"], None)
-    assert len(judge(judging, arrival(a_turn(id="t2"), offset=1)).drafts) == 1, "within a batch"
+    assert len(decide(handler, arrival(a_turn(id="t2"), offset=1)).events) == 1, "within a batch"
     fold_into(state, first)
-    judging.folded()
-    assert len(judge(judging, arrival(a_turn(id="t3"), offset=1)).drafts) == 1, "and once it is folded"
+    handler.folded()
+    assert len(decide(handler, arrival(a_turn(id="t3"), offset=1)).events) == 1, "and once it is folded"
 
 
 @pytest.mark.parametrize(
     ("at", "live"), [(NOW, True), (NOW - HOUR_MS, True), (NOW - HOUR_MS - 1, False), (NOW + 1, True)]
 )
 def test_a_turn_is_live_that_is_recorded_within_an_hour_of_being_said(at: int, live: bool) -> None:
-    assert recorded(judge(intake(), arrival(a_turn(at=at)))).live is live
+    assert recorded(decide(a_handler(), arrival(a_turn(at=at)))).live is live
 
 
-def test_a_wish_to_configure_is_the_preset_with_its_differences_in_full() -> None:
+def test_a_request_to_configure_is_the_preset_with_its_differences_in_full() -> None:
     value = configure(preset="forgetful", settings={"least_turns": 3})
-    judged = judge(intake(known_state()), arrival(value, offset=9))
-    (event,) = events_of(judged)
+    decision = decide(a_handler(known_state()), arrival(value, offset=9))
+    (event,) = events_of(decision)
     assert isinstance(event, GraphConfigured)
-    assert (judged.status, judged.turn, event.src, event.graph) == ("accepted", "c1", 9, "ada")
+    assert (decision.status, decision.turn, event.src, event.graph) == ("accepted", "c1", 9, "ada")
     assert (event.preset, event.settings) == ("forgetful", PRESETS["forgetful"].model_copy(update={"least_turns": 3}))
 
 
@@ -95,20 +95,20 @@ class Coupled(MemorySettings):
 
 def test_settings_that_do_not_go_together_are_rejected_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PRESETS, "forgetful", Coupled())
-    judging = intake()
-    judged = judge(judging, arrival(configure(preset="forgetful", settings={"idle": 2 * DAY_MS})))
-    assert "`idle` is longer than `decay_every`" in reason_of(judged)
-    assert len(judge(judging, arrival(a_turn(), offset=1)).drafts) == 2, "the graph is yet to be born"
+    handler = a_handler()
+    decision = decide(handler, arrival(configure(preset="forgetful", settings={"idle": 2 * DAY_MS})))
+    assert "`idle` is longer than `decay_every`" in reason_of(decision)
+    assert len(decide(handler, arrival(a_turn(), offset=1)).events) == 2, "the graph is yet to be born"
 
 
 def test_a_graph_that_is_configured_before_its_first_turn_is_not_born_again() -> None:
-    judging = intake()
-    assert len(judge(judging, arrival(configure(preset="elephant"))).drafts) == 1
-    assert len(judge(judging, arrival(a_turn(), offset=1)).drafts) == 1, "the birth would undo what was configured"
+    handler = a_handler()
+    assert len(decide(handler, arrival(configure(preset="elephant"))).events) == 1
+    assert len(decide(handler, arrival(a_turn(), offset=1)).events) == 1, "the birth would undo what was configured"
 
 
 @pytest.mark.parametrize(
-    ("wish", "concepts", "turns"),
+    ("wanted", "concepts", "turns"),
     [
         ({"concepts": ["kettle"]}, ["kettle"], ["t1"]),
         ({"concepts": ["the Kettles"]}, ["kettle"], ["t1"]),
@@ -117,66 +117,68 @@ def test_a_graph_that_is_configured_before_its_first_turn_is_not_born_again() ->
         ({"concepts": ["kettle", "unheard-of"], "turns": ["t2", "t9"]}, ["kettle", "tea"], ["t1", "t2"]),
     ],
 )
-def test_a_wish_to_forget_is_recorded_as_what_goes(wish: dict[str, Any], concepts: list[str], turns: list[str]) -> None:
+def test_a_request_to_forget_is_recorded_as_what_goes(
+    wanted: dict[str, Any], concepts: list[str], turns: list[str]
+) -> None:
     state = known_state()
-    judged = judge(intake(state), arrival(forget(**wish), offset=9))
-    (event,) = events_of(judged)
-    assert isinstance(event, Forgotten), judged.reason
-    assert (judged.status, judged.turn, event.src, event.graph) == ("accepted", "f1", 9, "ada")
+    decision = decide(a_handler(state), arrival(forget(**wanted), offset=9))
+    (event,) = events_of(decision)
+    assert isinstance(event, Forgotten), decision.reason
+    assert (decision.status, decision.turn, event.src, event.graph) == ("accepted", "f1", 9, "ada")
     assert (event.concepts, event.turns) == (concepts, turns)
-    fold_into(state, judged)
-    assert "nothing to forget" in reason_of(judge(intake(state), arrival(forget(**wish), offset=10)))
+    fold_into(state, decision)
+    assert "nothing to forget" in reason_of(decide(a_handler(state), arrival(forget(**wanted), offset=10)))
 
 
 def test_what_nobody_wrote_cannot_be_forgotten() -> None:
-    unknown = judge(intake(), arrival(forget(concepts=["kettle"]), offset=4))
+    unknown = decide(a_handler(), arrival(forget(concepts=["kettle"]), offset=4))
     assert "nobody has written to graph 'ada'" in reason_of(unknown)
     assert unknown.turn == "f1"
-    nothing = judge(intake(known_state()), arrival(forget(concepts=["submarine"], turns=["t9"]), offset=4))
+    nothing = decide(a_handler(known_state()), arrival(forget(concepts=["submarine"], turns=["t9"]), offset=4))
     assert reason_of(nothing) == "none of these is in the graph: nothing to forget"
 
 
-@pytest.mark.parametrize(("wish", "last"), [({}, 1), ({"last": None}, 1), ({"last": 0}, 0), ({"last": 99}, 1)])
-def test_a_wish_to_undo_is_recorded_as_the_events_that_go(wish: dict[str, Any], last: int) -> None:
+@pytest.mark.parametrize(("wanted", "last"), [({}, 1), ({"last": None}, 1), ({"last": 0}, 0), ({"last": 99}, 1)])
+def test_a_request_to_undo_is_recorded_as_the_events_that_go(wanted: dict[str, Any], last: int) -> None:
     state = known_state()
-    judged = judge(intake(state), arrival(undo(first=0, **wish), offset=9))
-    (event,) = events_of(judged)
-    assert isinstance(event, Retracted), judged.reason
-    assert (judged.status, judged.turn, event.src, event.graph) == ("accepted", "u1", 9, "ada")
+    decision = decide(a_handler(state), arrival(undo(first=0, **wanted), offset=9))
+    (event,) = events_of(decision)
+    assert isinstance(event, Retracted), decision.reason
+    assert (decision.status, decision.turn, event.src, event.graph) == ("accepted", "u1", 9, "ada")
     assert (event.first, event.last) == (0, last)
-    fold_into(state, judged)
-    assert "nothing left to undo" in reason_of(judge(intake(state), arrival(undo(first=0, last=last), offset=10)))
+    fold_into(state, decision)
+    assert "nothing left to undo" in reason_of(decide(a_handler(state), arrival(undo(first=0, last=last), offset=10)))
 
 
 def test_a_turn_that_was_taken_back_may_come_again_in_a_graph_that_is_born_again() -> None:
     state = known_state()
-    fold_into(state, judge(intake(state), arrival(undo(first=0), offset=9)))
-    birth, turn = events_of(judge(intake(state), arrival(a_turn(id="t1", text="Another text."), offset=10)))
+    fold_into(state, decide(a_handler(state), arrival(undo(first=0), offset=9)))
+    birth, turn = events_of(decide(a_handler(state), arrival(a_turn(id="t1", text="Another text."), offset=10)))
     assert isinstance(birth, GraphConfigured)
     assert isinstance(turn, TurnRecorded)
 
 
 def test_what_cannot_be_taken_back_is_refused_with_the_reason() -> None:
-    unknown = judge(intake(), arrival(undo(first=0), offset=4))
+    unknown = decide(a_handler(), arrival(undo(first=0), offset=4))
     assert "nobody has written to graph 'ada'" in reason_of(unknown)
-    beyond = judge(intake(known_state()), arrival(undo(first=2), offset=4))
+    beyond = decide(a_handler(known_state()), arrival(undo(first=2), offset=4))
     assert "has 2 events, counted from 0: it has no event 2" in reason_of(beyond)
-    backwards = judge(intake(known_state()), arrival(undo(first=1, last=0), offset=4))
+    backwards = decide(a_handler(known_state()), arrival(undo(first=1, last=0), offset=4))
     assert "the last event to undo, 0, lies before the first, 1" in reason_of(backwards)
     log = LogWriter(partitions=PARTITIONS)
     log.configure(undo_events=2)
     for _ in range(4):
         log.turn()
-    too_late = judge(intake(log.folded()), arrival(undo(first=2), offset=9))
+    too_late = decide(a_handler(log.folded()), arrival(undo(first=2), offset=9))
     assert "can undo its last 2 events; to go further back, make a branch" in reason_of(too_late)
 
 
 @pytest.mark.parametrize("value", [configure(preset="goldfish"), configure(settings={"idle": 0}), forget(concepts="x")])
 def test_a_command_that_is_none_is_rejected(value: bytes) -> None:
-    assert reason_of(judge(intake(known_state()), arrival(value, offset=9)))
+    assert reason_of(decide(a_handler(known_state()), arrival(value, offset=9)))
 
 
 @pytest.mark.parametrize("value", [configure(), forget(turns=["t1"])])
 def test_a_command_needs_the_key_of_its_graph_too(value: bytes) -> None:
-    reason = reason_of(judge(intake(known_state()), arrival(value, offset=9, key=b"bob")))
+    reason = reason_of(decide(a_handler(known_state()), arrival(value, offset=9, key=b"bob")))
     assert "is not the turn's graph" in reason

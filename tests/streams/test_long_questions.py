@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory
 from state.errors import StoreCorruptError
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from streams.ingest.command_handler import Draft
 from tests.support.events import decay_closed, turn_recorded
 from tests.support.pipeline import eventually
 from tests.support.query_handlers import ANSWERER, NOW, Answering
@@ -29,10 +27,10 @@ WIDE = {"budget": 4000}
 EXPLAINED = {"explain": True, "top_passages": 100}
 
 
-def turn(source: int, **changes: Any) -> Draft:
+def turn(source: int, **changes: Any) -> TurnRecorded:
     text = f"The kettle number {source} whistles in the kitchen of house {source * source}."
     said = {"id": f"t{source}", "text": text, "at": NOW - 10**6 + source, "metadata": {"n": source % 9}}
-    return partial(turn_recorded, src=source, concepts="kettle kitchen", tokens=10, **{**said, **changes})
+    return turn_recorded(src=source, concepts="kettle kitchen", tokens=10, **{**said, **changes})
 
 
 async def grown(answerer: Answerer = ANSWERER) -> Answering:
@@ -107,7 +105,7 @@ async def one_more(worker: Answering) -> None:
 
 async def some_forgotten(worker: Answering) -> None:
     gone = [f"t{number}" for number in range(0, TURNS, 2)]
-    await worker.writer.append([partial(decay_closed, at=NOW, concepts=[], turns=gone)])
+    await worker.writer.append([decay_closed(at=NOW, concepts=[], turns=gone)])
     graph = worker.state.graph("ada")
     assert graph is not None
     graph.compact()

@@ -1,10 +1,9 @@
-"""The one writer of a partition: what it appends is chained, folded in log order, and refused to who is no owner."""
+"""The one writer of a partition: what it appends is chained, folded in log order, and refused to who is no writer."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,31 +12,31 @@ from hypothesis import strategies as st
 
 from emgas.wire import Record
 from state.errors import UnreadableEventError, WrongLayoutError
-from state.events.events import Claim, decode, encode
+from state.events.events import Claim, DataEvent, decode, encode
 from state.partition import Partition
 from state.store.store import MemoryStore
-from streams.errors import AppendFailedError, FencedError
-from streams.ingest.command_handler import Draft
-from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.partition_writer import AppendFailedError, FencedError, PartitionWriter
 from tests.support.events import concepts_recalled, turn_duplicated, turn_recorded, turn_rejected
 from tests.support.logs import LogWriter, MemoryLog, fold
 
 PARTITIONS = 4
 
 
-def owner_of(log: MemoryLog, state: Partition | None = None, timeout: float = 60.0) -> PartitionWriter:
-    return PartitionWriter(0, PARTITIONS, state or Partition(MemoryStore()), log, "me", timeout)
+def writer_of(log: MemoryLog, state: Partition | None = None, timeout: float = 60.0) -> PartitionWriter:
+    return PartitionWriter(
+        0, state or Partition(MemoryStore()), log, partitions=PARTITIONS, worker="me", timeout=timeout
+    )
 
 
 async def claimed(log: MemoryLog, **options: Any) -> PartitionWriter:
-    owner = owner_of(log, **options)
-    await owner.claim()
-    return owner
+    writer = writer_of(log, **options)
+    await writer.claim()
+    return writer
 
 
-def turns(*sources: int) -> list[Draft]:
-    """Return drafts of turns, one for each offset in `turns`."""
-    return [partial(turn_recorded, src=source, id=f"t{source}") for source in sources]
+def turns(*sources: int) -> list[DataEvent]:
+    """Make turns, one for each offset in `turns`."""
+    return [turn_recorded(src=source, id=f"t{source}") for source in sources]
 
 
 def another_claim() -> bytes:
@@ -56,10 +55,10 @@ def ids(state: Partition) -> list[str]:
 
 async def test_a_claim_is_appended_and_its_offset_is_the_epoch() -> None:
     log = MemoryLog()
-    owner = await claimed(log)
+    writer = await claimed(log)
     claim = decode(log.records[0][0].value)
     assert isinstance(claim, Claim)
-    assert (claim.writer, claim.partitions, owner.state.head.epoch) == ("me", PARTITIONS, 0)
+    assert (claim.writer, claim.partitions, writer.state.head.epoch) == ("me", PARTITIONS, 0)
 
 
 async def test_a_claim_takes_over_what_was_written_before() -> None:
@@ -68,10 +67,10 @@ async def test_a_claim_takes_over_what_was_written_before() -> None:
     predecessor.turn()
     for _, value in predecessor.records:
         log.put(value)
-    owner = await claimed(log)
-    assert (ids(owner.state), owner.state.head.epoch, owner.state.head.source) == (["t0", "t1"], 3, 1)
-    await owner.append(turns(2))
-    assert ids(owner.state) == ["t0", "t1", "t2"]
+    writer = await claimed(log)
+    assert (ids(writer.state), writer.state.head.epoch, writer.state.head.source) == (["t0", "t1"], 3, 1)
+    await writer.append(turns(2))
+    assert ids(writer.state) == ["t0", "t1", "t2"]
 
 
 async def test_a_log_that_does_not_show_yet_what_it_holds_is_not_taken_for_the_whole() -> None:
@@ -102,39 +101,39 @@ async def test_a_topic_of_another_width_is_not_claimed() -> None:
 
 async def test_a_batch_is_chained_and_folded_as_an_offline_fold_would() -> None:
     log = MemoryLog()
-    owner = await claimed(log)
-    await owner.append(turns(0, 1, 2))
-    await owner.append([*turns(3), partial(turn_rejected, src=4), partial(turn_duplicated, src=5)])
-    await owner.append([partial(concepts_recalled, concepts="coffee")])
-    assert ids(owner.state) == ["t0", "t1", "t2", "t3"]
-    assert owner.state.digest() == fold(log.values()).digest()
-    assert owner.state.head.source == 5
+    writer = await claimed(log)
+    await writer.append(turns(0, 1, 2))
+    await writer.append([*turns(3), turn_rejected(src=4), turn_duplicated(src=5)])
+    await writer.append([concepts_recalled(concepts="coffee")])
+    assert ids(writer.state) == ["t0", "t1", "t2", "t3"]
+    assert writer.state.digest() == fold(log.values()).digest()
+    assert writer.state.head.source == 5
 
 
 async def test_events_of_a_graph_have_its_key_and_control_events_none() -> None:
     log = MemoryLog()
-    owner = await claimed(log)
-    await owner.append([*turns(0), partial(turn_rejected, src=1), partial(concepts_recalled, graph="bob")])
+    writer = await claimed(log)
+    await writer.append([*turns(0), turn_rejected(src=1), concepts_recalled(graph="bob")])
     assert [record.key for record in log.records[0]] == [None, b"ada", None, b"bob"]
 
 
 async def test_what_is_appended_is_in_the_store_when_append_returns() -> None:
     log, store = MemoryLog(), MemoryStore()
-    owner = await claimed(log, state=Partition(store))
-    await owner.append(turns(0))
+    writer = await claimed(log, state=Partition(store))
+    await writer.append(turns(0))
     assert ids(Partition(store)) == ["t0"]
 
 
 async def test_what_others_append_in_between_is_folded_in_its_place() -> None:
     log = MemoryLog()
-    owner = await claimed(log)
+    writer = await claimed(log)
     log.before = lambda: log.put(zombie())
     log.between = [zombie(), zombie()]
-    await owner.append(turns(0, 1, 2))
-    await owner.append(turns(3))
-    assert ids(owner.state) == ["t0", "t1", "t2", "t3"]
-    assert owner.state.head.watermark == len(log.records[0]) - 1
-    assert owner.state.digest() == fold(log.values()).digest()
+    await writer.append(turns(0, 1, 2))
+    await writer.append(turns(3))
+    assert ids(writer.state) == ["t0", "t1", "t2", "t3"]
+    assert writer.state.head.watermark == len(log.records[0]) - 1
+    assert writer.state.digest() == fold(log.values()).digest()
 
 
 async def test_what_recovery_folds_while_the_owner_reads_it_is_not_folded_again(
@@ -142,37 +141,37 @@ async def test_what_recovery_folds_while_the_owner_reads_it_is_not_folded_again(
 ) -> None:
     log = MemoryLog()
     await (await claimed(log)).append(turns(0, 1))
-    owner, read = owner_of(log), log.read
+    writer, read = writer_of(log), log.read
 
     async def meanwhile(number: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
         async for batch in read(number, start, end):
-            owner.state.fold(batch[0].offset, batch[0].value)
+            writer.state.fold(batch[0].offset, batch[0].value)
             yield batch
 
     monkeypatch.setattr(log, "read", meanwhile)
-    await owner.claim()
-    assert owner.state.digest() == fold(log.values()).digest()
+    await writer.claim()
+    assert writer.state.digest() == fold(log.values()).digest()
 
 
 async def test_something_unreadable_in_between_stops_the_owner() -> None:
     log = MemoryLog()
-    owner = await claimed(log)
+    writer = await claimed(log)
     log.before = lambda: log.put(b'{"v": 2, "kind": "GraphErased"}')
     with pytest.raises(UnreadableEventError):
-        await owner.append(turns(0))
-    assert ids(owner.state) == []
+        await writer.append(turns(0))
+    assert ids(writer.state) == []
 
 
 async def test_who_was_claimed_away_while_it_appended_is_fenced() -> None:
     log = MemoryLog()
-    owner = await claimed(log)
+    writer = await claimed(log)
     log.before = lambda: log.put(another_claim())
     with pytest.raises(FencedError, match="was not accepted"):
-        await owner.append(turns(0))
-    assert ids(owner.state) == []
+        await writer.append(turns(0))
+    assert ids(writer.state) == []
     written = len(log.records[0])
     with pytest.raises(FencedError, match="was claimed by another worker at offset 1"):
-        await owner.append(turns(0))
+        await writer.append(turns(0))
     assert len(log.records[0]) == written, "who knows that it is fenced writes no more"
 
 
@@ -188,28 +187,28 @@ async def test_of_two_owners_the_later_one_wins_and_nothing_counts_twice() -> No
 
 async def test_an_append_that_fails_is_told_with_its_cause() -> None:
     log = MemoryLog()
-    owner = await claimed(log)
+    writer = await claimed(log)
     log.broken = ConnectionError("the broker is gone")
     with pytest.raises(AppendFailedError, match="the broker is gone"):
-        await owner.append(turns(0))
+        await writer.append(turns(0))
     with pytest.raises(AppendFailedError):
-        await owner_of(log).claim()
+        await writer_of(log).claim()
 
 
 async def test_an_append_that_nobody_acknowledges_fails_in_the_end() -> None:
     log = MemoryLog()
-    owner = await claimed(log, timeout=0.01)
+    writer = await claimed(log, timeout=0.01)
     log.silent = True
     with pytest.raises(AppendFailedError, match="no ack for partition 0"):
-        await owner.append(turns(0))
+        await writer.append(turns(0))
 
 
 async def test_the_successor_of_an_owner_whose_acks_were_lost_counts_each_turn_once() -> None:
     log = MemoryLog()
-    owner = await claimed(log, timeout=0.01)
+    writer = await claimed(log, timeout=0.01)
     log.silent = True
     with pytest.raises(AppendFailedError):
-        await owner.append(turns(0, 1))
+        await writer.append(turns(0, 1))
     log.silent = False
     successor = await claimed(log)
     assert (ids(successor.state), successor.state.head.source) == (["t0", "t1"], 1)
@@ -221,29 +220,29 @@ async def test_records_that_a_broker_reordered_stop_the_owner() -> None:
             return list(reversed(await super().append(partition, list(reversed(records)))))
 
     log = Reordering()
-    owner = await claimed(log)
+    writer = await claimed(log)
     with pytest.raises(FencedError, match="gap"):
-        await owner.append(turns(0, 1))
+        await writer.append(turns(0, 1))
 
 
 async def test_many_appends_at_once_wait_for_each_other() -> None:
     log = MemoryLog()
-    owner = await claimed(log)
-    await asyncio.gather(*(owner.append([partial(concepts_recalled, concepts=f"c{n}")]) for n in range(20)))
-    assert owner.state.head.seq == 20
-    assert owner.state.digest() == fold(log.values()).digest()
+    writer = await claimed(log)
+    await asyncio.gather(*(writer.append([concepts_recalled(concepts=f"c{n}")]) for n in range(20)))
+    assert writer.state.head.seq == 20
+    assert writer.state.digest() == fold(log.values()).digest()
 
 
 async def test_who_waits_for_a_turn_is_woken_once_it_is_folded() -> None:
     log = MemoryLog()
-    owner = await claimed(log)
-    waiting = asyncio.create_task(owner.until_source(1))
-    await owner.append(turns(0))
+    writer = await claimed(log)
+    waiting = asyncio.create_task(writer.until_source(1))
+    await writer.append(turns(0))
     await asyncio.sleep(0)
     assert not waiting.done()
-    await owner.append(turns(1))
+    await writer.append(turns(1))
     await waiting
-    await owner.until_source(0)
+    await writer.until_source(0)
 
 
 batches = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 3), st.integers(0, 2)), max_size=8)
@@ -261,15 +260,15 @@ def test_whatever_others_write_the_state_is_the_fold_of_the_log(plan: list[tuple
 
     async def run() -> None:
         log = MemoryLog()
-        owner = await claimed(log)
+        writer = await claimed(log)
         source = 0
         for count, before, within in plan:
             disturb(log, before, within)
-            await owner.append(turns(*range(source, source + count)))
+            await writer.append(turns(*range(source, source + count)))
             source += count
-        assert ids(owner.state) == [f"t{n}" for n in range(source)]
-        seen = log.values()[: owner.state.head.watermark + 1]
-        assert owner.state.digest() == fold(seen).digest()
-        assert ids(fold(log.values())) == ids(owner.state), "what came after our last event counts for nothing"
+        assert ids(writer.state) == [f"t{n}" for n in range(source)]
+        seen = log.values()[: writer.state.head.watermark + 1]
+        assert writer.state.digest() == fold(seen).digest()
+        assert ids(fold(log.values())) == ids(writer.state), "what came after our last event counts for nothing"
 
     asyncio.run(run())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import Any
 
 import pytest
@@ -161,7 +160,7 @@ def concepts_recalled(worker: Answering) -> list[str]:
 @pytest.mark.parametrize("shown", [{"top_concepts": 0}, {"top_concepts": 100}, {"top_passages": 0, "budget": 0}])
 async def test_what_is_recorded_does_not_depend_on_what_is_shown(shown: dict[str, Any]) -> None:
     said = ["kettle " + " ".join(f"c{number}" for number in range(30)), *["sea"] * 8]
-    turns = [partial(turn_recorded, src=n, id=f"t{n}", at=NOW, concepts=each) for n, each in enumerate(said)]
+    turns = [turn_recorded(src=n, id=f"t{n}", at=NOW, concepts=each) for n, each in enumerate(said)]
     recorded = []
     for changes in ({}, shown):
         worker = Answering()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction
-from processors.lifecycle.windows import Due, next_alarm, next_due
+from processors.lifecycle import windows
+from processors.lifecycle.windows import DueWindow, WindowStuckError, next_alarm, next_due
 from state.events.events import (
     ConsolidationWindowClosed,
     DataEvent,
@@ -30,15 +32,14 @@ from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
-from streams.errors import WindowStuckError
 from streams.ingest import window_timer
-from streams.ingest.command_handler import CommandHandler
+from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter
-from streams.ingest.turn_processor import Delivery, TurnProcessor
+from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from tests.support.events import NOON
 from tests.support.fakes import SentRecords, arrival
 from tests.support.logs import MemoryLog, fold
-from tests.support.window_timers import CHANGES, keeper_of
+from tests.support.window_timers import CHANGES, timer_of
 
 PARTITIONS = 1
 HERE = partition_of("ada", PARTITIONS)
@@ -60,30 +61,44 @@ class Words:
 class House:
     """A partition at work, with everything around it in memory.  `now` is the present, ms."""
 
-    def __init__(self, batch: int = 64, preset: str = "mofox", now: int = NOON + 1000 * DAY) -> None:
+    def __init__(
+        self, batch: int = 64, preset: str = "mofox", now: int = NOON + 1000 * DAY, cached_graphs: int = 1000
+    ) -> None:
         self.now = now
         self.log, self.turns, self.sent = MemoryLog(PARTITIONS), MemoryLog(PARTITIONS), SentRecords()
-        self.state = Partition(MemoryStore())
-        self.owner = PartitionWriter(HERE, PARTITIONS, self.state, self.log, "me", 60.0)
-        self.keeper = keeper_of(self.owner, self.log, self.sent)
-        judge = CommandHandler(self.state, HERE, PARTITIONS, Words(), 0, preset, lambda: self.now)
-        self.loop = TurnProcessor(
-            self.owner, self.keeper, judge, self.sent.sender(), self.turns, "turns", batch, 10_000
+        self.state = Partition(MemoryStore(), cached_graphs)
+        self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
+        self.timer = timer_of(self.writer, self.log, self.sent)
+        handling = HandlerContext(
+            partitions=PARTITIONS, extractor=Words(), skew_ms=0, preset=preset, now=lambda: self.now
+        )
+        processing = ProcessorContext(
+            sender=self.sent.sender(),
+            turns=self.turns,
+            turns_topic="emgas.turns",
+            batch_turns=batch,
+            queued_turns=10_000,
+        )
+        self.processor = TurnProcessor(
+            writer=self.writer,
+            timer=self.timer,
+            handler=CommandHandler(self.state, HERE, handling),
+            context=processing,
         )
 
     async def hears(self, *messages: dict[str, Any]) -> None:
         """Take these from the queue, as many at once as a batch may hold, and account for all of them."""
         if self.state.head.epoch < 0:
-            await self.owner.claim()
-            await self.keeper.catch_up()
+            await self.writer.claim()
+            await self.timer.catch_up()
         for message in messages:
             value, key = json.dumps(message).encode(), message["graph"].encode()
             came = arrival(value, self.turns.put(value, key), key, self.now)
-            await self.loop.put(Delivery(came, lambda: None))
-        working = asyncio.create_task(self.loop.run())
-        folded = asyncio.create_task(self.owner.until_source(len(self.turns.records[HERE]) - 1))
+            await self.processor.put(Delivery(came, lambda: None))
+        working = asyncio.create_task(self.processor.run())
+        folded = asyncio.create_task(self.writer.until_source(len(self.turns.records[HERE]) - 1))
         await asyncio.wait([working, folded], return_when=asyncio.FIRST_COMPLETED)
-        await self.loop.settle()
+        await self.processor.settle()
         working.cancel()
         folded.cancel()
         ended = await asyncio.gather(working, folded, return_exceptions=True)
@@ -235,13 +250,13 @@ async def test_a_silent_live_graph_is_told_the_time_once_a_window_has_ended() ->
     house = await live_house()
     alarm = next_alarm(house.graph())
     assert alarm == NOON + 35 * MINUTE, "half an hour of silence, and five minutes of grace"
-    await house.keeper.tick(alarm - 1)
+    await house.timer.tick(alarm - 1)
     assert house.story() == ["configured", "t0", "t1"]
-    await house.keeper.tick(alarm)
+    await house.timer.tick(alarm)
     assert house.story() == ["configured", "t0", "t1", "consolidation"]
     assert house.graph().clock == alarm, "what ended by the clock is closed: the event says so"
     for later in range(10):
-        await house.keeper.tick(alarm + later * 10_000)
+        await house.timer.tick(alarm + later * 10_000)
     assert len(house.story()) == 4, "the next window is far away"
     assert next_alarm(house.graph()) > alarm + DAY // 2
     assert len(house.sent.to(CHANGES)) == 1
@@ -250,7 +265,7 @@ async def test_a_silent_live_graph_is_told_the_time_once_a_window_has_ended() ->
 async def test_in_the_long_run_ticks_forget_what_a_late_turn_would_have_had_forgotten() -> None:
     ticked, silent = await live_house(), await live_house()
     for days in range(0, 400, 3):
-        await ticked.keeper.tick(NOON + days * DAY + 7)
+        await ticked.timer.tick(NOON + days * DAY + 7)
     ticked.now = silent.now = NOON + 400 * DAY
     for house in (ticked, silent):
         await house.hears(said("t2", NOON + 400 * DAY))
@@ -265,7 +280,7 @@ async def test_in_the_long_run_ticks_forget_what_a_late_turn_would_have_had_forg
 async def test_an_imported_graph_is_not_told_the_time() -> None:
     house = House(now=NOON + 100 * DAY)
     await house.hears(configured(), said("t0", NOON))
-    await house.keeper.tick(NOON + 900 * DAY)
+    await house.timer.tick(NOON + 900 * DAY)
     assert house.story() == ["configured", "t0"]
 
 
@@ -274,13 +289,13 @@ async def test_a_graph_that_is_imported_into_again_is_not_told_the_time_any_more
     house.now = NOON + DAY
     await house.hears(said("old", NOON - 50 * DAY))
     told = house.story()
-    await house.keeper.tick(NOON + 900 * DAY)
+    await house.timer.tick(NOON + 900 * DAY)
     assert house.story() == told
 
 
 async def test_a_new_owner_tells_the_time_to_graphs_that_it_has_not_heard_of_since() -> None:
     house = await live_house()
-    successor = keeper_of(house.owner, house.log, house.sent)
+    successor = timer_of(house.writer, house.log, house.sent)
     await successor.tick(NOON + HOUR)
     assert house.story()[-1] == "consolidation"
 
@@ -290,7 +305,7 @@ async def test_a_large_partition_is_looked_at_bit_by_bit(monkeypatch: pytest.Mon
     house = House(now=NOON)
     names = [f"g{n}" for n in range(5)]
     await house.hears(*(said(f"t{n}", NOON, graph=name) for name in names for n in range(12)))
-    successor = keeper_of(house.owner, house.log, house.sent)
+    successor = timer_of(house.writer, house.log, house.sent)
     silent = []
     for _ in range(3):
         await successor.tick(NOON + 3 * HOUR)
@@ -301,17 +316,17 @@ async def test_a_large_partition_is_looked_at_bit_by_bit(monkeypatch: pytest.Mon
 async def test_a_change_of_configuration_moves_the_alarm() -> None:
     house = await live_house()
     await house.hears(configured("c2", idle=MINUTE, grace=0))
-    await house.keeper.tick(NOON + MINUTE)
+    await house.timer.tick(NOON + MINUTE)
     assert house.story()[-2:] == ["configured", "consolidation"]
 
 
 async def test_a_tick_that_waited_for_a_turn_has_nothing_left_to_tell() -> None:
     """The alarm is judged again once the lock is held: the turn before it has closed the window."""
     house = await live_house()
-    async with house.keeper.lock:
-        ticking = asyncio.create_task(house.keeper.tick(NOON + HOUR))
+    async with house.timer.lock:
+        ticking = asyncio.create_task(house.timer.tick(NOON + HOUR))
         await asyncio.sleep(0)
-        await house.keeper.close_due("ada", NOON + HOUR)
+        await house.timer.close_due("ada", NOON + HOUR)
     await ticking
     assert house.story()[-2:] == ["t1", "consolidation"]
 
@@ -322,24 +337,37 @@ async def test_what_ended_by_the_clock_of_a_graph_is_closed_whatever_the_time() 
     talk = [said("t2", NOON + DAY), said("t3", NOON + DAY + 10 * MINUTE)]
     await house.hears(*talk, configured("c2", grace=0, consolidate_every=MINUTE))
     assert house.story()[-1] == "configured"
-    async with house.keeper.lock:
-        await house.keeper.close_due("ada", NOON)
+    async with house.timer.lock:
+        await house.timer.close_due("ada", NOON)
     assert house.story()[-1] == "consolidation"
     assert next_due(house.graph(), house.graph().clock) is None
 
 
+async def test_a_graph_that_is_let_go_of_while_its_windows_close_goes_on_with_what_was_folded() -> None:
+    roomy, narrow = House(), House(cached_graphs=1)
+    for house in (roomy, narrow):
+        for graph in ("ada", "bob"):
+            await house.hears(*(said(f"{graph}{n}", NOON + n, graph=graph) for n in range(12)))
+        house.log.before = partial(house.graph, "bob")  # somebody asks about the other graph, which takes the place
+        async with house.timer.lock:
+            await house.timer.close_due("ada", NOON + 900 * DAY)
+    assert narrow.story()[-2:] == ["consolidation", "decay"]
+    assert narrow.story() == roomy.story()
+    assert narrow.graph().digest() == roomy.graph().digest()
+
+
 async def test_an_unknown_graph_has_no_windows() -> None:
     house = await live_house()
-    async with house.keeper.lock:
-        await house.keeper.close_due("nobody", NOON)
-        house.keeper.look_at("nobody")
+    async with house.timer.lock:
+        await house.timer.close_due("nobody", NOON)
+        house.timer.look_at("nobody")
     assert house.state.graph("nobody") is None
 
 
 @pytest.mark.parametrize("kind", ["decay", "consolidation"])
 async def test_a_window_that_stays_due_halts_the_worker(monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
     house = await live_house()
-    monkeypatch.setattr(window_timer, "next_due", lambda graph, now: Due(kind, NOON))
+    monkeypatch.setattr(windows, "next_due", lambda graph, now: DueWindow(kind, NOON))
     with pytest.raises(WindowStuckError, match="is due again after it was closed"):
         await house.hears(said("t2", NOON))
     assert house.story().count(kind) <= 1
@@ -350,10 +378,10 @@ async def test_a_window_that_stays_due_halts_the_worker(monkeypatch: pytest.Monk
 
 async def test_changes_of_the_owner_before_are_sent_before_any_of_ours() -> None:
     house = await live_house()
-    await house.keeper.tick(NOON + HOUR)
+    await house.timer.tick(NOON + HOUR)
     (earlier,) = house.sent.to(CHANGES)
     house.sent.all.clear()
-    successor = keeper_of(house.owner, house.log, house.sent)
+    successor = timer_of(house.writer, house.log, house.sent)
     async with successor.lock:
         await successor.catch_up()  # nobody waits for the lock: a log may be long
     assert house.sent.to(CHANGES) == [earlier]

@@ -1,4 +1,4 @@
-"""Records of `turns` and the intake that judges them, with an extractor that finds one concept."""
+"""Records of `turns` and the handler that decides them, with an extractor that finds one concept."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from state.events.events import (
     encode,
 )
 from state.events.extraction_types import Concept
-from state.log_position import Acceptance
+from state.log_position import Acceptance, stamp
 from state.partition import Partition
-from streams.ingest.command_handler import CommandHandler, Decision
+from streams.ingest.command_handler import CommandHandler, Decision, HandlerContext
 from tests.support.logs import LogWriter
 
 PARTITIONS = 4
 HERE = partition_of("ada", PARTITIONS)
 NOW, SKEW = 1_700_000_000_000, 300_000
-LINK = {"epoch": 0, "claim": "", "seq": 1, "chain": ""}
 
 
 class OneConcept:
@@ -40,9 +39,16 @@ class OneConcept:
         return Extraction((Concept("kettle", "Kettle", 0.5, 1),) if "kettles" in words else (), False, len(words))
 
 
-def intake(state: Partition | None = None, extractor: Any = None, embedder: Any = None) -> CommandHandler:
-    state = state or LogWriter(partitions=PARTITIONS).folded()
-    return CommandHandler(state, HERE, PARTITIONS, extractor or OneConcept(), SKEW, "mofox", lambda: NOW, embedder)
+def a_handler(state: Partition | None = None, extractor: Any = None, embedder: Any = None) -> CommandHandler:
+    context = HandlerContext(
+        partitions=PARTITIONS,
+        extractor=extractor or OneConcept(),
+        embedder=embedder,
+        skew_ms=SKEW,
+        preset="mofox",
+        now=lambda: NOW,
+    )
+    return CommandHandler(state or LogWriter(partitions=PARTITIONS).folded(), HERE, context)
 
 
 def a_turn(**changes: Any) -> bytes:
@@ -50,22 +56,23 @@ def a_turn(**changes: Any) -> bytes:
     return json.dumps({name: value for name, value in turn.items() if value is not ...}).encode()
 
 
-def judge(judging: CommandHandler, came: Record) -> Decision:
-    """Read and judge, as a turn loop does."""
-    message = judging.read(came)
-    return message if isinstance(message, Decision) else judging.judge(came, message)
+def decide(handler: CommandHandler, came: Record) -> Decision:
+    """Read and decide, as a turn processor does."""
+    command = handler.read(came)
+    return command if isinstance(command, Decision) else handler.decide(came, command)
 
 
-def events_of(judged: Decision) -> list[DataEvent]:
-    """Return the events that a judgement becomes, as the fold will read them."""
-    events = [decode(encode(draft(**LINK))) for draft in judged.drafts]
+def events_of(decision: Decision) -> list[DataEvent]:
+    """List the events that a decision becomes, as the fold will read them."""
+    position = LogWriter(partitions=PARTITIONS).folded().head
+    events = [decode(encode(stamp(event, position))) for event in decision.events]
     assert all(isinstance(event, DataEvent) for event in events)
     return cast("list[DataEvent]", events)
 
 
-def event_of(judged: Decision) -> DataEvent:
+def event_of(decision: Decision) -> DataEvent:
     """Return the event that accounts for the record; before it only a graph's birth may come."""
-    *births, event = events_of(judged)
+    *births, event = events_of(decision)
     assert len(births) <= 1
     for birth in births:
         assert isinstance(birth, GraphConfigured)
@@ -74,21 +81,21 @@ def event_of(judged: Decision) -> DataEvent:
     return event
 
 
-def fold_into(state: Partition, judged: Decision) -> None:
-    """Fold what a judgement becomes."""
-    for draft in judged.drafts:
-        folded = state.fold(state.head.watermark + 1, encode(draft(**state.head.link)))
+def fold_into(state: Partition, decision: Decision) -> None:
+    """Fold what a decision becomes."""
+    for event in decision.events:
+        folded = state.fold(state.head.watermark + 1, encode(stamp(event, state.head)))
         assert folded.verdict is Acceptance.ACCEPTED
 
 
-def recorded(judged: Decision) -> TurnRecorded:
-    event = event_of(judged)
-    assert isinstance(event, TurnRecorded), judged.reason
+def recorded(decision: Decision) -> TurnRecorded:
+    event = event_of(decision)
+    assert isinstance(event, TurnRecorded), decision.reason
     return event
 
 
-def reason_of(judged: Decision) -> str:
-    event = event_of(judged)
+def reason_of(decision: Decision) -> str:
+    event = event_of(decision)
     assert isinstance(event, TurnRejected)
-    assert (judged.status, event.reason, event.src) == ("rejected", judged.reason, judged.arrival.offset)
+    assert (decision.status, event.reason, event.src) == ("rejected", decision.reason, decision.arrival.offset)
     return event.reason

@@ -12,7 +12,7 @@ from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from state.events.memory_settings import PRESETS
 from tests.support.events import NOON, concept, concepts_recalled, graph_configured, turn_recorded
-from tests.support.living import Happening, Wish
+from tests.support.living import ForgetRequest, Happening
 
 WORDS = ("coffee", "tea", "milk", "sugar", "honey", "@speaker:ada", "@day:2023-05-08")
 STEPS = (0, 1, MINUTE, 20 * MINUTE, HOUR, DAY, 3 * DAY, 40 * DAY, -1, -HOUR, -DAY, -20 * DAY)
@@ -43,7 +43,7 @@ _concepts = st.lists(
 )
 _moments = st.tuples(
     st.sampled_from([*STEPS, *STEPS[:6]]),  # ms from the time before; time mostly goes on
-    st.integers(0, 9),  # 0: a recall, 1: a wish, else a turn
+    st.integers(0, 9),  # 0: a recall, 1: a request, else a turn
     _concepts,
     st.sampled_from(["one", "two"]),
 )
@@ -58,7 +58,8 @@ def _happened(moments: list[tuple[int, int, list[Any], str]]) -> list[Happening]
             events.append(concepts_recalled(at=at, concepts=[each.id for each in found]))
         elif kind == 1:
             sessions = [session] if len(found) > 2 else []
-            events.append(Wish([each.id for each in found[:1]], [f"t{number - 1}", f"t{number - 4}"], sessions))
+            turns = [f"t{number - 1}", f"t{number - 4}"]
+            events.append(ForgetRequest([each.id for each in found[:1]], turns, sessions))
         else:
             events.append(turn_recorded(id=f"t{number}", at=at, concepts=found, session=session))
     return events

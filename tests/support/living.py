@@ -1,6 +1,6 @@
 """A graph that lives without a worker: its windows are closed as a worker closes them, whatever brings the time.
 
-live(happened)                       turns, recalls and wishes one by one, each behind the windows that end before it
+live(happened)                       turns, recalls and requests one by one, each behind the windows that end before it
 live(happened, ticks=[…])            and time passes in between, as a timer would tell
 live(happened, batches=seeded)       turns are held back and folded together where windows.WindowForecast allows it
 
@@ -14,23 +14,22 @@ import random
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from processors.lifecycle.closing import close
-from processors.lifecycle.forgetting import wished
-from processors.lifecycle.windows import WindowForecast, next_due
+from processors.lifecycle.forgetting import requested
+from processors.lifecycle.windows import WindowForecast, due_events
 from state.events.events import ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
 from state.graph.graph import Graph
-from tests.support.events import UNLINKED, forgotten, ticked
+from tests.support.events import forgotten, ticked
 
 
-class Wish(NamedTuple):
-    """A user's wish to forget; time does not go on with it."""
+class ForgetRequest(NamedTuple):
+    """A user's request to forget; time does not go on with it."""
 
     concepts: list[str]
     turns: list[str]
     sessions: list[str]
 
 
-Happening = TurnRecorded | ConceptsRecalled | Wish
+Happening = TurnRecorded | ConceptsRecalled | ForgetRequest
 
 
 class Life:
@@ -54,16 +53,13 @@ class Life:
 
     def close_due(self, at: int) -> None:
         """Close the windows that end before the time `at` (ms) comes."""
-        now = max(self.graph.clock, at)
-        while due := next_due(self.graph, now):
-            facts = close(self.graph, due)
-            if facts is not None:
-                self.fold(facts.event(**UNLINKED))
+        for event in due_events(self.graph, at):
+            self.fold(event)
 
     def tell(self, event: Happening) -> None:
         """Let something happen."""
-        if isinstance(event, Wish):
-            gone = wished(self.graph, *event)
+        if isinstance(event, ForgetRequest):
+            gone = requested(self.graph, *event)
             self.fold(forgotten(concepts=gone.concepts, turns=gone.turns))
         else:
             self.close_due(event.at)
@@ -102,18 +98,11 @@ class Batching:
     def release(self) -> None:
         """Fold what is held; no window may have been missed."""
         for number, event in enumerate(self._held):
-            now = max(self._life.graph.clock, event.at)
-            due = next_due(self._life.graph, now) if number else None
-            assert due is None or not close_would_say(self._life.graph, now), f"WindowForecast missed {due}"
+            if number:  # of a copy: what seems due by a low bound need not have anything to close
+                missed = next(due_events(Graph.unpack(self._life.graph.pack()), event.at), None)
+                assert missed is None, f"WindowForecast missed {missed}"
             self._life.fold(event)
         self._held.clear()
-
-
-def close_would_say(graph: Graph, now: int) -> bool:
-    """Return whether a window that is due has something to close: what seems due by a low bound need not be."""
-    copy = Graph.unpack(graph.pack())
-    due = next_due(copy, now)
-    return due is not None and close(copy, due) is not None
 
 
 def live(
@@ -135,7 +124,7 @@ def live(
     waiting = sorted(ticks)
     for event in happened:
         if not batching:
-            while waiting and not isinstance(event, Wish) and waiting[0] <= event.at:
+            while waiting and not isinstance(event, ForgetRequest) and waiting[0] <= event.at:
                 life.tick(waiting.pop(0))
         (batching or life).tell(event)
     if batching:

@@ -204,24 +204,34 @@ def unmoved(head: LogPosition, offset: int, value: bytes) -> LogPosition:
 class ListReader:
     """A LogReader over lists, one per partition, that reads `batch` records at a time.
 
-    Offsets are those of the records, so lists may begin late and have holes.
+    Offsets are those of `records`, so lists may begin late and have holes; they may grow.
     """
 
-    def __init__(self, partitions: Sequence[Sequence[Record]], batch: int = 3) -> None:
-        self._partitions = partitions
+    def __init__(self, partitions: Iterable[list[Record]], batch: int = 3) -> None:
+        self.records = list(partitions)
         self._batch = batch
 
     async def partitions(self) -> int:
-        return len(self._partitions)
+        return len(self.records)
 
     async def bounds(self, partition: int) -> tuple[int, int]:
-        records = self._partitions[partition]
+        records = self.records[partition]
         return (records[0].offset, records[-1].offset + 1) if records else (0, 0)
 
     async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
-        found = [record for record in self._partitions[partition] if start <= record.offset < end]
+        found = [record for record in self.records[partition] if start <= record.offset < end]
         for at in range(0, len(found), self._batch):
             yield found[at : at + self._batch]
+
+
+def reader_of(*logs: LogWriter, batch: int = 3) -> ListReader:
+    """Read what the logs hold now, one log per partition."""
+    return ListReader((records_of(log) for log in logs), batch)
+
+
+def records_of(log: LogWriter) -> list[Record]:
+    """List what a log holds now, as a reader gives it."""
+    return [Record(offset, 0, None, value) for offset, value in log.records]
 
 
 class MemoryLog(ListReader):
@@ -236,8 +246,7 @@ class MemoryLog(ListReader):
     """
 
     def __init__(self, partitions: int = 1) -> None:
-        self.records: list[list[Record]] = [[] for _ in range(partitions)]
-        super().__init__(self.records)
+        super().__init__([] for _ in range(partitions))
         self.before: Callable[[], object] = lambda: None
         self.between: list[bytes] = []
         self.broken: Exception | None = None

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 from typing import Any
 
 from emgas.errors import TransportError
 from emgas.wire import Record, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.answer import Answerer, Memory
+from state.events.events import TurnRecorded
 from state.partition import Partition
 from state.store.store import MemoryStore
-from streams.ingest.command_handler import Draft
 from streams.ingest.partition_writer import PartitionWriter
 from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryContext, QueryHandler
@@ -26,7 +25,7 @@ from tests.support.events import turn_recorded
 from tests.support.fakes import REPLIES, SentRecords, arrival
 from tests.support.logs import MemoryLog
 from tests.support.pipeline import eventually
-from tests.support.window_timers import keeper_of
+from tests.support.window_timers import timer_of
 
 PARTITIONS = 4
 HERE = partition_of("ada", PARTITIONS)
@@ -44,10 +43,10 @@ class Answering:
         self.now = NOW
         self.store = MemoryStore()
         self.state = Partition(self.store)
-        self.writer = PartitionWriter(HERE, PARTITIONS, self.state, self.log, "me", 60.0)
+        self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
         self.writers = {HERE: self.writer}
         self.past_log = PastLog(self.log)
-        self.timer = keeper_of(self.writer, self.log, self.sent)
+        self.timer = timer_of(self.writer, self.log, self.sent)
         self.handler = QueryHandler(
             QueryContext(
                 writers=self.writers,
@@ -89,8 +88,8 @@ class Answering:
         return [sent.message for sent in self.sent.to(REPLIES)]
 
 
-def turn(source: int, name: str) -> Draft:
-    return partial(turn_recorded, src=source, id=name, at=NOW, concepts="kettle tea", text="The kettle whistles.")
+def turn(source: int, name: str) -> TurnRecorded:
+    return turn_recorded(src=source, id=name, at=NOW, concepts="kettle tea", text="The kettle whistles.")
 
 
 def a_query(**changes: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""A window keeper as the app makes one, over topics in memory."""
+"""A window timer as the app makes one, over topics in memory."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from tests.support.logs import MemoryLog
 CHANGES = "emgas.changes"
 
 
-def keeper_of(
-    owner: PartitionWriter, log: MemoryLog, sent: SentRecords, changes: MemoryLog | None = None
+def timer_of(
+    writer: PartitionWriter, log: MemoryLog, sent: SentRecords, changes: MemoryLog | None = None
 ) -> WindowTimer:
-    """Return a keeper for what `owner` owns.  `changes`: what the topic holds from owners before."""
-    return WindowTimer(owner, changes_of(owner.number, log, sent, changes))
+    """Make a timer for what `writer` owns.  `changes`: what the topic holds from owners before."""
+    return WindowTimer(writer, feed_of(writer.partition, log, sent, changes))
 
 
-def changes_of(number: int, log: MemoryLog, sent: SentRecords, changes: MemoryLog | None = None) -> ChangeFeed:
-    """Return the changes of partition `number` of `log`."""
-    return ChangeFeed(CHANGES, number, sent.send, changes or MemoryLog(len(log.records)), log)
+def feed_of(partition: int, log: MemoryLog, sent: SentRecords, changes: MemoryLog | None = None) -> ChangeFeed:
+    """Make the change feed of a partition of `log`."""
+    earlier = changes or MemoryLog(len(log.records))
+    return ChangeFeed(partition, topic=CHANGES, send=sent.send, sent=earlier, events=log)
 
 
-async def telling(number: int, sent: SentRecords) -> ChangeFeed:
-    """Return changes that have caught up with an empty log."""
-    changes = changes_of(number, MemoryLog(4), sent)
-    await changes.catch_up(lambda: -1)
-    return changes
+async def caught_up_feed(partition: int, sent: SentRecords) -> ChangeFeed:
+    """Make a change feed that has caught up with an empty log."""
+    feed = feed_of(partition, MemoryLog(4), sent)
+    await feed.catch_up(lambda: -1)
+    return feed

@@ -15,9 +15,10 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
 from emgas.wire import partition_of
-from replay.as_of.moment import Moment, graph_at
+from replay.as_of.graph_as_of import graph_at
 from replay.backup.backup import write
-from replay.backup.lines import Header, NoBackupError
+from replay.backup.lines import Header
+from replay.errors import NoBackupError
 from replay.graph_export import WRITERS, to_networkx
 from replay.log import LogReader
 from streams.cli.shared import output
@@ -123,7 +124,7 @@ def progress(total: int) -> Iterator[Callable[[], None]]:
 async def _graph_file(out: Path, graph: str, format: str, *, passages: bool, as_of: int | None) -> dict[str, Any]:
     async with reading(output.settings()) as log:
         partition = partition_of(graph, await log.partitions())
-        found = await graph_at(log, partition, graph, Moment(at=as_of))
+        found = await graph_at(log, partition, graph, as_of=as_of)
     if found is None:
         output.fail_unknown(graph, as_of)
     made, drawn = to_networkx(found, passages=passages), BytesIO()

@@ -10,9 +10,10 @@ import typer
 
 from emgas.messages.operator import Checkpointed
 from emgas.times import format_utc
-from replay.backup.manifest import Manifest, SnapshotRefusedError
-from replay.backup.snapshots import NoSuchPlaceError, Snapshots, SnapshotsUnreachableError
+from replay.backup.manifest import Manifest
+from replay.backup.snapshots import Snapshots
 from replay.backup.snapshots import restore as fetch
+from replay.errors import NoSuchPlaceError, SnapshotRefusedError, SnapshotsUnreachableError
 from replay.log import LogReader
 from state.store.rocksdb import check_free
 from streams.cli.shared import output

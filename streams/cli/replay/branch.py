@@ -18,8 +18,8 @@ from emgas.errors import EmgasError
 from emgas.messages.memory_settings import Settings as Changes
 from emgas.messages.turns import Forget, Outcome
 from emgas.validation import build
-from replay.as_of.history import accepted
-from replay.branch import Due, Life, Message, messages
+from replay.as_of.history import counting_events
+from replay.branch import BranchMessage, BranchSettings, Message, messages
 from streams.cli.replay.branch_cursor import Cursor
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
@@ -78,13 +78,13 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, *, extrac
     return target
 
 
-def _life(preset: str | None, changes: list[str]) -> Life:
+def _life(preset: str | None, changes: list[str]) -> BranchSettings:
     """Build what the options say, or exit."""
     with output.explained():
-        return Life(preset or "default", build(Changes, dict(map(assignment, changes))))
+        return BranchSettings(preset or "default", build(Changes, dict(map(assignment, changes))))
 
 
-async def _branch(source: Settings, target: Settings, life: Life | None) -> Counter[str]:
+async def _branch(source: Settings, target: Settings, life: BranchSettings | None) -> Counter[str]:
     counts: Counter[str] = Counter()
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     cursor = Cursor(target.home / "branch.json", f"{source.broker or source.home.resolve()} {source.prefix}")
@@ -93,7 +93,7 @@ async def _branch(source: Settings, target: Settings, life: Life | None) -> Coun
         with output.progress(*columns) as progress:
             bar = progress.add_task("branching")
             for partition in range(readable.partitions):
-                queue = messages(accepted(log, partition), life, cursor.done(partition))
+                queue = messages(counting_events(log, partition), life, cursor.done(partition))
                 async for seq in _sent(there.memory, queue, counts):
                     cursor.move(partition, seq)
                     progress.update(bar, description=f"partition {partition}: {counts['turns']} turns")
@@ -113,12 +113,12 @@ async def _made(target: Settings) -> AsyncIterator[Session]:
         yield there
 
 
-async def _sent(memory: MemoryClient, queue: AsyncIterator[Due], counts: Counter[str]) -> AsyncIterator[int]:
+async def _sent(memory: MemoryClient, queue: AsyncIterator[BranchMessage], counts: Counter[str]) -> AsyncIterator[int]:
     """Send turns as a stream; a request once all turns before it are folded, before any that follow.
 
     Yields the sequence number of each event that is dealt with.
     """
-    requests: list[Due] = []
+    requests: list[BranchMessage] = []
     seqs: deque[int] = deque()
     while True:
         async for _, outcome in memory.publish_many(_turns(queue, seqs, requests)):
@@ -134,7 +134,9 @@ async def _sent(memory: MemoryClient, queue: AsyncIterator[Due], counts: Counter
         yield seq
 
 
-async def _turns(queue: AsyncIterator[Due], seqs: deque[int], requests: list[Due]) -> AsyncIterator[Turn]:
+async def _turns(
+    queue: AsyncIterator[BranchMessage], seqs: deque[int], requests: list[BranchMessage]
+) -> AsyncIterator[Turn]:
     """Yield the turns up to the next request, and leave that in `requests`; note their sequence numbers in `seqs`."""
     async for due in queue:
         if not isinstance(due.message, Turn):

@@ -11,8 +11,8 @@ from rich.markup import escape
 
 from emgas.times import format_utc
 from emgas.wire import partition_of
+from replay.as_of.graph_as_of import graph_as_of
 from replay.as_of.history import history
-from replay.as_of.moment import graph_as_of
 from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange
 from replay.diff import diff as compare
 from state.graph.graph import Graph

@@ -16,7 +16,8 @@ from rich.text import Text
 
 from emgas.wire import partition_of
 from replay.backup.snapshots import Snapshots, graph_of
-from replay.rebuild.plan import NotThisRebuildError, Plan, planned
+from replay.errors import NotThisRebuildError
+from replay.rebuild.plan import Plan, planned
 from replay.rebuild.rebuild import Rebuilt
 from streams.cli.operate.snapshot import opened
 from streams.cli.shared import output

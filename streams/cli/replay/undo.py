@@ -12,7 +12,7 @@ from rich.markup import escape
 from emgas.errors import EmgasError
 from emgas.times import format_utc
 from emgas.wire import partition_of
-from replay.event_list import Entry, as_far_back, ledger, since
+from replay.event_list import ListedEvent, as_far_back, event_list, since
 from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
@@ -40,7 +40,7 @@ def events(
     json: output.Json = False,
 ) -> None:
     """List a graph's events: their ordinals are what an undo names.  Exits with 3 for an unknown graph."""
-    entries = output.run(_ledger(graph))
+    entries = output.run(_event_list(graph))
     if not entries:
         output.fail_unknown(graph)
     if json:
@@ -72,7 +72,7 @@ def undo(
     """
     if sum(given is not None for given in (recorded, last, event)) != 1:
         output.fail("say what to undo: one of --since, --last, --event", output.USAGE)
-    entries = output.run(_ledger(graph))
+    entries = output.run(_event_list(graph))
     if not entries:
         output.fail_unknown(graph)
     first, newest = _range(entries, recorded, last, event=event)
@@ -90,7 +90,7 @@ def undo(
         output.out.print(f"done; to take it back: emgas replay undo {graph} --event {undone_by}", highlight=False)
 
 
-def _range(entries: list[Entry], recorded: int | None, last: int | None, *, event: int | None) -> tuple[int, int]:
+def _range(entries: list[ListedEvent], recorded: int | None, last: int | None, *, event: int | None) -> tuple[int, int]:
     """Find the first and the last ordinal of what is to go."""
     if event is not None:
         if event >= len(entries):
@@ -102,10 +102,10 @@ def _range(entries: list[Entry], recorded: int | None, last: int | None, *, even
     return first, len(entries) - 1
 
 
-async def _ledger(graph: str) -> list[Entry]:
+async def _event_list(graph: str) -> list[ListedEvent]:
     settings = output.settings()
     async with readable(settings) as log:
-        return await ledger(log.reader(settings.topics.events), partition_of(graph, log.partitions), graph)
+        return await event_list(log.reader(settings.topics.events), partition_of(graph, log.partitions), graph)
 
 
 async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
@@ -114,11 +114,11 @@ async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
         outcome = await connected.memory.undo(graph, first, last)
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or "refused")
-    made = (entry for entry in reversed(await _ledger(graph)) if isinstance(entry.event, Retracted))
+    made = (entry for entry in reversed(await _event_list(graph)) if isinstance(entry.event, Retracted))
     return next(entry.ordinal for entry in made if getattr(entry.event, "src", -1) == outcome.position.source)
 
 
-def _show(graph: str, going: Sequence[Entry]) -> None:
+def _show(graph: str, going: Sequence[ListedEvent]) -> None:
     kinds = Counter(type(entry.event).__name__ for entry in going)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     ends = f"events {going[0].ordinal} to {going[-1].ordinal}"
@@ -129,7 +129,7 @@ def _show(graph: str, going: Sequence[Entry]) -> None:
     output.out.print(rows)
 
 
-def _described(entry: Entry) -> dict[str, Any]:
+def _described(entry: ListedEvent) -> dict[str, Any]:
     told = {"ordinal": entry.ordinal, "offset": entry.offset, "recorded": entry.recorded, "counts": entry.counts}
     return {**told, "kind": type(entry.event).__name__, "what": _summary(entry.event)}
 

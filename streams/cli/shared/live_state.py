@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from emgas.client.client import MemoryClient
+from replay.accepted_events import read_records
 from replay.backup.snapshots import Snapshots
 from replay.log import LogReader
-from replay.rebuild.rebuild import records
 from state.errors import StoreCorruptError
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
@@ -65,7 +65,7 @@ class LiveStores:
         with closing(self._open(partition)) as store:
             state = Partition(store, self._settings.cached_graphs)
             _, end = await log.bounds(partition)
-            async for record in records(log, partition, state.head.watermark + 1, end):
+            async for record in read_records(log, partition, state.head.watermark + 1, end):
                 state.fold(record.offset, record.value)  # never flushed: the store is not ours to write to
             return state.digests()
 

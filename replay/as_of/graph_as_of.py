@@ -9,57 +9,43 @@ said.  So the graph as of T equals one that was built from only the events up to
 
 Up to the first event that lies beyond T, everything is as the log recorded it: facts, nothing is decided again.  From
 there on the log's windows rest on what does not count, so they are left out; those that end before a late event, or
-before T, are decided here, by the same functions as in a worker (processors/lifecycle/windows.py, closing.py).  At the end the
-graph is told the time T, and so are graphs that nobody told when they fell silent.
+before T, are decided here, by the same function as in a worker (processors/lifecycle/windows.py).  At the end the graph
+is told the time T, and so are graphs that nobody told when they fell silent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from processors.lifecycle.closing import close
-from processors.lifecycle.windows import WindowForecast, next_due
+from processors.lifecycle.windows import WindowForecast, due_events
+from replay.accepted_events import graph_event
 from replay.as_of.history import TIMED, WINDOW, History, history
 from replay.log import LogReader
-from state.events.events import GraphEvent, Ticked, TurnRecorded, decode
+from state.events.events import UNSTAMPED, Ticked, TurnRecorded
 from state.graph.graph import Graph
 
-_UNLINKED: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 0, "chain": ""}  # of events that no log holds
 
+async def graph_at(
+    log: LogReader, partition: int, graph_id: str, *, before: int | None = None, as_of: int | None = None
+) -> Graph | None:
+    """Rebuild a graph that lives in `partition` as it was; None if nothing had happened in it yet.
 
-class Moment(NamedTuple):
-    """When a graph is looked at; with neither, at the end of its log.
+    before  only what lies before this offset of the log       as_of  only what was said by this time, ms
 
-    offset  only what lies before this offset of the log       at  only what was said by this time, ms
-    """
-
-    offset: int | None = None
-    at: int | None = None
-
-
-END = Moment()
-
-
-async def graph_at(log: LogReader, number: int, name: str, moment: Moment = END) -> Graph | None:
-    """Return a graph that lives in partition `number` as it was, None if nothing had happened in it yet.
-
-    At the end, and at an offset, it is the fold of the log, and no window is closed that the log does not close.
+    Without `as_of` it is the fold of the log, and no window is closed that the log does not close.
     Raises as `History.read_on`.
     """
-    return graph_as_of(await history(log, number, name, moment.offset), moment.at)
+    return graph_as_of(await history(log, partition, graph_id, before), as_of)
 
 
 def graph_as_of(history: History, at: int | None) -> Graph | None:
-    """Return the graph of a history as of `at` (ms), or as it is at its end; None if nothing had happened by then."""
+    """Rebuild the graph of a history as of `at` (ms), or as it is at its end; None if nothing had happened by then."""
     if at is not None:
         return AsOf(history, at).finished()
-    graph = Graph(history.graph)
-    for event in history.events():
-        graph.fold(event)
-    return graph if graph.events else None
+    return history.folded() if len(history) else None
 
 
 class Counted(NamedTuple):
@@ -70,7 +56,7 @@ class Counted(NamedTuple):
 
 
 def counted(history: History, at: int) -> Counted:
-    """Return what counts by `at` (ms).  Nothing does until something was said."""
+    """Find what counts by `at` (ms).  Nothing does until something was said."""
     times, kinds = np.array(history.times), np.array(history.kinds)
     in_time = times <= at
     prefix = len(times) if in_time.all() else int(np.argmin(in_time))
@@ -83,7 +69,7 @@ def counted(history: History, at: int) -> Counted:
 
 
 def reaches(history: History, at: int) -> bool:
-    """Return whether the graph as of `at` (ms) can be told: all that a history's base holds must count, and stand."""
+    """Tell whether the graph as of `at` (ms) can be rebuilt: all that a history's base holds must count, and stand."""
     if not history.base:
         return True
     if at < history.base.clock:
@@ -114,28 +100,28 @@ class AsOf:
 
     @property
     def is_prefix(self) -> bool:
-        """Return whether `graph` is the fold of the history's base and first `folded` places, and of nothing else."""
+        """Whether `graph` is the fold of the history's base and first `folded` places, and of nothing else."""
         return self.graph.events == self._first + self.folded
 
     def steps(self) -> Iterator[None]:
         """Fold; yield after every event, so that others can be let in."""
         prefix, late = self.counted
         for place in range(self.folded, prefix):
-            self.graph.fold(_event(self._values[place]))
+            self.graph.fold(graph_event(self._values[place]))
             self.folded = place + 1
             yield
         for place in late:
-            event = _event(self._values[place])
+            event = graph_event(self._values[place])
             yield from self._close_due(self._times[place])
             self._late[self.graph.events] = place
             self.graph.fold(event)
             yield
         if self.said:
             yield from self._close_due(self.at)
-            self.graph.fold(Ticked(graph=self.graph.name, at=self.at, **_UNLINKED))
+            self.graph.fold(Ticked(graph=self.graph.name, at=self.at, **UNSTAMPED))
 
     def finished(self) -> Graph | None:
-        """Return the graph after all steps that are left; None if nothing had been said by then."""
+        """Take all steps that are left and give the graph; None if nothing had been said by then."""
         for _ in self.steps():
             pass
         return self.graph if self.said else None
@@ -143,24 +129,15 @@ class AsOf:
     def _close_due(self, at: int) -> Iterator[None]:
         """Close the windows that end before the time `at` (ms) comes."""
         if not WindowForecast.of(self.graph).may_close(at):
-            return  # at once: to find out when the first concept fades, `next_due` looks at all of them
-        now = max(self.graph.clock, at)
-        while due := next_due(self.graph, now):
-            facts = close(self.graph, due)
-            if facts is not None:
-                self.graph.fold(facts.event(**_UNLINKED))
+            return  # at once: to find out when the first concept fades, `due_events` looks at all of them
+        for event in due_events(self.graph, at):
+            self.graph.fold(event)
             yield
 
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
-        """Return the event that recorded a passage of the graph."""
+        """Look up the event that recorded a passage of the graph."""
         ordinal = graph.passages.event[passage]
         place = self._late.get(ordinal, ordinal - self._first)
-        event = _event(self._texts[ordinal] if place < 0 else self._values[place])
+        event = graph_event(self._texts[ordinal] if place < 0 else self._values[place])
         assert isinstance(event, TurnRecorded)  # noqa: S101 - passages point at nothing else
         return event
-
-
-def _event(value: bytes) -> GraphEvent:
-    event = decode(value)
-    assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else was taken
-    return event

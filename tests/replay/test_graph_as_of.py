@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
-from emgas.wire import Record
+from replay.as_of.graph_as_of import AsOf, counted, graph_at
 from replay.as_of.history import History
-from replay.as_of.moment import END, AsOf, Moment, counted, graph_at
 from state.errors import LogRewrittenError
 from state.events.events import (
     ConceptsRecalled,
@@ -27,20 +26,21 @@ from state.events.events import (
     encode,
 )
 from state.graph.graph import Graph
+from state.log_position import stamp
 from tests.support.events import DAY, NOON, concepts_recalled, graph_configured, ticked, turn_embedded, turn_recorded
 from tests.support.graphs import events_of, folded, refolded
 from tests.support.lives import configurations, happenings, long_life, ticks
 from tests.support.living import Happening, Life, live
-from tests.support.logs import ListReader, LogWriter
+from tests.support.logs import LogWriter, reader_of
 
 WINDOWS = DecayWindowClosed | ConsolidationWindowClosed
 
 
+CLAIMED = LogWriter().folded().head
+
+
 def history_of(events: Iterable[GraphEvent]) -> History:
-    found = History("ada")
-    for event in events:
-        found._add(event, encode(event))
-    return found
+    return History.of_rows("ada", CLAIMED, None, [encode(stamp(event, CLAIMED)) for event in events])
 
 
 def as_of(events: Sequence[GraphEvent], at: int) -> Graph | None:
@@ -74,10 +74,6 @@ def log_of(events: Iterable[GraphEvent]) -> LogWriter:
     for event in events:
         log.keep(event)
     return log
-
-
-def reader(log: LogWriter) -> ListReader:
-    return ListReader([[Record(offset, 0, None, value) for offset, value in log.records]])
 
 
 def moments(events: Sequence[GraphEvent], seeded: random.Random, count: int) -> list[int]:
@@ -214,15 +210,15 @@ async def test_at_an_offset_a_graph_is_the_fold_of_what_lies_before_it() -> None
     for offset in (0, 1, 2, 50, len(events) // 2, len(events) + 1, 10**6):
         before = [event for at, event in enumerate(events, 1) if at < offset]
         expected = refolded(before, Graph("ada")) if before else None
-        assert digest(await graph_at(reader(log), 0, "ada", Moment(offset=offset))) == digest(expected)
+        assert digest(await graph_at(reader_of(log), 0, "ada", before=offset)) == digest(expected)
 
 
 async def test_at_the_end_a_graph_is_the_live_one_and_as_of_its_clock_the_live_one_told_its_clock() -> None:
     birth, happened = long_life(3)
     life = live(happened, [birth])
     log = log_of(life.events)
-    at_end = await graph_at(reader(log), 0, "ada", END)
-    now = await graph_at(reader(log), 0, "ada", Moment(at=life.graph.clock))
+    at_end = await graph_at(reader_of(log), 0, "ada")
+    now = await graph_at(reader_of(log), 0, "ada", as_of=life.graph.clock)
     assert digest(at_end) == digest(life.graph) == digest(log.folded().graph("ada"))
     life.close_due(life.graph.clock)
     assert digest(now) == digest(life.graph)
@@ -233,8 +229,8 @@ async def test_as_of_a_time_and_at_an_offset_is_what_was_known_then_of_that_time
     log.turn(id="t0", at=NOON)
     known = log.next_offset
     log.turn(id="late", at=NOON - DAY)
-    told = await graph_at(reader(log), 0, "ada", Moment(offset=known, at=NOON))
-    later = await graph_at(reader(log), 0, "ada", Moment(at=NOON))
+    told = await graph_at(reader_of(log), 0, "ada", before=known, as_of=NOON)
+    later = await graph_at(reader_of(log), 0, "ada", as_of=NOON)
     assert told is not None
     assert later is not None
     assert (told.passages.ids, later.passages.ids) == (["t0"], ["t0", "late"])
@@ -250,7 +246,7 @@ async def test_other_graphs_and_fenced_writers_have_no_part_in_it() -> None:
     zombie.turn(id="zombie", at=NOON, src=9)
     log.append(zombie.records[0][1])
     log.turn(id="t1", at=NOON + 1)
-    found = await graph_at(reader(log), 0, "ada", Moment(at=NOON + 2))
+    found = await graph_at(reader_of(log), 0, "ada", as_of=NOON + 2)
     assert found is not None
     assert found.passages.ids == ["t0", "t1"]
     first, _, last = events_of(log, "ada")
@@ -261,23 +257,23 @@ async def test_other_graphs_and_fenced_writers_have_no_part_in_it() -> None:
 async def test_before_anything_was_said_there_was_no_graph(at: int) -> None:
     log = LogWriter()
     log.configure()
-    assert await graph_at(reader(log), 0, "ada", Moment(at=at)) is None
-    assert await graph_at(reader(log), 0, "bob") is None
+    assert await graph_at(reader_of(log), 0, "ada", as_of=at) is None
+    assert await graph_at(reader_of(log), 0, "bob") is None
     log.turn(at=NOON)
-    assert (await graph_at(reader(log), 0, "ada", Moment(at=at)) is None) == (at < NOON)
+    assert (await graph_at(reader_of(log), 0, "ada", as_of=at) is None) == (at < NOON)
 
 
 async def test_reading_goes_on_where_it_was_and_a_log_whose_head_is_gone_is_refused() -> None:
     log = LogWriter()
     log.turn(at=NOON)
     history = History("ada")
-    await history.read_on(reader(log), 0)
+    await history.read_on(reader_of(log), 0)
     log.turn(at=NOON + 1)
     del log.records[:2]
-    await history.read_on(reader(log), 0)
+    await history.read_on(reader_of(log), 0)
     assert (len(history), history.watermark, history.size) == (2, 2, sum(map(len, history.values)))
     with pytest.raises(LogRewrittenError, match="begins at offset 2"):
-        await graph_at(reader(log), 0, "ada")
+        await graph_at(reader_of(log), 0, "ada")
     assert [type(event) for event in history.events()] == [TurnRecorded, TurnRecorded]
 
 

@@ -1,0 +1,81 @@
+"""Reading a partition's log: record by record, or only the graph events that a fold accepts.
+
+Whoever rebuilds a graph reads here: which events of a log are a graph's is what a fold of the partition accepts
+(state/log_position.py), and of that what carries the graph's name.  What was taken back is still among it
+(state/retraction.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from emgas.wire import Record
+from replay.log import LogReader
+from state.errors import LogRewrittenError
+from state.events.events import GraphEvent, decode
+from state.log_position import Acceptance, LogPosition
+
+AT_ONCE = 64  # records read without letting others in: some milliseconds
+
+
+async def read_records(log: LogReader, partition: int, start: int, end: int) -> AsyncGenerator[Record, None]:
+    """Yield the records with start <= offset < end, one by one."""
+    batches = log.read(partition, start, end)
+    try:
+        async for batch in batches:
+            for record in batch:
+                yield record
+    finally:  # a reader may hold a connection: let go of it at once when our caller is cancelled
+        if isinstance(batches, AsyncGenerator):
+            await batches.aclose()
+
+
+async def end_behind(log: LogReader, partition: int, needed: int) -> int:
+    """Look up the offset after the log's last record.  Raises LogRewrittenError when it begins behind `needed`."""
+    start, end = await log.bounds(partition)
+    if start > needed:
+        raise LogRewrittenError(
+            f"partition {partition} begins at offset {start}, offset {needed} is needed: the head of the log is gone. "
+            "Restore it; events must be kept for ever (retention.ms=-1)."
+        )
+    return end
+
+
+def graph_event(value: bytes) -> GraphEvent:
+    """Decode the record value of an event that is known to be a graph's.  Raises UnreadableEventError."""
+    event = decode(value)
+    assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else is stored, or kept, by graph
+    return event
+
+
+class AcceptedEvents:
+    """Reads the graph events that a fold accepts which stands at `position`, and moves it on."""
+
+    def __init__(self, position: LogPosition | None = None) -> None:
+        self.position = position or LogPosition()
+        self._since_yield = 0
+
+    async def read(
+        self, log: LogReader, partition: int, end: int | None = None
+    ) -> AsyncIterator[tuple[GraphEvent, Record]]:
+        """Yield events with their records, from where reading stopped to before offset `end`, or to the log's end.
+
+        Lets others in every few milliseconds.  Raises LogRewrittenError when the log's beginning is gone, and what
+        `decode` and `LogPosition.after` raise.
+        """
+        start = self.position.watermark + 1
+        last = await end_behind(log, partition, start)
+        records = read_records(log, partition, start, last if end is None else min(end, last))
+        try:
+            async for record in records:
+                event = decode(record.value)
+                self.position, acceptance = self.position.after(record.offset, event, record.value)
+                if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
+                    yield event, record
+                self._since_yield += 1
+                if self._since_yield >= AT_ONCE:
+                    self._since_yield = 0
+                    await asyncio.sleep(0)
+        finally:
+            await records.aclose()
