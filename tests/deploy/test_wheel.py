@@ -63,6 +63,9 @@ def test_a_wheel_holds_every_file_of_the_layers_and_no_project_file(wheel: Path)
     assert "emgas_service/streams/cli/memory/demo_data/conversation.jsonl" in names(wheel)
     assert "emgas/py.typed" in names(wheel)
     assert not [name for name in names(wheel) if name.endswith("pyproject.toml") or "__pycache__" in name]
+    assert [name for name in names(wheel) if name.endswith("/LICENSE")] == [
+        f"emgas-{version()}.dist-info/licenses/LICENSE"
+    ]
 
 
 def test_nothing_in_a_wheel_imports_a_layer_by_its_old_name(wheel: Path) -> None:
@@ -81,7 +84,11 @@ def test_nothing_in_a_wheel_imports_a_layer_by_its_old_name(wheel: Path) -> None
 def test_the_client_has_a_wheel_of_its_own_with_its_package_alone(tmp_path: Path) -> None:
     found = names(built(ROOT / "emgas", tmp_path))
     assert {name.partition("/")[0] for name in found if ".dist-info" not in name} == {"emgas"}
-    assert "emgas/client/client.py" in found
+    assert {"emgas/client/client.py", "emgas/py.typed"} <= found
+    assert [name for name in found if name.endswith("/LICENSE")] == [
+        f"emgas_client-{version()}.dist-info/licenses/LICENSE"
+    ]
+    assert (ROOT / "emgas/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert not [name for name in found if name.endswith("pyproject.toml")]
 
 
