@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -57,12 +58,15 @@ def test_a_wheel_owns_two_names(wheel: Path) -> None:
 
 
 def test_a_wheel_holds_every_file_of_the_layers_and_no_project_file(wheel: Path) -> None:
-    for layer in LAYERS:
-        here = {f"emgas_service/{path.relative_to(ROOT)}" for path in (ROOT / layer).rglob("*.py")}
-        assert here <= names(wheel)
-    assert "emgas_service/streams/cli/memory/demo_data/conversation.jsonl" in names(wheel)
+    tracked = subprocess.run(["git", "ls-files", *LAYERS], cwd=ROOT, capture_output=True, text=True, check=True)
+    here = {f"emgas_service/{name}" for name in tracked.stdout.splitlines()}
+    assert "emgas_service/streams/cli/memory/demo_data/conversation.jsonl" in here, "data, too"
+    assert here <= names(wheel)
     assert "emgas/py.typed" in names(wheel)
     assert not [name for name in names(wheel) if name.endswith("pyproject.toml") or "__pycache__" in name]
+    assert [name for name in names(wheel) if name.endswith("/LICENSE")] == [
+        f"emgas-{version()}.dist-info/licenses/LICENSE"
+    ]
 
 
 def test_nothing_in_a_wheel_imports_a_layer_by_its_old_name(wheel: Path) -> None:
@@ -81,7 +85,11 @@ def test_nothing_in_a_wheel_imports_a_layer_by_its_old_name(wheel: Path) -> None
 def test_the_client_has_a_wheel_of_its_own_with_its_package_alone(tmp_path: Path) -> None:
     found = names(built(ROOT / "emgas", tmp_path))
     assert {name.partition("/")[0] for name in found if ".dist-info" not in name} == {"emgas"}
-    assert "emgas/client/client.py" in found
+    assert {"emgas/client/client.py", "emgas/py.typed"} <= found
+    assert [name for name in found if name.endswith("/LICENSE")] == [
+        f"emgas_client-{version()}.dist-info/licenses/LICENSE"
+    ]
+    assert (ROOT / "emgas/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert not [name for name in found if name.endswith("pyproject.toml")]
 
 
