@@ -94,11 +94,11 @@ class Worker:
         self._append(GraphConfigured(graph=graph, preset=preset, settings=PRESETS[preset], **UNSTAMPED), "settings")
 
     def _append(self, event: DataEvent, what: str) -> None:
-        self._fold(encode(stamp(event, self.state.head)), what)
+        self._fold(encode(stamp(event, self.state.position)), what)
 
     def _fold(self, value: bytes, what: str) -> None:
         with self._timed(what):
-            self.state.fold(self.state.head.watermark + 1, value)
+            self.state.fold(self.state.position.watermark + 1, value)
         self.folded[what] += 1
         if self.folded.total() % FLUSH_EVERY == 0:
             self.flush()
@@ -274,7 +274,7 @@ def report_memory(given: argparse.Namespace) -> None:
         weekly = {found.id for found in extractor.of_turn(WEEKLY, speaker="", at=BEGIN).concepts}
         once = [name for name, count in mentions.items() if count == 1 and name[0] != "@"]
         print(f"\n{turns[0].graph}: {len(turns)} turns, {sum(name[0] != '@' for name in mentions)} words")
-        left = f"{len(kept)} words, {len(graph.passages)} turns, {len(graph.topics.topics)} topics"
+        left = f"{len(kept)} words, {len(graph.passages)} turns, {len(graph.themes.themes)} topics"
         print(f"  kept                {left}")
         print(f"  mentioned once      {len(set(once) & set(kept))} of {len(once)} kept")
         print(f"  long-term           {len(long_term)}: {', '.join(long_term[:12])}")

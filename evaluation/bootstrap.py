@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from state.graph.view import Floats, Integers
+from state.arrays import Floats, Integers
 
 DRAWS = 10_000
 LEVEL = 95  # percent

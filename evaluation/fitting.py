@@ -25,7 +25,8 @@ from processors.recall import features as columns
 from processors.recall.query_terms import asked
 from processors.recall.recall import RecallOptions, activate, seeds_of
 from processors.recall.weights import DEFAULT_FLOW, FEATURES, FlowWeights
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 RIDGE: Final = 10.0
 DENSITY: Final = 0.7

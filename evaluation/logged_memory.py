@@ -65,7 +65,7 @@ async def _graphs(settings: Settings, data: DataSet, extractor: Extractor) -> As
             state = await refold(log, partition, end, MemoryStore())
             for graph in state.graphs():
                 memory = Memory(graph.view(), list(_texts(state, graph)), extractor)
-                yield Examined(memory, data.questions.get(graph.name, []))
+                yield Examined(memory, data.questions.get(graph.graph_id, []))
 
 
 def _texts(state: Partition, graph: Graph) -> Iterator[str]:

@@ -20,7 +20,7 @@ from evaluation.datasets import Question
 from evaluation.memory import Memory, Ranker
 from evaluation.methods import Method
 from evaluation.metrics import by_chance, scored
-from state.graph.view import Floats, Integers
+from state.arrays import Floats, Integers
 
 Clock = Callable[[], float]  # seconds, as time.perf_counter
 

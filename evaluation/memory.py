@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from processors.extraction.extractor import Extraction, Extractor
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 TOKENS_PER_WORD = 1.3  # what SimpleMem and Mem0 count with; Han text: per segmented word
 DEPTH = 200  # how many turns a method ranks at most: some four times what the larger budget holds

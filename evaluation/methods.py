@@ -34,7 +34,7 @@ from processors.recall.activation import LITERAL
 from processors.recall.dense import Embedder, Vectors, cosines, fused
 from processors.recall.recall import RecallOptions, RecallResult, recall
 from processors.recall.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW, FlowWeights
-from state.graph.view import Floats, Integers
+from state.arrays import Floats, Integers
 
 Method = Callable[[Memory], Ranker]
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from state.graph.view import Floats
+from state.arrays import Floats
 
 CUTS = (5, 10, 20)
 BUDGETS = (531, 973)  # tokens

@@ -19,7 +19,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from state.graph.view import Floats, Integers, WindowCounts
+from state.arrays import Floats, Integers
+from state.graph.view import WindowCounts
 
 Weighting = Literal["ppmi", "npmi", "fan"]
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from emgas.wire import Record
 from replay.log import LogReader
 from state.errors import LogRewrittenError
-from state.events.events import GraphEvent, decode
+from state.events.events import GraphEvent, decode, decode_as
 from state.log_position import Acceptance, LogPosition
 
 AT_ONCE = 64  # records read without letting others in: some milliseconds
@@ -44,9 +44,7 @@ async def end_behind(log: LogReader, partition: int, needed: int) -> int:
 
 def graph_event(value: bytes) -> GraphEvent:
     """Decode the record value of an event that is known to be a graph's.  Raises UnreadableEventError."""
-    event = decode(value)
-    assert isinstance(event, GraphEvent)  # noqa: S101 - nothing else is stored, or kept, by graph
-    return event
+    return decode_as(GraphEvent, value)
 
 
 class AcceptedEvents:

@@ -17,8 +17,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from state.arrays import Integers
 from state.graph.graph import Graph
-from state.graph.view import GraphView, Integers
+from state.graph.view import GraphView
 
 MOST_PAIRS = 20
 LABELLED_BY = 3  # concepts that a theme is named by: those that are its strongest now
@@ -90,7 +91,7 @@ def diff(before: Graph, after: Graph) -> Difference:
     concepts = _concepts(_strengths(before), _strengths(after), old, new)
     known = set(old.passage_id), set(new.passage_id)
     return Difference(
-        graph=after.name,
+        graph=after.graph_id,
         clocks=(old.clock, new.clock),
         turns=(_turns(before), _turns(after)),
         born=_most(each for each in concepts if each.id not in old.numbers),
@@ -163,7 +164,7 @@ class _Theme(NamedTuple):
 def _by_id(view: GraphView) -> dict[str, _Theme]:
     return {
         theme.id: _Theme(theme.id, {view.ids[number]: view.labels[number] for number in theme.members})
-        for theme in view.topics
+        for theme in view.themes
     }
 
 

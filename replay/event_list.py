@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from replay.accepted_events import AcceptedEvents
 from replay.log import LogReader
-from state.events.events import GraphEvent, TurnEmbedded
+from state.events.events import GraphEvent
+from state.events.registry import SPECS
 from state.retraction import surviving
 
 
@@ -44,7 +45,7 @@ def as_far_back(events: list[ListedEvent], count: int) -> int | None:
 
     The vector of a turn goes with the turn, and is not counted itself.
     """
-    counting = [each.ordinal for each in events if each.counts and not isinstance(each.event, TurnEmbedded)]
+    counting = [each.ordinal for each in events if each.counts and SPECS[type(each.event)].is_step]
     return counting[-min(count, len(counting))] if counting and count else None
 
 

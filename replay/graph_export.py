@@ -25,7 +25,8 @@ import orjson
 
 from processors.association import edges_out
 from state.graph.graph import Graph
-from state.graph.view import GraphView, Window
+from state.graph.tables import Window
+from state.graph.view import GraphView
 
 # What XML 1.0 cannot hold, even escaped: a concept's surface form comes from any text.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -37,7 +38,7 @@ def to_networkx(graph: Graph, *, passages: bool = False, window: Window = "turn"
     window  what counts as occurring together: in a turn, in an exchange, in a recall
     """
     view = graph.view()
-    made: nx.Graph[str] = nx.Graph(name=view.name, clock=view.clock, preset=graph.preset, window=window)
+    made: nx.Graph[str] = nx.Graph(name=view.graph_id, clock=view.clock, preset=graph.preset, window=window)
     _add_concepts(made, graph, view)
     _add_edges(made, view, window)
     if passages:
@@ -46,7 +47,7 @@ def to_networkx(graph: Graph, *, passages: bool = False, window: Window = "turn"
 
 
 def _add_concepts(made: nx.Graph[str], graph: Graph, view: GraphView) -> None:
-    topics = {number: topic.label for topic in view.topics for number in topic.members}
+    topics = {number: topic.label for topic in view.themes for number in topic.members}
     for number, name in enumerate(view.ids):
         made.add_node(
             name,

@@ -1,4 +1,4 @@
-"""The head of a partition's fold: where it stands in the log, and which event it will accept next (claim + chain).
+"""Where a partition's fold stands in the log, and which event it accepts next (claim + chain).
 
     watermark   offset in `events` of the last record folded           -1 for none
     last        start of the hash of that record: tells a store of another log, but for rare late retries
@@ -10,7 +10,7 @@
     partitions  partition count that the topic had when it was claimed
     graphs, turns   how many there are, each turn id once
 
-Rules (`judge`), in the order in which they are tried; every record moves the watermark, whatever became of it:
+Rules (`acceptance_of`), in the order in which they are tried; every record moves the watermark, whatever became of it:
 
     Claim                             accepted: its offset becomes the epoch; `anew`: no source is accounted for
     names another claim               fenced: written by a worker that no longer owns the partition
@@ -24,24 +24,33 @@ Simulated over thousands of seeded runs with zombies, lost acks and lost tails: 
 
 Why a restored log needs a Claim that starts the sources anew: its events name offsets of a topic `turns` that is not
 there.  In the new one they mean nothing: turns below `source` would never be read.  From -1 on everything in it is
-read, and nothing counts twice: a turn that the log already holds is known by its id (streams/ingest/command_handler.py).
+read, and nothing counts twice: a turn that the log already holds is known by its id
+(streams/ingest/command_handler.py).
+
+`accept_all` takes many records at once, decoded only as far as the rules need (Outline), and sorts them by graph: a
+graph is the fold of its own events, so the order of events of different graphs does not matter to it, and a graph whose
+events come one after another finds its tables in the processor's cache.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from enum import Enum
 from typing import TypeVar
 
+import msgspec
 import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
 from state.errors import LogRewrittenError, WrongLayoutError
-from state.events.events import AnyEvent, Claim, Data, DataEvent, Stamp
+from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, Stamp, decode, source_of
+from state.events.registry import SPECS
 from state.events.upcasting import VERSION
 
-DataT = TypeVar("DataT", bound=Data)
+Runs = dict[str, list[bytes]]  # graph id → the record values of its events, in order
+DataT = TypeVar("DataT", bound=DataEvent)
 UNKNOWN_CHAIN = b""  # of a position that was taken up in the middle of a log
 
 
@@ -54,7 +63,7 @@ class Acceptance(Enum):
 
 
 class Outline(Struct, frozen=True, gc=False):
-    """What of a graph event the head looks at: fields as in state/events/events.py, of which no bound is checked here."""
+    """What of a graph event the rules look at: fields as in state/events/events.py, of which no bound is checked."""
 
     kind: str
     epoch: int
@@ -66,14 +75,13 @@ class Outline(Struct, frozen=True, gc=False):
     src: int | None = None
 
 
+_READER = msgspec.json.Decoder(Outline)
+_GRAPH_KINDS = {kind.__name__ for kind in SPECS}
+
+
 def fingerprint(value: bytes) -> str:
-    """Return what tells one record of the log from another: the first 4 bytes of its sha256, hex."""
+    """Hash what tells one record of the log from another: the first 4 bytes of its sha256, hex."""
     return hashlib.sha256(value).digest()[:4].hex()
-
-
-def _source(event: DataEvent | Outline) -> int | None:
-    """Return the offset in `turns` that `event` accounts for, None if it came about otherwise."""
-    return getattr(event, "src", None)
 
 
 class LogPosition(Struct, frozen=True, gc=False):
@@ -100,7 +108,7 @@ class LogPosition(Struct, frozen=True, gc=False):
 
     @property
     def link(self) -> Stamp:
-        """What the next event must carry to be accepted."""
+        """Give what the next event must carry to be accepted."""
         return {"epoch": self.epoch, "claim": self.claim, "seq": self.seq + 1, "chain": self._link_to_chain}
 
     @property
@@ -110,9 +118,10 @@ class LogPosition(Struct, frozen=True, gc=False):
     def after(
         self, offset: int, event: AnyEvent | Outline, value: bytes, *, is_last: bool = True
     ) -> tuple[LogPosition, Acceptance]:
-        """Return the head once the record `value` = `event` at `offset` is folded, and what became of it.
+        """Move on over the record `value` = `event` at `offset`, and say what became of it.
 
-        `is_last`: else another record follows at once, and of a data event `last` is not worth its hash.
+        is_last  else another record follows at once, and of a data event `last` is not worth its hash
+
         Raises LogRewrittenError, WrongLayoutError.
         """
         if offset <= self.watermark:
@@ -122,13 +131,13 @@ class LogPosition(Struct, frozen=True, gc=False):
         last = fingerprint(value) if is_last or isinstance(event, Claim) else ""
         if isinstance(event, Claim):
             return replace(self, watermark=offset, last=last)._claimed(event, value), Acceptance.ACCEPTED
-        verdict = self._judge(offset, event)
-        if verdict is not Acceptance.ACCEPTED:
-            return replace(self, watermark=offset, last=last), verdict
-        source = _source(event)
+        acceptance = self.acceptance_of(offset, event)
+        if acceptance is not Acceptance.ACCEPTED:
+            return replace(self, watermark=offset, last=last), acceptance
+        source = source_of(event)
         source = self.source if source is None else source
-        position = offset, last, self.epoch, self.claim, event.seq, source, self._chained(value)
-        return LogPosition(*position, self.partitions, self.graphs, self.turns), Acceptance.ACCEPTED
+        fields = offset, last, self.epoch, self.claim, event.seq, source, self._chained(value)
+        return LogPosition(*fields, self.partitions, self.graphs, self.turns), Acceptance.ACCEPTED
 
     def _claimed(self, claim: Claim, value: bytes) -> LogPosition:
         if self.partitions not in (0, claim.partitions):
@@ -140,10 +149,11 @@ class LogPosition(Struct, frozen=True, gc=False):
         there = replace(self, epoch=self.watermark, claim=self.last, source=source, chain=self._chained(value))
         return replace(there, partitions=claim.partitions)
 
-    def _judge(self, offset: int, event: DataEvent | Outline) -> Acceptance:
+    def acceptance_of(self, offset: int, event: DataEvent | Outline) -> Acceptance:
+        """Decide what becomes of a data event at `offset`.  Raises LogRewrittenError."""
         if event.epoch != self.epoch or event.claim != self.claim:
             return Acceptance.FENCED
-        source = _source(event)
+        source = source_of(event)
         if event.seq != self.seq + 1 or (source is not None and source <= self.source):
             return Acceptance.GAP
         if self.chain and event.chain != self._link_to_chain:
@@ -157,13 +167,13 @@ class LogPosition(Struct, frozen=True, gc=False):
         return hashlib.sha256(self.chain + value).digest() if self.chain else UNKNOWN_CHAIN
 
     def to_bytes(self) -> bytes:
-        """Return the head as JSON."""
+        """Pack the position into JSON."""
         fields = {name: getattr(self, name) for name in self.__struct_fields__}
         return orjson.dumps({**fields, "chain": self.chain.hex()})
 
     @classmethod
     def of_bytes(cls, value: bytes) -> LogPosition:
-        """Return the head that `to_bytes` described.  Raises WrongLayoutError for one with other fields."""
+        """Unpack the position that `to_bytes` packed.  Raises WrongLayoutError for one with other fields."""
         fields = orjson.loads(value)
         if set(fields) != set(cls.__struct_fields__):
             raise WrongLayoutError(
@@ -176,3 +186,30 @@ class LogPosition(Struct, frozen=True, gc=False):
 def stamp(event: DataT, position: LogPosition) -> DataT:
     """Link `event` into the log right behind `position`, as the only one that a fold there accepts next."""
     return replace(event, **position.link)
+
+
+def accept_all(position: LogPosition, records: Iterable[tuple[int, bytes]]) -> tuple[LogPosition, Runs]:
+    """Move on over many records (offset, value); sort what graphs have to fold by graph, nothing of it checked.
+
+    The values wait undecoded: as events they would be several times as large.
+    Raises as `LogPosition.after`, and UnreadableEventError for every record that is no graph event of this version.
+    """
+    runs: Runs = {}
+    value = None
+    for offset, value in records:
+        event = _outline(value) or decode(value)
+        position, acceptance = position.after(offset, event, value, is_last=False)
+        if acceptance is not Acceptance.ACCEPTED:
+            decode(value)  # what does not count must be readable as well: a newer version may know better
+        elif isinstance(event, (Outline, GraphEvent)):
+            runs.setdefault(event.graph, []).append(value)
+    return (position if value is None else replace(position, last=fingerprint(value))), runs
+
+
+def _outline(value: bytes) -> Outline | None:
+    """Decode the outline of a graph event of this version, None for anything else."""
+    try:
+        outline = _READER.decode(value)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError):
+        return None
+    return outline if outline.kind in _GRAPH_KINDS and outline.v == VERSION else None

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from state.events.events import GraphData, GraphEvent, Retracted, decode
+from state.events.events import GraphEvent, Retracted, decode, decode_as
 from state.graph.graph import Graph
 
 
 def surviving(events: Sequence[GraphEvent], first_ordinal: int = 0) -> list[bool]:
-    """Return whether each event counts; `events` are a graph's from `first_ordinal` on, to the newest."""
+    """Decide which events count; `events` are a graph's from `first_ordinal` on, to the newest."""
     found = {place: event for place, event in enumerate(events) if isinstance(event, Retracted)}
     return still_counting(len(events), found, first_ordinal)
 
 
 def still_counting(count: int, retractions: Mapping[int, Retracted], first_ordinal: int = 0) -> list[bool]:
-    """Return what `surviving` does, for `count` events of which these, by their place, are retractions."""
+    """Decide as `surviving`, for `count` events of which these, by their place, are retractions."""
     survives = [True] * count
     for place in sorted(retractions, reverse=True):
         if survives[place]:
@@ -36,7 +36,7 @@ def still_counting(count: int, retractions: Mapping[int, Retracted], first_ordin
 
 
 def refolded(base: Graph, values: Sequence[bytes]) -> Graph:
-    """Return `base`, gone on with the graph's events from there on (record values): those that count are folded.
+    """Go on with the graph's events from `base` on (record values): fold those that count, skip the others.
 
     base  the fold of what counts before: nothing in it may have been taken back since; it is changed
     Raises UnreadableEventError.
@@ -45,9 +45,7 @@ def refolded(base: Graph, values: Sequence[bytes]) -> Graph:
     survives = still_counting(len(values), retractions, base.events)
     for place, value in enumerate(values):  # decoded again: so many events at once would fill the memory
         if survives[place] and place not in retractions:
-            event = decode(value)
-            assert isinstance(event, GraphData)  # noqa: S101 - only these are stored by graph
-            base.fold(event)
+            base.fold(decode_as(GraphEvent, value))
         else:
             base.skip()
     return base

@@ -24,8 +24,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("limits", "wire", "errors"), ("times",), ("messages",), ("schema", "validation"), ("client", "importers"),
     ),
     "state": (
-        ("errors",), ("events",), ("graph", "log_position"), ("store", "retraction", "batch_acceptance"),
-        ("partition",),
+        ("errors", "arrays"), ("events",), ("graph", "log_position"), ("store", "retraction"), ("partition",),
     ),
     "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall",)),
     "replay": (

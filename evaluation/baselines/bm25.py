@@ -14,7 +14,7 @@ import numpy as np
 
 from evaluation.memory import Memory, Ranker, best
 from processors.extraction.extractor import Extraction
-from state.graph.view import Floats, Integers
+from state.arrays import Floats, Integers
 
 K1, B = 0.9, 0.4  # tuned on conversations (docs/recall.md)
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from processors.extraction.extractor import Extraction
 from processors.recall.query_terms import QueryTerms
-from state.graph.view import Floats, GraphView
+from state.arrays import Floats
+from state.graph.view import GraphView
 
 
 def put_in(view: GraphView, question: Extraction, asked: QueryTerms) -> Floats:

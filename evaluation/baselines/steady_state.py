@@ -13,7 +13,8 @@ import numpy as np
 
 from evaluation.baselines.structured import Scoring, matched
 from processors.association import edges_out
-from state.graph.view import Floats, GraphView
+from state.arrays import Floats
+from state.graph.view import GraphView
 
 DECAY = 0.5
 TOLERANCE = 1e-8

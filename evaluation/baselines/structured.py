@@ -26,7 +26,8 @@ from processors.recall.query_terms import asked
 from processors.recall.ranking import weighed
 from processors.recall.recall import highest
 from processors.recall.weights import FEATURES, FlowWeights
-from state.graph.view import Floats, GraphView, Integers, SessionOrder
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView, SessionOrder
 
 K1, B = 0.9, 0.4
 SATURATION = 10.0

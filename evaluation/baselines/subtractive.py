@@ -17,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.baselines.structured import Scoring, matched
-from state.graph.view import Floats, GraphView
+from state.arrays import Floats
+from state.graph.view import GraphView
 
 DEPTH = 3  # edges
 

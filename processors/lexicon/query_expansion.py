@@ -17,7 +17,8 @@ import numpy as np
 
 from processors.lexicon.synonyms import SYNONYMS
 from processors.lexicon.word_families import family
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 FAMILY: Final = 0.8
 SYNONYM: Final = 0.3

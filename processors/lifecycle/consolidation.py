@@ -38,6 +38,7 @@ class Consolidation(NamedTuple):
 
 def consolidated(graph: Graph, at: int) -> Consolidation:
     """Find what a window that ended at `at` (ms) records.  It may be nothing; the window is closed all the same."""
+    graph.settle()
     fresh = {passage: _words(graph, passage) for passage in _fresh(graph)}
     mentioned = Counter(word for words in fresh.values() for word in words)
     return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _merged(graph, fresh))

@@ -25,8 +25,9 @@ class Gone(NamedTuple):
 
 def faded(graph: Graph, at: int) -> Gone:
     """Find what has faded by `at` (ms).  Takes it out of the graph's heap: the event that says so must follow."""
+    queue = graph.expiry_queue()
     alive, kept = graph.concepts.alive, graph.passages.kept
-    concepts, passages = graph.fading.until(at, _expiry(graph, at))
+    concepts, passages = queue.until(at, _expiry(graph, at))
     gone = {number for number in concepts if alive[number]}
     over = {number for number in passages if kept[number]}
     return _named(graph, gone, over | _left_wordless(graph, gone))
@@ -49,6 +50,7 @@ def _expiry(graph: Graph, at: int) -> Callable[[int], int]:
 
 def requested(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessions: Iterable[str]) -> Gone:
     """Find what goes when a user wants these forgotten: turns take along the words that stand nowhere else."""
+    graph.settle()
     passages = {graph.passages.numbers[turn] for turn in turns if turn in graph.passages.numbers}
     for session in sessions:
         passages |= _of_session(graph, session)

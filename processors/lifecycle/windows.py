@@ -68,7 +68,7 @@ def due_events(graph: Graph, now: int) -> Iterator[WindowEvent]:
     while (due := next_due(graph, now)) is not None:
         if due == last:
             raise WindowStuckError(
-                f"{due} of graph {graph.name} is due again after it was closed: this is a bug of ours"
+                f"{due} of graph {graph.graph_id} is due again after it was closed: this is a bug of ours"
             )
         last = due
         event = close(graph, due)
@@ -85,12 +85,12 @@ def close(graph: Graph, due: DueWindow) -> WindowEvent | None:
     if due.kind == "consolidation":
         words, topics, merged = consolidated(graph, due.at)
         return ConsolidationWindowClosed(
-            graph=graph.name, at=due.at, consolidated=words, topics=topics, merged=merged, **UNSTAMPED
+            graph=graph.graph_id, at=due.at, consolidated=words, topics=topics, merged=merged, **UNSTAMPED
         )
     gone = faded(graph, due.at)
     if not any(gone):
         return None
-    return DecayWindowClosed(graph=graph.name, at=due.at, concepts=gone.concepts, turns=gone.turns, **UNSTAMPED)
+    return DecayWindowClosed(graph=graph.graph_id, at=due.at, concepts=gone.concepts, turns=gone.turns, **UNSTAMPED)
 
 
 def next_due(graph: Graph, now: int) -> DueWindow | None:
@@ -113,7 +113,7 @@ def _decay_end(graph: Graph) -> int:
     """Find the end of the first open decay window in which something may have faded, ms."""
     settings = graph.settings
     closed = (graph.clock - settings.grace) // settings.decay_every * settings.decay_every
-    earliest = max(graph.fading.earliest(), closed + 1)
+    earliest = max(graph.expiry_queue().earliest(), closed + 1)
     return earliest + -earliest % settings.decay_every
 
 

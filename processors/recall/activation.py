@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from processors.association import Edges, Weighting
-from state.graph.view import Floats, Integers, Window
+from state.arrays import Floats, Integers
+from state.graph.tables import Window
 
 INITIAL_ENERGY = 1.0  # put in at every seed (seed 000 §4.1 and table 2)
 

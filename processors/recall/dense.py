@@ -18,8 +18,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from state.arrays import Floats
 from state.graph.embedding_table import Model
-from state.graph.view import Floats, GraphView
+from state.graph.view import GraphView
 
 Vectors = NDArray[np.float32]
 WEIGHT = 0.6

@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from processors.recall.query_terms import QueryTerms
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 K1: Final = 0.9  # how fast repetition saturates
 B: Final = 0.4  # how much a long turn is discounted

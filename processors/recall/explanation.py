@@ -19,7 +19,8 @@ from processors.recall.features import features
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.recall import RecallOptions, activate, seeds_of
 from processors.recall.weights import FEATURES
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 DEFAULTS = RecallOptions()
 

@@ -11,7 +11,8 @@ from processors.recall import edge_scores
 from processors.recall.dense import above_mean
 from processors.recall.query_terms import QueryTerms
 from processors.recall.weights import FEATURES
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 
 def features(view: GraphView, asked: QueryTerms, energy: Floats, cosine: Floats | None = None) -> Floats:

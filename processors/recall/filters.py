@@ -11,7 +11,8 @@ import numpy as np
 
 from emgas.messages.filters import Filter
 from processors.recall.edge_scores import Mask, holding
-from state.graph.view import GraphView, Integers
+from state.arrays import Integers
+from state.graph.view import GraphView
 
 NO_FILTER = Filter()
 

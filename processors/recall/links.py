@@ -15,7 +15,8 @@ import numpy as np
 
 from emgas.times import DAY_MS
 from processors.association import Edges
-from state.graph.view import GraphView, Integers
+from state.arrays import Integers
+from state.graph.view import GraphView
 
 T_MIN = DAY_MS  # recalls within a day count as at one time
 
@@ -31,7 +32,7 @@ def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
 
 def topic_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
     """Find the edges out of ascending `concepts` (k,) to the other members of their topics; `strength` is τ."""
-    topic_of = {member: topic for topic in view.topics for member in topic.members}
+    topic_of = {member: topic for topic in view.themes for member in topic.members}
     edges = [
         (concept, other, strength / (len(topic_of[concept].members) - 1))
         for concept in concepts.tolist()

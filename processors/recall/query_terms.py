@@ -27,7 +27,8 @@ from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.speaker_mentions import named_speakers, speaker_mark
 from processors.text.scripts import HAN
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 WANTED: Final = ("@time", "@name", "@number")
 SPEAKER: Final = 0.5

@@ -19,7 +19,8 @@ from processors.recall.edge_scores import Mask
 from processors.recall.features import features
 from processors.recall.query_terms import QueryTerms
 from processors.recall.weights import FEATURES, FLOW_EDGES, FlowWeights
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 _REACHES: Final = tuple(FEATURES.index(name) for name in (*FLOW_EDGES, "match", "time", "name", "number", "dense"))
 

@@ -32,7 +32,8 @@ from processors.recall.ranking import carried, scored
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
 from processors.text.language import clean
 from processors.text.question_types import depth, greets
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 SPREADING: Final[dict[Mode, SpreadingParameters]] = {"default": DEFAULT, "literal": LITERAL}
 MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from processors.text.language import clean
-from state.graph.view import Integers
+from state.arrays import Integers
 
 # A letter or digit of a script that writes spaces between words; 去 beside "Caroline" does not make her another word.
 _SPACED = r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"

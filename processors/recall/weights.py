@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from state.graph.view import Floats
+from state.arrays import Floats
 
 
 @dataclass(frozen=True)

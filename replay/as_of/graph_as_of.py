@@ -24,7 +24,7 @@ from processors.lifecycle.windows import WindowForecast, due_events
 from replay.accepted_events import graph_event
 from replay.as_of.history import TIMED, WINDOW, History, history
 from replay.log import LogReader
-from state.events.events import UNSTAMPED, Ticked, TurnRecorded
+from state.events.events import UNSTAMPED, Ticked, TurnRecorded, decode_as
 from state.graph.graph import Graph
 
 
@@ -118,7 +118,7 @@ class AsOf:
             yield
         if self.said:
             yield from self._close_due(self.at)
-            self.graph.fold(Ticked(graph=self.graph.name, at=self.at, **UNSTAMPED))
+            self.graph.fold(Ticked(graph=self.graph.graph_id, at=self.at, **UNSTAMPED))
 
     def finished(self) -> Graph | None:
         """Take all steps that are left and give the graph; None if nothing had been said by then."""
@@ -138,6 +138,4 @@ class AsOf:
         """Look up the event that recorded a passage of the graph."""
         ordinal = graph.passages.event[passage]
         place = self._late.get(ordinal, ordinal - self._first)
-        event = graph_event(self._texts[ordinal] if place < 0 else self._values[place])
-        assert isinstance(event, TurnRecorded)  # noqa: S101 - passages point at nothing else
-        return event
+        return decode_as(TurnRecorded, self._texts[ordinal] if place < 0 else self._values[place])

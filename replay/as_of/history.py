@@ -4,7 +4,7 @@
     ordinals       0       1       4              position among all events of the graph: for a live one, `Graph.events`
     values         bytes   bytes   bytes          the records' values; `offsets`: where they lie in the log
     times          ms      ms      ms             from when on the event counts, in the graph's own time
-    kinds          0       1       2              UNTIMED, TIMED or WINDOW
+    kinds          0       1       2              UNTIMED, TIMED or WINDOW (Timing of state/events/registry.py) (Timing of state/events/registry.py)
 
 `times` of a turn, a recall or a tick is its own; of a configuration or a request to forget, which have none, the clock
 that the graph had; of the end of a window, when it was closed: its end and the grace that was in force.
@@ -28,19 +28,14 @@ from typing import NamedTuple
 from emgas.limits import EARLIEST_MS
 from replay.accepted_events import AcceptedEvents, graph_event
 from replay.log import LogReader
-from state.events.events import (
-    ConsolidationWindowClosed,
-    DecayWindowClosed,
-    GraphConfigured,
-    GraphEvent,
-    Retracted,
-)
+from state.events.events import GraphConfigured, GraphEvent, Retracted
 from state.events.memory_settings import PRESETS
+from state.events.registry import SPECS, Timing
 from state.graph.graph import Graph
 from state.log_position import LogPosition
 from state.retraction import still_counting
 
-UNTIMED, TIMED, WINDOW = range(3)
+UNTIMED, TIMED, WINDOW = Timing
 UNKNOWN = -1  # offset of an event that was not read from the log
 
 
@@ -86,9 +81,9 @@ class History:
         self._grace = self.base.grace if self.base else PRESETS["default"].grace
 
     @classmethod
-    def of_rows(cls, graph: str, head: LogPosition, base: Base | None, values: Iterable[bytes]) -> History:
-        """Take up what a store at `head` knows: the events behind `base`.  The log is read on behind `head`."""
-        found = cls(graph, AcceptedEvents(head), base)
+    def of_rows(cls, graph: str, position: LogPosition, base: Base | None, values: Iterable[bytes]) -> History:
+        """Take up what a store at `position` knows: the events behind `base`.  The log is read on from there."""
+        found = cls(graph, AcceptedEvents(position), base)
         for value in values:
             found._add(graph_event(value), value, UNKNOWN)
         found._settle()
@@ -162,19 +157,17 @@ class History:
 
     def _place(self, ordinal: int, event: GraphEvent) -> None:
         """Give an event that counts the next place."""
-        at = time_of(event)
+        at, timing = time_of(event), SPECS[type(event)].timing
         if isinstance(event, GraphConfigured):
             self._grace = event.settings.grace
-        if isinstance(event, DecayWindowClosed | ConsolidationWindowClosed):
-            self.kinds.append(WINDOW)
-            self.times.append(event.at + self._grace)
-        elif at is None:
-            self.kinds.append(UNTIMED)
-            self.times.append(self._clock)
+        if at is None:
+            at = self._clock
+        elif timing is WINDOW:
+            at += self._grace
         else:
             self._clock = max(self._clock, at)
-            self.kinds.append(TIMED)
-            self.times.append(at)
+        self.kinds.append(timing)
+        self.times.append(at)
         offset, value = self.every[ordinal]
         self.values.append(value)
         self.offsets.append(offset)

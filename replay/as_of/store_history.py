@@ -19,8 +19,9 @@ from replay.as_of.history import Base, History
 from state.graph.codec import turns_of
 from state.graph.graph import Graph
 from state.log_position import LogPosition
-from state.store import store as layout
-from state.store.store import HEAD, Store
+from state.store import keys
+from state.store.keys import POSITION, StoredGraph
+from state.store.store import Store
 
 
 class StoreHistory(NamedTuple):
@@ -35,13 +36,13 @@ def store_history(store: Store, graph_id: str) -> StoreHistory | None:
 
     Raises StoreCorruptError, WrongLayoutError, UnreadableEventError.
     """
-    head, count = store.get(HEAD), store.get(layout.count_key(graph_id))
+    head, count = store.get(POSITION), store.get(keys.count_key(graph_id))
     if head is None or count is None:
         return None
-    rows = {layout.of_number(key[-8:]): value for key, value in _events(store, graph_id)}
+    rows = {keys.of_u64(key[-8:]): value for key, value in _events(store, graph_id)}
     try:
         base = _base(store, graph_id, rows)
-        later = [rows[ordinal] for ordinal in range(base.events if base else 0, layout.of_number(count))]
+        later = [rows[ordinal] for ordinal in range(base.events if base else 0, keys.of_u64(count))]
     except (ValueError, KeyError):  # another version packed it, or some of the rows are not here
         return None
     history = History.of_rows(graph_id, LogPosition.of_bytes(head), base, later)
@@ -49,14 +50,14 @@ def store_history(store: Store, graph_id: str) -> StoreHistory | None:
 
 
 def _events(store: Store, graph_id: str) -> list[tuple[bytes, bytes]]:
-    return list(store.scan(layout.event_prefix(graph_id), layout.event_prefix(graph_id)))
+    return list(store.scan(keys.event_prefix(graph_id), keys.event_prefix(graph_id)))
 
 
 def _base(store: Store, graph_id: str, rows: Mapping[int, bytes]) -> Base | None:
-    stored = store.get(layout.base_key(graph_id))
+    stored = store.get(keys.base_key(graph_id))
     if stored is None:
         return None
-    packed = stored[8:]
+    packed = StoredGraph.of(stored).packed
     held = Graph.unpack(packed)
     if held.clock == EARLIEST_MS:
         raise ValueError("nothing had been said in it: that is for the log to tell")
@@ -65,9 +66,10 @@ def _base(store: Store, graph_id: str, rows: Mapping[int, bytes]) -> Base | None
 
 
 def _folds(store: Store, graph_id: str, history: History) -> Iterator[tuple[int, bytes]]:
-    for key in (layout.mark_key(graph_id), layout.snapshot_key(graph_id)):
-        stored = store.get(key)
-        if stored and layout.of_number(stored) > history.first:
+    for key in (keys.mark_key(graph_id), keys.snapshot_key(graph_id)):
+        value = store.get(key)
+        stored = StoredGraph.of(value) if value else None
+        if stored and stored.events > history.first:
             with contextlib.suppress(ValueError):
-                turns_of(stored[8:])  # which another version may have packed
-                yield layout.of_number(stored) - history.first, stored[8:]
+                turns_of(stored.packed)  # which another version may have packed
+                yield stored.events - history.first, stored.packed

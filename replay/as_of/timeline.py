@@ -118,6 +118,7 @@ class _Trace:
             self._passed += 1
 
     def _sample(self, at: int) -> None:
+        self._graph.settle()
         concepts, labels = self._graph.concepts, self._graph.concepts.labels()
         for name, number in concepts.numbers.items():
             if self._only is None or name in self._only:

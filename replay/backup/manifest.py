@@ -20,9 +20,8 @@ from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from state.log_position import LogPosition
 from state.partition import Partition
-from state.store import store as layout
+from state.store.keys import COUNTS, LAYOUT, POSITION, graph_of_count_key, snapshot_key
 from state.store.rocksdb import RocksStore
-from state.store.store import HEAD
 
 FORMAT: Final = 1
 
@@ -41,7 +40,7 @@ class Manifest(BaseModel):
 
     first, last   sha256 of the log's first record, which tells one log from another, and of that at the watermark
     watermark, source, chain, seq    of the head that the store holds (state/log_position.py)
-    layout, keys                     of the store's keys (state/store/store.py), and how many there are
+    layout, keys                     of the store's keys (state/store/keys.py), and how many there are
     created_at                       ms
     """
 
@@ -99,7 +98,7 @@ async def described(log: LogReader, partition: int, prefix: str, checkpoint: Pat
     first, last = await _fingerprints(log, partition, head.watermark)
     return Manifest(
         emgas=version("emgas"),
-        layout=layout.LAYOUT,
+        layout=LAYOUT,
         prefix=prefix,
         partition=partition,
         partitions=head.partitions,
@@ -120,7 +119,7 @@ async def described(log: LogReader, partition: int, prefix: str, checkpoint: Pat
 def _held(directory: Path) -> tuple[LogPosition, int]:
     """Read the head of a store, and count its keys."""
     with closing(RocksStore(directory, read_only=True)) as store:
-        head = store.get(HEAD)
+        head = store.get(POSITION)
         return LogPosition.of_bytes(head) if head is not None else LogPosition(), store.count()
 
 
@@ -175,7 +174,7 @@ def check_held(manifest: Manifest, directory: Path) -> None:
 def _check_readable(directory: Path) -> None:
     """Load the first graph that is stored packed: graphs that another version packed must be folded anew."""
     with closing(RocksStore(directory, read_only=True)) as store:
-        names = (layout.graph_of_count_key(key) for key, _ in store.scan(b"c", b"c"))
-        packed = next((name for name in names if store.get(layout.snapshot_key(name)) is not None), None)
+        names = (graph_of_count_key(key) for key, _ in store.scan(COUNTS, COUNTS))
+        packed = next((name for name in names if store.get(snapshot_key(name)) is not None), None)
         if packed is not None:
             Partition(store).graph(packed)

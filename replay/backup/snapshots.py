@@ -33,7 +33,7 @@ from replay.log import LogReader
 from replay.rebuild.rebuild import graph_from
 from state.errors import StoreCorruptError, WrongLayoutError
 from state.graph.graph import Graph
-from state.store import store as layout
+from state.store import keys
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore
 
@@ -97,7 +97,7 @@ class Snapshots:
         """Read a snapshot's manifest.  Raises SnapshotRefusedError for one that cannot be."""
         with _reaching(self.root), _refusing(partition, name):
             manifest = Manifest.model_validate_json(self._files.cat_file(self._at(partition, name, MANIFEST)))
-            if (manifest.format, manifest.layout) != (FORMAT, layout.LAYOUT):
+            if (manifest.format, manifest.layout) != (FORMAT, keys.LAYOUT):
                 raise ValueError(f"it was written by EMGAS {manifest.emgas}, in another format: run that version")
             if (manifest.prefix, manifest.partition, manifest.name) != (self.prefix, partition, name):
                 raise ValueError("its manifest is another snapshot's")

@@ -24,8 +24,9 @@ from state.events.events import Claim, decode, encode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
-from state.store import store as layout
-from state.store.store import HEAD, Batch, Store
+from state.store import keys
+from state.store.keys import POSITION, StoredGraph
+from state.store.store import Batch, Store
 
 FLUSH_EVERY = 100_000  # events folded between two flushes: many, so that a graph has some; a kill costs them
 FLUSH_BYTES = 64 << 20  # the same, where events are large: bounds memory
@@ -43,14 +44,14 @@ async def refold(log: LogReader, partition: int, end: int, store: Store, observe
     folded last, and what `Partition.fold` raises, with the offset at which it did.
     """
     state = Partition(store, rebuilding=True)
-    await _check_continues(log, partition, state.head)
-    async for chunk in _chunks(log, partition, state.head.watermark + 1, end):
+    await _check_continues(log, partition, state.position)
+    async for chunk in _chunks(log, partition, state.position.watermark + 1, end):
         try:
             _fold(state, chunk, observe)
         except (UnreadableEventError, LogRewrittenError) as error:
             state = Partition(store)
             place, why = _refused(state, chunk, error)
-            raise type(why)(f"{await _told(log, partition, place, state.head)}: {why}") from why
+            raise type(why)(f"{await _told(log, partition, place, state.position)}: {why}") from why
         state.flush()
     return state
 
@@ -172,12 +173,14 @@ async def rebuild(log: LogReader, partition: int, plan: Plan, store: Store) -> R
     if plan.graph is None and plan.at is None:
         state = await refold(log, partition, end, store)
         refused = (
-            None if await _accepts_last(log, partition, end, state.head) else await refused_from(log, partition, end)
+            None
+            if await _accepts_last(log, partition, end, state.position)
+            else await refused_from(log, partition, end)
         )
         return Rebuilt(state.digest(), {}, refused)
     if plan.graph is not None and partition_of(plan.graph, len(plan.ends)) != partition:
         return Rebuilt(digest_of({}), {})
-    if store.get(HEAD) is None:
+    if store.get(POSITION) is None:
         store.write(_rows(await _histories(log, partition, plan.graph, end), plan.at, end))
     digests = Partition(store).digests()
     return Rebuilt(digest_of(digests), digests)
@@ -189,8 +192,8 @@ async def graph_from(store: Store, log: LogReader, partition: int, name: str, en
     The store is only read.  Raises as `refold`.
     """
     state = Partition(store)
-    await _check_continues(log, partition, state.head)
-    accepted = AcceptedEvents(state.head).read(log, partition, end)
+    await _check_continues(log, partition, state.position)
+    accepted = AcceptedEvents(state.position).read(log, partition, end)
     later = [record.value async for event, record in accepted if event.graph == name]
     graph = state.graph_with(name, later)
     return graph if graph.events else None
@@ -213,7 +216,7 @@ def _rows(found: Sequence[History], at: int | None, end: int) -> Batch:
     """Make the rows of graphs as of `at` (ms; None: after all their events), read to before offset `end`."""
     graphs = [rows for history in found if (rows := _graph_rows(history, at))]
     batch = {key: value for rows in graphs for key, value in rows}
-    return {**batch, HEAD: LogPosition(watermark=end - 1, graphs=len(graphs)).to_bytes()}
+    return {**batch, POSITION: LogPosition(watermark=end - 1, graphs=len(graphs)).to_bytes()}
 
 
 def _graph_rows(found: History, at: int | None) -> list[tuple[bytes, bytes]]:
@@ -225,12 +228,12 @@ def _graph_rows(found: History, at: int | None) -> list[tuple[bytes, bytes]]:
         graph = as_of.finished()
     if graph is None:
         return []
-    packed = layout.number(graph.events) + graph.pack()  # first: it puts the passages into their final places
+    packed = StoredGraph(graph.events, graph.pack()).value()  # first: it puts the passages into their final places
     ordinals = {passage: graph.passages.event[passage] for passage in graph.passages.numbers.values()}
     if at is None:
         texts = [(ordinal, found.values[ordinal]) for ordinal in ordinals.values()]
     else:
         texts = [(ordinal, encode(as_of.text_of(graph, passage))) for passage, ordinal in ordinals.items()]
-    rows = [(layout.event_key(graph.name, ordinal), value) for ordinal, value in texts]
-    counted = layout.number(graph.events)
-    return [*rows, (layout.snapshot_key(graph.name), packed), (layout.count_key(graph.name), counted)]
+    rows = [(keys.event_key(graph.graph_id, ordinal), value) for ordinal, value in texts]
+    counted = keys.u64(graph.events)
+    return [*rows, (keys.snapshot_key(graph.graph_id), packed), (keys.count_key(graph.graph_id), counted)]

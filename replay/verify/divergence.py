@@ -20,8 +20,9 @@ from state.events.events import decode
 from state.graph.graph import Graph
 from state.log_position import LogPosition
 from state.partition import Partition
-from state.store import store as layout
-from state.store.store import HEAD, Store
+from state.store import keys
+from state.store.keys import POSITION
+from state.store.store import Store
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,10 @@ async def diverging(
 
     Raises as `History.read_on`, and what `Partition` raises for a store that cannot be opened.
     """
-    head = store.get(HEAD)
+    head = store.get(POSITION)
     found = await histories(log, partition, LogPosition.of_bytes(head).watermark + 1 if head is not None else 0)
     live = Partition(store)
-    wanted = sorted(found.keys() | set(live.names())) if names is None else sorted(names)
+    wanted = sorted(found.keys() | set(live.graph_ids())) if names is None else sorted(names)
     every = (_diverging(store, live, name, found.get(name) or History(name)) for name in wanted)
     return [each for each in every if each is not None]
 
@@ -74,9 +75,9 @@ def _diverging(store: Store, live: Partition, name: str, history: History) -> Di
 
 def _stored_otherwise(store: Store, history: History) -> Divergence | None:
     """Find the first stored event that is not the log's."""
-    prefix = layout.event_prefix(history.graph)
+    prefix = keys.event_prefix(history.graph)
     for key, value in store.scan(prefix, prefix):
-        ordinal = layout.of_number(key[len(prefix) :])
+        ordinal = keys.ordinal_of_event_key(key)
         if ordinal >= len(history.every):
             return Divergence(history.graph, f"event {ordinal} is stored, the log has {len(history.every)}")
         _, logged = history.every[ordinal]
@@ -98,9 +99,9 @@ def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph) -> 
     """Find the first event that can have made the difference."""
     found = differences(graph, replayed)
     first, last = 0, len(history.every)
-    stored = store.get(layout.snapshot_key(history.graph))
+    stored = store.get(keys.snapshot_key(history.graph))
     if stored:
-        count = min(layout.of_number(stored), last)
+        count = min(keys.of_u64(stored), last)
         then = differences(Graph.unpack(stored[8:]), history.folded(count))
         first, last, found = (0, count, then) if then else (count, last, found)
     there = enumerate(history.ordinals)

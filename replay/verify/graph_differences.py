@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from state.events.events import ConsolidationWindowClosed, GraphEvent, TurnEmbedded, TurnRecorded
+from state.events.events import GraphEvent
+from state.events.registry import SPECS
 from state.graph.canonical_bytes import unpack
 from state.graph.graph import Graph
 
@@ -109,18 +110,5 @@ def _pairs(window: str, concepts: Sequence[str], keys: Iterable[int], counts: It
 
 def concerns(event: GraphEvent, found: Iterable[ValueDifference]) -> bool:
     """Tell whether `event` touches any of what differs; of the graph as a whole, every event does."""
-    touched = _touched(event)
+    touched = set(SPECS[type(event)].touches(event))
     return any(each.table == GRAPH or touched & {each.name, *each.name.split(BOTH)} for each in found)
-
-
-def _touched(event: GraphEvent) -> set[str]:
-    """Collect the names of the concepts, turns and topics in an event."""
-    if isinstance(event, TurnRecorded):
-        return {event.id, *(concept.id for concept in event.concepts)}
-    if isinstance(event, TurnEmbedded):
-        return {event.id}
-    touched = {*getattr(event, "concepts", ()), *getattr(event, "turns", ())}
-    if isinstance(event, ConsolidationWindowClosed):
-        topics = {name for change in event.topics for name in (change.id, *change.concepts)}
-        touched |= topics | {*event.consolidated, *(name for pair in event.merged for name in pair)}
-    return touched

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from replay.log import LogReader
 from replay.rebuild.rebuild import refold
 from replay.verify.counted_turns import CountedTurns
-from state.events.events import Claim, GraphData, TurnDuplicated, TurnRejected
+from state.events.events import Claim, GraphEvent, TurnDuplicated, TurnRejected, source_of
 from state.log_position import Acceptance
 from state.partition import Folded
 from state.store.store import MemoryStore
@@ -32,15 +32,15 @@ class Audit:
     def observe(self, folded: Folded) -> None:
         """Count one record."""
         event = folded.event
-        if folded.verdict is not Acceptance.ACCEPTED:
+        if folded.acceptance is not Acceptance.ACCEPTED:
             self.ignored += 1
         elif isinstance(event, Claim) and event.anew:
             self.sources.append(-1)
-        elif not isinstance(event, Claim) and (source := getattr(event, "src", None)) is not None:
+        elif (source := source_of(event)) is not None:
             self.sources.append(source)
             self.rejected += isinstance(event, TurnRejected)
             self.duplicates += isinstance(event, TurnDuplicated)
-        if folded.verdict is Acceptance.ACCEPTED and isinstance(event, GraphData):
+        if folded.acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
             repeated = self._graphs.setdefault(event.graph, CountedTurns()).observe(event)
             if repeated is not None:
                 self.repeated.append((event.graph, repeated))
@@ -83,4 +83,4 @@ async def verify_partition(log: LogReader, partition: int, watermark: int, diges
     """Fold `partition` of `log` up to and including `watermark`, in memory, and compare."""
     audit = Audit()
     state = await refold(log, partition, watermark + 1, MemoryStore(), audit.observe)
-    return Verification(partition, state.head.watermark, digest_live, state.digest(), len(audit.turns), audit)
+    return Verification(partition, state.position.watermark, digest_live, state.digest(), len(audit.turns), audit)

@@ -6,17 +6,8 @@
     Claim         v kind writer partitions nonce [anew]          a worker takes the partition; its offset = the epoch
     Data events   v kind epoch claim seq chain [src] + facts     accepted only if they name the latest claim
                                                                  and seq is the next one (state/log_position.py)
-      TurnRecorded     a turn and what extraction found in it (graph event)
-      TurnEmbedded     the vector of a turn just recorded, by a named model (graph event; only where one is set)
-      TurnDuplicated   a turn id that was known, same text: no effect but the source position (control event)
-      TurnRejected     an input that could not be accepted; the bytes are in dead-letters (control event)
-      ConceptsRecalled concepts that a reinforcing query woke (graph event)
-      GraphConfigured  how this graph lives from here on: decay, thresholds, windows (graph event; a graph's first)
-      Forgotten        what a user asked to forget (graph event)
-      Retracted        events of the graph that are taken back, as if they had never been (graph event)
-      Ticked           stream time went on though nobody spoke (graph event; not written any more)
-      DecayWindowClosed          what faded below the threshold (graph event)
-      ConsolidationWindowClosed  what became long-term, topics, merged passages (graph event)
+      graph events   belong to one graph, which is the fold of just these
+      control events do not: they only move the position in the log
 
 An event is a value that says what happened.  It is made unstamped (`**UNSTAMPED`) by whoever decides it; where it lies
 in the log is known to the one writer only, which stamps it on append (state/log_position.py).
@@ -33,8 +24,9 @@ event that failed half-way through the fold would leave a state that is no fold 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from operator import attrgetter
-from typing import Annotated, Any, Final, Literal, TypedDict
+from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, Union
 
 import msgspec
 import orjson
@@ -42,15 +34,19 @@ from msgspec import Meta, Struct
 from pydantic import ValidationError
 
 from emgas import limits
+from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
 from state.events.extraction_types import Concept, Milliseconds, TimeSpan
 from state.events.memory_settings import MemorySettings
+from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.upcasting import VERSION, upcast
 
 Ordinal = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # an offset, or a position in the chain
 Quantity = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what an int32 column can keep
 GraphId = Annotated[str, Meta(pattern=limits.GRAPH_ID.replace("$", r"\Z"))]  # in Python, $ lets a line end through
+
+EventT = TypeVar("EventT", bound="Event")
 
 _id_of = attrgetter("id")
 
@@ -64,6 +60,7 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
     v: Literal[1] = VERSION  # the schema version: raised, with an upcaster, when a field changes
 
 
+@control_event
 class Claim(Event, frozen=True, kw_only=True):
     """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice.
 
@@ -88,7 +85,7 @@ class Stamp(TypedDict):
 UNSTAMPED: Final[Stamp] = {"epoch": -1, "claim": "", "seq": -1, "chain": ""}  # out of bounds: nothing encodes it
 
 
-class Data(Event, frozen=True, kw_only=True):
+class DataEvent(Event, frozen=True, kw_only=True):
     """Base of every event that a claim's owner appends.  The fields of `Stamp` are required: no record lacks them."""
 
     epoch: Ordinal
@@ -97,13 +94,34 @@ class Data(Event, frozen=True, kw_only=True):
     chain: str
 
 
-class GraphData(Data, frozen=True, kw_only=True):
+class GraphEvent(DataEvent, frozen=True, kw_only=True):
     """Base of every graph event: it belongs to one graph, which is the fold of just these."""
 
     graph: GraphId
 
 
-class TurnRecorded(GraphData, frozen=True, kw_only=True):
+def _forgot(event: Forgotten | DecayWindowClosed) -> str:
+    return f"forgot {', '.join((*event.concepts, *event.turns))}"
+
+
+def _consolidated(event: ConsolidationWindowClosed) -> str:
+    return f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {len(event.merged)} merged"
+
+
+def _consolidation_touches(event: ConsolidationWindowClosed) -> Iterator[str]:
+    yield from event.consolidated
+    for change in event.topics:
+        yield from (change.id, *change.concepts)
+    for pair in event.merged:
+        yield from pair
+
+
+@graph_event(
+    Timing.TIMED,
+    summary=lambda event: f"{event.speaker}: {event.text}",
+    touches=lambda event: (event.id, *(concept.id for concept in event.concepts)),
+)
+class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     """A turn was accepted.  `at` is its event time after clamping; `clamped` says that it lay in the future, `live`
     that it was recorded when it was said, not imported later: only a live graph is told the time when it falls silent.
 
@@ -132,7 +150,13 @@ class TurnRecorded(GraphData, frozen=True, kw_only=True):
             raise ValueError("concepts: one is there twice: sum up its counts")
 
 
-class TurnEmbedded(GraphData, frozen=True, kw_only=True):
+@graph_event(
+    Timing.TIMED,
+    summary=lambda event: f"{event.id} as a vector by {event.model}",
+    touches=lambda event: (event.id,),
+    is_step=False,  # it goes with its turn
+)
+class TurnEmbedded(GraphEvent, frozen=True, kw_only=True):
     """The vector of turn `id`, said at `at`, by `model`, "name version"; float16 (state/events/vectors.py)."""
 
     id: str
@@ -145,7 +169,8 @@ class TurnEmbedded(GraphData, frozen=True, kw_only=True):
         vectors.check(self.vector)
 
 
-class TurnDuplicated(Data, frozen=True, kw_only=True):
+@control_event
+class TurnDuplicated(DataEvent, frozen=True, kw_only=True):
     """The graph knows this turn id with the same text: only the source position moves."""
 
     src: Ordinal
@@ -153,21 +178,28 @@ class TurnDuplicated(Data, frozen=True, kw_only=True):
     id: str
 
 
-class TurnRejected(Data, frozen=True, kw_only=True):
+@control_event
+class TurnRejected(DataEvent, frozen=True, kw_only=True):
     """An input was refused; its bytes lie in dead-letters under (turns, partition, src)."""
 
     src: Ordinal
     reason: str
 
 
-class ConceptsRecalled(GraphData, frozen=True, kw_only=True):
+@graph_event(
+    Timing.TIMED,
+    summary=lambda event: f"recalled {', '.join(event.concepts)}",
+    touches=lambda event: event.concepts,
+)
+class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
     """A query that asked to reinforce woke these concepts at time `at` (ms)."""
 
     at: Milliseconds
     concepts: list[str]
 
 
-class GraphConfigured(GraphData, frozen=True, kw_only=True):
+@graph_event(Timing.UNTIMED, summary=lambda event: f"lives by {event.preset}")
+class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
     """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here."""
 
     src: Ordinal | None = None
@@ -175,7 +207,8 @@ class GraphConfigured(GraphData, frozen=True, kw_only=True):
     settings: MemorySettings
 
 
-class Forgotten(GraphData, frozen=True, kw_only=True):
+@graph_event(Timing.UNTIMED, summary=_forgot, touches=lambda event: (*event.concepts, *event.turns))
+class Forgotten(GraphEvent, frozen=True, kw_only=True):
     """A user asked to forget these concepts and turns; a session is recorded as its turns."""
 
     src: Ordinal
@@ -183,7 +216,8 @@ class Forgotten(GraphData, frozen=True, kw_only=True):
     turns: list[str]
 
 
-class Retracted(GraphData, frozen=True, kw_only=True):
+@graph_event(Timing.UNTIMED, summary=lambda event: f"takes back {event.first} to {event.last}")
+class Retracted(GraphEvent, frozen=True, kw_only=True):
     """A user took back events `first`..`last` of the graph, counted from 0 (Graph.events); itself one that can be."""
 
     src: Ordinal
@@ -196,13 +230,23 @@ class Retracted(GraphData, frozen=True, kw_only=True):
             raise ValueError("last: lies before first")
 
 
-class Ticked(GraphData, frozen=True, kw_only=True):
-    """Time reached `at` (ms) in a graph that is live but silent.  Not written any more: window events tell the time."""
+@graph_event(Timing.TIMED, summary=lambda event: f"it is {format_utc(event.at)}")
+class Ticked(GraphEvent, frozen=True, kw_only=True):
+    """Time reached `at` (ms) in a graph that is live but silent.
+
+    Kept because the golden log of version 1 holds some, and because a look at the past is told its time by one; no
+    worker writes it: window events tell the time.
+    """
 
     at: Milliseconds
 
 
-class DecayWindowClosed(GraphData, frozen=True, kw_only=True):
+class WindowEvent(GraphEvent, frozen=True, kw_only=True):
+    """Base of what a window decided; published in the topic `changes`."""
+
+
+@graph_event(Timing.WINDOW, summary=_forgot, touches=lambda event: (*event.concepts, *event.turns))
+class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them."""
 
     at: Milliseconds
@@ -214,7 +258,7 @@ Fate = Literal["born", "changed", "merged", "split", "died"]
 
 
 class TopicChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """What became of one topic: its members and label from here on, and the topics that it came from."""
+    """What became of one theme: its members and label from here on, and the themes that it came from."""
 
     id: str
     change: Fate
@@ -223,11 +267,12 @@ class TopicChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     origins: list[str] = msgspec.field(default_factory=list)
 
 
-class ConsolidationWindowClosed(GraphData, frozen=True, kw_only=True):
+@graph_event(Timing.WINDOW, summary=_consolidated, touches=_consolidation_touches)
+class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     """A session or tumbling window ended at `at` (ms).
 
     consolidated  concepts that are long-term from here on
-    topics        the topics that changed, and nothing of those that did not
+    topics        the themes that changed, and nothing of those that did not
     merged        (kept turn, dropped turn): near-duplicates, of which the one that says less leaves the graph
     """
 
@@ -237,15 +282,16 @@ class ConsolidationWindowClosed(GraphData, frozen=True, kw_only=True):
     merged: list[tuple[str, str]]
 
 
-WindowEvent = DecayWindowClosed | ConsolidationWindowClosed
-TurnEvent = TurnRecorded | TurnEmbedded
-GraphEvent = TurnEvent | ConceptsRecalled | GraphConfigured | Forgotten | Retracted | Ticked | WindowEvent
-DataEvent = GraphEvent | TurnDuplicated | TurnRejected
 AnyEvent = Claim | DataEvent
 
 
+def source_of(event: object) -> int | None:
+    """Read the offset in `turns` that an event accounts for, None if it came about otherwise."""
+    return getattr(event, "src", None)
+
+
 def encode(event: AnyEvent) -> bytes:
-    """Return the record value of `event`: compact JSON, fields in the order of the class, `kind` before its own.
+    """Encode an event as its record value: compact JSON, fields in the order of the class, `kind` before its own.
 
     Raises ValueError for an event that could not be read back as it is.
     """
@@ -265,15 +311,23 @@ def encode(event: AnyEvent) -> bytes:
 
 
 def decode(value: bytes) -> AnyEvent:
-    """Return the event that a record value holds.  Raises UnreadableEventError, never skips."""
+    """Decode the event that a record value holds.  Raises UnreadableEventError, never skips."""
     try:
         return _READER.decode(value)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:  # TypeError: a tombstone
         return _decode_older(value, error)
 
 
+def decode_as(kind: type[EventT], value: bytes) -> EventT:
+    """Decode a record value that can only hold one kind of event.  Raises UnreadableEventError for any other."""
+    event = decode(value)
+    if not isinstance(event, kind):
+        raise _unreadable(TypeError(f"{type(event).__name__} where only a {kind.__name__} can stand"))
+    return event
+
+
 def _decode_older(value: bytes, error: Exception) -> AnyEvent:
-    """Return the event of an older version.  Raises UnreadableEventError, with `error` in words, for any other record."""
+    """Decode an event of an older version.  Raises UnreadableEventError, with `error` in words, for others."""
     try:
         plain = upcast(orjson.loads(value))
         if plain is not None:
@@ -284,7 +338,7 @@ def _decode_older(value: bytes, error: Exception) -> AnyEvent:
 
 
 def _converted(plain: dict[str, Any]) -> AnyEvent:
-    event: AnyEvent = msgspec.convert(plain, AnyEvent, dec_hook=_validated)
+    event: AnyEvent = msgspec.convert(plain, SCHEMA, dec_hook=_validated)
     return event
 
 
@@ -309,8 +363,9 @@ def _validated(kind: type, value: Any) -> Any:
         raise ValueError(f"{'.'.join(map(str, first['loc'])) or 'record'}: {first['msg']}") from None
 
 
-_READER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent, dec_hook=_validated)
-_FIELDS = {
+SCHEMA: Any = Union[tuple(KINDS)]  # noqa: UP007 - of every record of the log; only known when all are registered
+_READER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(SCHEMA, dec_hook=_validated)
+_FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
-    for kind in AnyEvent.__args__
+    for kind in SCHEMA.__args__
 }

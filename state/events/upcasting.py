@@ -26,7 +26,7 @@ UPCASTERS: dict[tuple[str, int], Callable[[Plain], Plain]] = {}
 
 
 def upcast(plain: Any) -> Plain | None:
-    """Return the plain form of an event in a later version, None for what has none: it is no older event.
+    """Bring the plain form of an event up to VERSION, None for what has no step: it is no older event.
 
     Raises UnreadableEventError for an event of a newer version than VERSION, TypeError for a step that leads nowhere.
     """

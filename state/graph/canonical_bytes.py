@@ -20,7 +20,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def pack(values: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """Return the byte form of JSON-able `values` (no floats) and one-dimensional `arrays`."""
+    """Pack JSON-able `values` (no floats) and one-dimensional `arrays` into bytes."""
     little = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     header = orjson.dumps(
         {"values": values, "arrays": [[name, array.dtype.str, len(array)] for name, array in little.items()]},
@@ -30,7 +30,7 @@ def pack(values: Mapping[str, Any], arrays: Arrays) -> bytes:
 
 
 def unpack(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return what `pack` was given; the arrays are read-only views.  Raises ValueError for other bytes."""
+    """Unpack what `pack` was given; the arrays are read-only views.  Raises ValueError for other bytes."""
     (length,) = struct.unpack_from("<I", packed)
     header = orjson.loads(packed[4 : 4 + length])
     arrays, at = {}, 4 + length

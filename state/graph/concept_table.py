@@ -1,13 +1,5 @@
 """The concept nodes of one graph, as columns; a concept's number is its position, in first-seen order.
 
-    ids          normalised text; `numbers` finds the position     in_turns, in_exchanges   windows that it was in
-    labels       most frequent surface form, ties: first seen      recalls        reinforcing queries that woke it
-    strength     base activation as of strength_at (ms)            first_recall   ms, event time of the first of them
-    created      ms, event time of the first mention               seen_windows   consolidation windows with a mention
-    accessed     ms, of the last mention or recall                 last_window    ms, start of the last of them
-    long_term    1 once consolidated                               alive          0 once forgotten
-    long_since   ms, when that was
-
 A forgotten concept leaves `numbers` at once, and its row goes with the next compaction (Graph.compact): mentioned
 again, it is a new concept.  Source: SEEDS E2 (node fields), E9 (first strength from YAKE's weight), E10, E34, S17.
 
@@ -20,50 +12,50 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from itertools import compress
 from sys import intern
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from state.arrays import Integers
 from state.events.extraction_types import Concept
 from state.events.memory_settings import MemorySettings
+from state.graph.columns import Table, column
 from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
 
-Integers = NDArray[np.int64]
 
-
-class ConceptTable:
+class ConceptTable(Table):
     """Columns over concept numbers.  Only the graph's fold writes here."""
 
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-        self.numbers: dict[str, int] = {}
-        self._first_form: list[str] = []
-        self._forms: dict[int, dict[str, int]] = {}  # how often others were seen: most concepts have but the first
-        self.is_mark = array("b")  # derived from the id, so not packed
-        for name, code in _COLUMNS.items():
-            setattr(self, name, array(code))
+    in_turns: array[int] = column("q")  # turns that it was in
+    in_exchanges: array[int] = column("q")  # exchanges that it was in: a turn and the one before it in its session
+    created: array[int] = column("q")  # ms, event time of the first mention
+    accessed: array[int] = column("q")  # ms, of the last mention or recall
+    strength: array[float] = column("d")  # base activation as of strength_at
+    strength_at: array[int] = column("q")  # ms
+    recalls: array[int] = column("q")  # reinforcing queries that woke it
+    first_recall: array[int] = column("q")  # ms, event time of the first of them, 0 for none
+    seen_windows: array[int] = column("q")  # consolidation windows with a mention
+    last_window: array[int] = column("q", default=-NEVER)  # ms, start of the last of them
+    long_term: array[int] = column("b")  # 1 once consolidated
+    long_since: array[int] = column("q")  # ms, when that was
+    alive: array[int] = column("b", default=1)  # 0 once forgotten
 
-    in_turns: array[int]
-    in_exchanges: array[int]
-    created: array[int]
-    accessed: array[int]
-    strength: array[float]
-    strength_at: array[int]
-    recalls: array[int]
-    first_recall: array[int]
-    seen_windows: array[int]
-    last_window: array[int]
-    long_term: array[int]
-    long_since: array[int]
-    alive: array[int]
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []  # normalised text
+        self.numbers: dict[str, int] = {}  # id → number, of those that are alive
+        self.is_mark = array("b")  # 1 for tags ("@day:…"); derived from the id, so not packed
+        self._first_form: list[str] = []  # the surface form that was seen first: most concepts have but that one
+        self._forms: dict[int, dict[str, int]] = {}  # number → how often others were seen, in first-seen order
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def numbers_of(self, concepts: Sequence[Concept], at: int) -> list[int]:
-        """Return the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).
+        """Find the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).
 
         To be called in the order of the log.  Before anybody reads, `grow` is to be called, and all of them mentioned.
         """
@@ -79,9 +71,9 @@ class ConceptTable:
             numbers.append(number)
         return numbers
 
-    def mention(self, number: int, at: int, weight: float, settings: MemorySettings) -> None:
+    def mention(self, number: int, weight: float, *, at: int, settings: MemorySettings) -> None:
         """Fold one mention at `at` (ms).  Many at once: state/graph/mentions.py."""
-        self.boost(number, weight, at, settings)
+        self.boost(number, weight, at=at, settings=settings)
         self.in_turns[number] += 1  # after: how long it lasted until now depends on the mentions before
         window = at - at % settings.consolidate_every
         if window > self.last_window[number]:  # not again for a late turn
@@ -98,19 +90,17 @@ class ConceptTable:
         return number
 
     def grow(self) -> None:
-        """Give the concepts that were added a blank row."""
+        """Give the concepts that were added a row of which nothing is known but when they were first mentioned."""
         old, new = len(self.in_turns), len(self.ids)
         if old == new:
             return
-        for name in _COLUMNS:
-            column = getattr(self, name)
-            column.frombytes(bytes(column.itemsize * (new - len(column))))
+        for each in self.columns:
+            rows = getattr(self, each.name)  # `created` has grown with each concept
+            rows.frombytes(each.blank * (new - len(rows)))
         self.is_mark.extend([name[:1] == "@" for name in self.ids[old:]])
         self.strength_at[old:] = self.accessed[old:] = self.created[old:]
-        self.last_window[old:] = array("q", [-NEVER]) * (new - old)
-        self.alive[old:] = array("b", [1]) * (new - old)
 
-    def boost(self, number: int, amount: float, at: int, settings: MemorySettings) -> None:
+    def boost(self, number: int, amount: float, *, at: int, settings: MemorySettings) -> None:
         """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""
         self._decay(number, at, settings)
         self.strength[number] += amount
@@ -135,25 +125,25 @@ class ConceptTable:
 
     def recall(self, number: int, at: int, settings: MemorySettings) -> None:
         """Fold one recall at `at` (ms)."""
-        self.boost(number, settings.recall_boost, at, settings)
+        self.boost(number, settings.recall_boost, at=at, settings=settings)
         self.recalls[number] += 1
         if self.recalls[number] == 1:
             self.first_recall[number] = at
 
     def strength_of(self, number: int, at: int, settings: MemorySettings) -> float:
-        """Return the base activation at `at` (ms)."""
+        """Compute the base activation at `at` (ms)."""
         strength, elapsed = self.strength[number], at - self.strength_at[number]
         if self.long_term[number]:
-            return decayed_long(strength, elapsed, self._tau(number, settings), settings.long_beta)
+            return decayed_long(strength, elapsed, tau=self._tau(number, settings), beta=settings.long_beta)
         return decayed(strength, elapsed, self._half_life(number, settings))
 
     def expiry(self, number: int, settings: MemorySettings) -> int:
-        """Return the time (ms) from which on the concept counts as faded, NEVER if it does not fade."""
+        """Compute the time (ms) from which on the concept counts as faded, NEVER if it does not fade."""
         strength, threshold = self.strength[number], settings.prune_below
         if threshold == 0.0:
             return NEVER
         if self.long_term[number]:
-            left = lifetime_long(strength, threshold, self._tau(number, settings), settings.long_beta)
+            left = lifetime_long(strength, threshold, tau=self._tau(number, settings), beta=settings.long_beta)
         else:
             left = lifetime(strength, threshold, self._half_life(number, settings))
         return min(self.strength_at[number] + left, NEVER)
@@ -163,7 +153,7 @@ class ConceptTable:
         return settings.half_life * (100 + settings.stability * (touches - 1)) // 100
 
     def _tau(self, number: int, settings: MemorySettings) -> int:
-        """Return `long_tau` of the curve that goes on from the last event: the one from `long_since`, further along.
+        """Compute `long_tau` of the curve that goes on from the last event: the one from `long_since`, further along.
 
         (1 + (a + b) / tau) = (1 + a / tau) · (1 + b / (tau + a))
         """
@@ -175,75 +165,52 @@ class ConceptTable:
         del self.numbers[self.ids[number]]
 
     def _counted_forms(self, number: int) -> dict[str, int]:
-        """Return how often each surface form was seen, in first-seen order."""
+        """Count how often each surface form was seen, in first-seen order."""
         others = self._forms.get(number, {})
         return {self._first_form[number]: self.in_turns[number] - sum(others.values()), **others}
 
     def label(self, number: int) -> str:
-        """Return the label of one concept."""
+        """Find the most frequent surface form of a concept; of equals, the one seen first."""
         if number not in self._forms:
             return self._first_form[number]
         forms = self._counted_forms(number)
         return max(forms, key=lambda form: forms[form])  # the first of equals, as dicts keep order
 
     def labels(self) -> list[str]:
-        """Return the label of every concept."""
+        """List the label of every concept, by number."""
         labels = list(self._first_form)
         for number in self._forms:
             labels[number] = self.label(number)
         return labels
 
     def compacted(self) -> tuple[ConceptTable, Integers]:
-        """Return the table without forgotten concepts, and (n,) their numbers in it, -1 for the forgotten ones."""
+        """Copy the table without its forgotten concepts.
+
+        returns  the copy, and (n,) the number of each concept in it, -1 for the forgotten ones
+        """
         kept = np.array(self.alive, np.bool_)
         numbers = np.where(kept, np.cumsum(kept) - 1, -1)
         renumbered = ((int(numbers[old]), self._counted_forms(old)) for old in self._forms)
         values = {
-            "ids": _where(self.ids, self.alive),
-            "first_form": _where(self._first_form, self.alive),
+            "ids": list(compress(self.ids, self.alive)),
+            "first_form": list(compress(self._first_form, self.alive)),
             "forms": [[new, list(forms.items())] for new, forms in renumbered if new >= 0],
         }
-        return ConceptTable.of(values, {name: array[kept] for name, array in self.arrays().items()}), numbers
+        return ConceptTable.of(values, {name: rows[kept] for name, rows in self.copies().items()}), numbers
 
     def values(self) -> dict[str, Any]:
-        """Return the columns that are text."""
+        """Give what is text as JSON-able values."""
         forms = [[number, list(self._counted_forms(number).items())] for number in sorted(self._forms)]
         return {"ids": self.ids, "first_form": self._first_form, "forms": forms}
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return copies of the columns that are numbers."""
-        return {name: np.array(getattr(self, name)) for name in _COLUMNS}
-
     @classmethod
     def of(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ConceptTable:
-        """Return the table that `values` and `arrays` described."""
+        """Build the table that `values` and `arrays` described."""
         table = cls()
         table.ids = values["ids"]
         table.numbers = {name: number for number, name in enumerate(table.ids)}
         table.is_mark = array("b", [name.startswith("@") for name in table.ids])
         table._first_form = values["first_form"]
         table._forms = {number: dict(others) for number, (_, *others) in values["forms"]}
-        for name in _COLUMNS:
-            getattr(table, name).frombytes(arrays[name].tobytes())
+        table.read(arrays)
         return table
-
-
-def _where(names: Sequence[str], stays: Sequence[int]) -> list[str]:
-    return [name for name, stayed in zip(names, stays, strict=True) if stayed]
-
-
-_COLUMNS = {
-    "in_turns": "q",
-    "in_exchanges": "q",
-    "created": "q",
-    "accessed": "q",
-    "strength": "d",
-    "strength_at": "q",
-    "recalls": "q",
-    "first_recall": "q",
-    "seen_windows": "q",
-    "last_window": "q",
-    "long_term": "b",
-    "long_since": "q",
-    "alive": "b",
-}

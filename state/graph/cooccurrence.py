@@ -20,16 +20,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from state.arrays import Counts, Integers, Mask
+
 QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
 UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
 _LOW = np.int64(0xFFFFFFFF)
 
 
 class PairCounts:
-    """Symmetric pair counts.  Every reader settles first; `settle` never changes what is counted, only its form."""
+    """Symmetric pair counts.  Every reader settles first; that never changes what is counted, only its form."""
 
     def __init__(self) -> None:
         self._queue = array("i")
@@ -48,7 +48,7 @@ class PairCounts:
             self._queued += size * (size - 1) // 2
             self._bound_queue()
 
-    def add_all(self, concepts: NDArray[np.int32], sizes: NDArray[np.int32]) -> None:
+    def add_all(self, concepts: Counts, sizes: Counts) -> None:
         """Count many windows of distinct concept numbers, which lie in `concepts` one behind the other."""
         paired = sizes > 1
         concepts, sizes = concepts[np.repeat(paired, sizes)], sizes[paired]
@@ -94,15 +94,15 @@ class PairCounts:
         self._delta = _Sorted.empty()
 
     def __len__(self) -> int:
-        """Return the number of unordered pairs."""
+        """Count the unordered pairs."""
         return len(self.canonical()[0])
 
     def __bool__(self) -> bool:
-        """Return whether any pair was counted, without counting what is queued."""
+        """Say whether any pair was counted, without counting what is queued."""
         return bool(self._queued or len(self._half.keys) or len(self._main.keys) or len(self._delta.keys))
 
     def neighbours(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
-        """Return every edge that leaves `concepts`, ordered by (position, neighbour).
+        """Find every edge that leaves `concepts`, ordered by (position, neighbour).
 
         concepts  (k,)  concept numbers
         returns   (m,) position in `concepts`, (m,) neighbour's concept number, (m,) count
@@ -115,7 +115,7 @@ class PairCounts:
         return position[order], neighbour[order], count[order]
 
     def fan(self, concepts: int) -> Integers:
-        """Return (concepts,) the number of distinct neighbours of each concept number below `concepts`."""
+        """Count the distinct neighbours of each concept number below `concepts`, (concepts,)."""
         self.settle()
         keys = np.concatenate((self._main.keys, self._delta.keys))
         return np.bincount(keys >> 32, minlength=concepts)
@@ -129,8 +129,8 @@ class PairCounts:
         self._merge()
         self._half, self._main = self._half.renumbered(numbers), self._main.renumbered(numbers)
 
-    def canonical(self) -> tuple[Integers, NDArray[np.int32]]:
-        """Return (pairs,) keys with a < b in ascending order, and their counts: the same for equal counts."""
+    def canonical(self) -> tuple[Integers, Counts]:
+        """List the keys with a < b, ascending, and their counts, (pairs,) each: the same for equal counts."""
         self._count_queue()
         if not len(self._main.keys):  # never read
             return self._half.keys, self._half.counts
@@ -140,8 +140,8 @@ class PairCounts:
         return self._main.keys[half], self._main.counts[half]
 
     @classmethod
-    def of_canonical(cls, keys: Integers, counts: NDArray[np.int32]) -> PairCounts:
-        """Return the counts that `canonical` described."""
+    def of_canonical(cls, keys: Integers, counts: Counts) -> PairCounts:
+        """Build the counts that `canonical` described."""
         pairs = cls()
         pairs._half = _Sorted(np.array(keys), np.array(counts))
         return pairs
@@ -150,7 +150,7 @@ class PairCounts:
 class _Sorted:
     """Ascending distinct keys with their counts."""
 
-    def __init__(self, keys: Integers, counts: NDArray[np.int32]) -> None:
+    def __init__(self, keys: Integers, counts: Counts) -> None:
         self.keys = keys
         self.counts = counts
 
@@ -158,18 +158,18 @@ class _Sorted:
     def empty(cls) -> _Sorted:
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
-    def increment(self, keys: Integers, counts: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def increment(self, keys: Integers, counts: Counts) -> Mask:
         """Add `counts` to the keys that are here; return which were."""
         if not len(self.keys):
             return np.zeros(len(keys), np.bool_)
         at = np.searchsorted(self.keys, keys)
         at[at == len(self.keys)] = 0
-        known: NDArray[np.bool_] = self.keys[at] == keys
+        known: Mask = self.keys[at] == keys
         self.counts[at[known]] += counts[known]
         return known
 
     def plus(self, other: _Sorted) -> _Sorted:
-        """Return the sum of both."""
+        """Add both up."""
         if not len(self.keys) or not len(other.keys):
             return self if len(self.keys) else other
         keys = np.concatenate((self.keys, other.keys))
@@ -179,7 +179,7 @@ class _Sorted:
         return _Sorted(keys[starts], np.add.reduceat(counts, starts, dtype=np.int32))
 
     def both_ways(self) -> _Sorted:
-        """Return every pair in both directions."""
+        """Lay out every pair in both directions."""
         both = np.concatenate((self.keys, (self.keys & _LOW) << 32 | self.keys >> 32))
         order = np.argsort(both)
         return _Sorted(both[order], np.concatenate((self.counts, self.counts))[order])
@@ -199,7 +199,7 @@ class _Sorted:
 
 
 def _starts(keys: Integers) -> Integers:
-    """Return where each distinct key of a sorted, non-empty array begins."""
+    """Find where each distinct key of a sorted, non-empty array begins."""
     changes = np.empty(len(keys), np.bool_)
     changes[0] = True
     np.not_equal(keys[1:], keys[:-1], out=changes[1:])
@@ -207,14 +207,14 @@ def _starts(keys: Integers) -> Integers:
 
 
 def _counted(keys: Integers) -> _Sorted:
-    """Return how often each of `keys` is there.  Sorts `keys` in place."""
+    """Count how often each of `keys` is there.  Sorts `keys` in place."""
     keys.sort()
     starts = _starts(keys)
     return _Sorted(keys[starts], np.diff(starts, append=len(keys)).astype(np.int32))
 
 
 def _pair_keys(queue: Sequence[int], sizes: Sequence[int]) -> Integers:
-    """Return one key per pair of each window; windows of equal size are laid out as one matrix."""
+    """Make one key per pair of each window; windows of equal size are laid out as one matrix."""
     concepts, lengths = np.array(queue, np.int64), np.array(sizes, np.int64)
     starts = np.cumsum(lengths) - lengths
     parts = []

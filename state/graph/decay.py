@@ -20,7 +20,8 @@ from functools import lru_cache
 from math import ldexp
 
 import numpy as np
-from numpy.typing import NDArray
+
+from state.arrays import Integers
 
 NEVER = 2**62
 _STEPS = 1024
@@ -28,7 +29,7 @@ _UNIT = 1 << 20
 
 
 def _powers(steps: int) -> tuple[float, ...]:
-    """Return 2^(-i / steps) for 0 <= i < _STEPS, each correctly rounded (40 digits leave 20 to spare)."""
+    """Compute 2^(-i / steps) for 0 <= i < _STEPS, each correctly rounded (40 digits leave 20 to spare)."""
     with localcontext() as context:
         context.prec = 40
         ratio, power, powers = Decimal(2) ** (Decimal(-1) / steps), Decimal(1), []
@@ -44,14 +45,14 @@ _COARSE_COLUMN, _FINE_COLUMN = np.array(_COARSE), np.array(_FINE)
 
 
 def decayed(strength: float, elapsed: int, half_life: int) -> float:
-    """Return what is left of `strength` after `elapsed` ms; a negative time (a late turn) takes nothing."""
+    """Compute what is left of `strength` after `elapsed` ms; a negative time (a late turn) takes nothing."""
     if elapsed <= 0:
         return strength
     return _halved(strength, elapsed * _UNIT // half_life)
 
 
-def factors(elapsed: NDArray[np.int64], half_life: int) -> tuple[list[float], list[float], list[int]]:
-    """Return what `decayed` takes each strength times, coarse and fine, and the power of two after that.
+def factors(elapsed: Integers, half_life: int) -> tuple[list[float], list[float], list[int]]:
+    """Compute what `decayed` multiplies each strength by, coarse and fine, and the power of two after that.
 
     elapsed  (m,) ms, >= 0
     """
@@ -60,27 +61,27 @@ def factors(elapsed: NDArray[np.int64], half_life: int) -> tuple[list[float], li
     return _COARSE_COLUMN[units >> 10].tolist(), _FINE_COLUMN[units & 1023].tolist(), (-halvings).tolist()
 
 
-def decayed_long(strength: float, elapsed: int, tau: int, beta: float) -> float:
-    """Return what is left of a long-term `strength` after `elapsed` ms; a negative time takes nothing."""
+def decayed_long(strength: float, elapsed: int, *, tau: int, beta: float) -> float:
+    """Compute what is left of a long-term `strength` after `elapsed` ms; a negative time takes nothing."""
     if elapsed <= 0:
         return strength
     return _halved(strength, int(beta * log2((tau + elapsed) / tau) * _UNIT))
 
 
 def _halved(strength: float, units: int) -> float:
-    """Return strength · 2^(−units · 2^-20)."""
+    """Compute strength · 2^(−units · 2^-20)."""
     return ldexp(strength * _COARSE[units >> 10 & 1023] * _FINE[units & 1023], -(units >> 20))
 
 
 def lifetime(strength: float, threshold: float, half_life: int) -> int:
-    """Return after how many ms `strength` counts as below `threshold` (> 0); 0 when it is so at once."""
+    """Compute after how many ms `strength` counts as below `threshold` (> 0); 0 when it is so at once."""
     if strength <= threshold:
         return 0
     return int((log2(strength) - _log2_of_threshold(threshold)) * half_life) + 1
 
 
-def lifetime_long(strength: float, threshold: float, tau: int, beta: float) -> int:
-    """Return after how many ms a long-term `strength` counts as below `threshold` (> 0), at most NEVER."""
+def lifetime_long(strength: float, threshold: float, *, tau: int, beta: float) -> int:
+    """Compute after how many ms a long-term `strength` counts as below `threshold` (> 0), at most NEVER."""
     if strength <= threshold:
         return 0
     exponent = (log2(strength) - _log2_of_threshold(threshold)) / beta  # (1 + t / tau) = 2^exponent
@@ -92,7 +93,7 @@ def lifetime_long(strength: float, threshold: float, tau: int, beta: float) -> i
 
 
 def log2(x: float) -> float:
-    """Return the binary logarithm of `x` > 0, within 1e-14 of the true one, from IEEE operations alone.
+    """Compute the binary logarithm of `x` > 0, within 1e-14 of the true one, from IEEE operations alone.
 
     x = m · 2^e with m in [√½, √2), and log2 m = (2 / ln 2) · artanh s with s = (m − 1) / (m + 1), |s| < 0.172.
     """

@@ -3,7 +3,9 @@
     model, dimensions    ──▶  passage  (k,)    numbers of the passages that have a vector of it
                               vector   (k, d)  float32, row by row
 
-How the log holds a vector: state/events/vectors.py.  The first vector of a passage and a model stays.  Vectors of another length are kept apart, even of one model's name.
+How the log holds a vector: state/events/vectors.py.  The first vector of a passage and a model stays.  Vectors of
+another length are kept apart, even of one model's name.
+
 Rows are appended, and a view sees those that were there when it was taken, passages ascending: so a question is
 compared bit by bit alike with a graph and with the fold of its log.
 """
@@ -16,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from state.arrays import Counts, Integers
 from state.events.vectors import DTYPE
 
 _FEWEST = 16  # rows that there is room for
@@ -31,7 +34,7 @@ class Model(NamedTuple):
 class Embeddings(NamedTuple):
     """The numbers of k passages (k,), ascending, and the vector of each, (k, d) float32."""
 
-    passage: NDArray[np.int32]
+    passage: Counts
     vector: NDArray[np.float32]
 
 
@@ -49,10 +52,10 @@ class EmbeddingTable:
         return rows.add(passage, vector)
 
     def embeddings(self) -> Mapping[Model, Embeddings]:
-        """Return the vectors that there are now, by model, passages ascending; rows that come later are not in them."""
+        """Show the vectors that there are now, by model, passages ascending; rows that come later are not in them."""
         return {model: rows.taken() for model, rows in self._models.items() if rows.count}
 
-    def renumber(self, passages: NDArray[np.int64]) -> None:
+    def renumber(self, passages: Integers) -> None:
         """Give passages their new numbers, `passages` (p,), and leave out those that have none: -1."""
         models, self._models = self._models, {}
         for model, rows in models.items():
@@ -61,11 +64,11 @@ class EmbeddingTable:
             self._models[model] = _Rows.of(number[number >= 0], taken.vector[number >= 0])
 
     def values(self) -> list[list[Any]]:
-        """Return [name, dimensions] of the models of which there are vectors, in canonical order."""
+        """List [name, dimensions] of the models of which there are vectors, in canonical order."""
         return [list(model) for model in sorted(self.embeddings())]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of each model of `values`, by passage."""
+        """Copy the columns of each model of `values` into arrays by name; passages ascending."""
         arrays: dict[str, NDArray[Any]] = {}
         for number, (_, (passage, vector)) in enumerate(sorted(self.embeddings().items())):
             arrays[f"embedding_{number}_passage"] = passage
@@ -74,7 +77,7 @@ class EmbeddingTable:
 
     @classmethod
     def of(cls, values: Sequence[Sequence[Any]], arrays: Mapping[str, NDArray[Any]]) -> EmbeddingTable:
-        """Return the table that `values` and `arrays` described."""
+        """Build the table that `values` and `arrays` described."""
         table = cls()
         for number, (name, dimensions) in enumerate(values):
             passages, vectors = arrays[f"embedding_{number}_passage"], arrays[f"embedding_{number}_vector"]
@@ -94,7 +97,7 @@ class _Rows:
 
     @classmethod
     def of(cls, passages: NDArray[Any], vectors: NDArray[Any]) -> _Rows:
-        """Return rows of ascending passages, in arrays of their own."""
+        """Build rows of ascending passages, in arrays of their own."""
         rows = cls(vectors.shape[1])
         rows.count, rows._known = len(passages), set(passages.tolist())
         rows._passage = np.concatenate((passages.astype(np.int32), rows._passage))

@@ -10,15 +10,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from state.arrays import Integers
 from state.events.memory_settings import MemorySettings
 from state.graph.concept_table import ConceptTable
 from state.graph.decay import NEVER
 from state.graph.passage_table import PassageTable
 
-Integers = NDArray[np.int64]
 _TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
 
 
@@ -31,12 +28,12 @@ class ExpiryQueue:
 
     @classmethod
     def of(cls, concepts: ConceptTable, passages: PassageTable, settings: MemorySettings) -> ExpiryQueue:
-        """Return when everything that is here will have faded, or is over."""
-        fading = cls()
+        """Queue everything that is here by when it will have faded, or is over."""
+        queue = cls()
         for number in concepts.numbers.values():
-            fading.watch_concept(number, concepts.expiry(number, settings))
-        fading.watch_passages(passages, passages.numbers.values(), settings)
-        return fading
+            queue.watch_concept(number, concepts.expiry(number, settings))
+        queue.watch_passages(passages, passages.numbers.values(), settings)
+        return queue
 
     def watch_concept(self, number: int, expiry: int) -> None:
         """Note that a concept will have faded at `expiry`; one that is looked at earlier needs no second entry."""
@@ -45,7 +42,7 @@ class ExpiryQueue:
             heapq.heappush(self._heap, (expiry, False, number))
 
     def watch_boosted(
-        self, concepts: ConceptTable, numbers: Sequence[int], boosts: Sequence[float], settings: MemorySettings
+        self, concepts: ConceptTable, numbers: Sequence[int], *, boosts: Sequence[float], settings: MemorySettings
     ) -> None:
         """Note when concepts that were boosted, by as much each, will have faded.
 
@@ -72,11 +69,11 @@ class ExpiryQueue:
         self._watched = {number: time for number, time in watched if number >= 0}
 
     def earliest(self) -> int:
-        """Return before when nothing has faded."""
+        """Give the time (ms) before which nothing has faded, NEVER if nothing ever does."""
         return self._heap[0][0] if self._heap else NEVER
 
     def until(self, at: int, expiry_of: Callable[[int], int]) -> tuple[list[int], list[int]]:
-        """Take out and return the concepts that have faded by `at`, and the passages that are over, by time.
+        """Take out, by time, the numbers of concepts that have faded by `at` (ms) and of passages that are over.
 
         Some of them may have left otherwise before.
         """

@@ -11,45 +11,49 @@ from __future__ import annotations
 
 from array import array
 from math import ldexp
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from state.arrays import Floats, Integers
 from state.events.memory_settings import MemorySettings
 from state.graph.concept_table import ConceptTable
-from state.graph.decay import NEVER, factors
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from state.graph.decay import NEVER
+from state.graph.decay import factors as decay_factors
 
 
-def fold(table: ConceptTable, numbers: Integers, times: Integers, weights: Floats, settings: MemorySettings) -> None:
-    """Fold mentions of concepts that have a row.
+class Mentions(NamedTuple):
+    """Concept number, event time (ms) and weight of m mentions, (m,) each, in the order of the log."""
 
-    numbers, times, weights  (m,) concept number, event time (ms) and weight of each mention, in order
-    """
-    if settings.stability or not len(numbers):  # with stability, how a strength fades depends on each mention before
-        for number, time, weight in zip(numbers.tolist(), times.tolist(), weights.tolist(), strict=True):
-            table.mention(number, time, weight, settings)
+    concept: Integers
+    at: Integers
+    weight: Floats
+
+
+def fold(table: ConceptTable, mentions: Mentions, settings: MemorySettings) -> None:
+    """Fold mentions of concepts that have a row."""
+    if settings.stability or not len(mentions.concept):  # with stability, how one fades depends on each mention before
+        for number, at, weight in zip(*(column.tolist() for column in mentions), strict=True):
+            table.mention(number, weight, at=at, settings=settings)
         return
-    order = np.argsort(numbers, kind="stable")
-    numbers, times, weights = numbers[order], times[order], weights[order]
-    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-    concepts, counts = numbers[starts], np.diff(starts, append=len(numbers))
-    latest = _latest(times, counts)
+    order = np.argsort(mentions.concept, kind="stable")
+    mentions = Mentions(mentions.concept[order], mentions.at[order], mentions.weight[order])
+    starts = np.flatnonzero(np.diff(mentions.concept, prepend=-1))
+    concepts, counts = mentions.concept[starts], np.diff(starts, append=len(order))
+    latest = _latest(mentions.at, counts)
     last, before = latest[starts + counts - 1], np.concatenate(([-NEVER], latest[:-1]))
     before[starts] = -NEVER
 
-    _strengthen(table, numbers, times, before, weights, settings)
+    _strengthen(table, mentions, before, settings=settings)
     for column in (table.strength_at, table.accessed):
         _raise_to(column, concepts, last)
     np.frombuffer(table.in_turns, np.int64)[concepts] += counts
-    _see(table, numbers, times, before, starts, settings.consolidate_every)
+    _see(table, mentions, before, starts=starts, every=settings.consolidate_every)
     _raise_to(table.last_window, concepts, last - last % settings.consolidate_every)
 
 
 def _latest(times: Integers, counts: Integers) -> Integers:
-    """Return (m,) the largest time of the same concept up to each mention.
+    """Find the largest time of the same concept up to each mention, (m,).
 
     counts  (k,) mentions of each concept
 
@@ -61,27 +65,27 @@ def _latest(times: Integers, counts: Integers) -> Integers:
     return latest
 
 
-def _strengthen(
-    table: ConceptTable, numbers: Integers, times: Integers, before: Integers, weights: Floats, settings: MemorySettings
-) -> None:
-    since = np.maximum(before, np.frombuffer(table.strength_at, np.int64)[numbers])
-    taken = factors(np.maximum(times - since, 0), settings.half_life)
-    columns = numbers.tolist(), times.tolist(), weights.tolist(), *taken
+def _strengthen(table: ConceptTable, mentions: Mentions, before: Integers, *, settings: MemorySettings) -> None:
+    """Let each strength decay up to each mention, then add its weight.
+
+    before  (m,) ms, the largest time of the same concept before each mention, -NEVER for none
+    """
+    since = np.maximum(before, np.frombuffer(table.strength_at, np.int64)[mentions.concept])
+    factors = decay_factors(np.maximum(mentions.at - since, 0), settings.half_life)
+    columns = *(column.tolist() for column in mentions), *factors
     strength, long_term = table.strength, table.long_term
-    for number, time, weight, coarse, fine, power in zip(*columns, strict=True):
+    for number, at, weight, coarse, fine, power in zip(*columns, strict=True):
         if long_term[number]:
-            table.boost(number, weight, time, settings)
-        else:
+            table.boost(number, weight, at=at, settings=settings)
+        else:  # as `decayed` has it, written out: a call per mention costs a rebuild some time
             strength[number] = ldexp(strength[number] * coarse * fine, power) + weight
 
 
-def _see(
-    table: ConceptTable, numbers: Integers, times: Integers, before: Integers, starts: Integers, every: int
-) -> None:
+def _see(table: ConceptTable, mentions: Mentions, before: Integers, *, starts: Integers, every: int) -> None:
     """Count the consolidation windows that a mention is the first in; a late one was counted, or is too late."""
-    seen = np.maximum(before - before % every, np.frombuffer(table.last_window, np.int64)[numbers])
-    is_first = (times - times % every > seen).astype(np.int64)
-    np.frombuffer(table.seen_windows, np.int64)[numbers[starts]] += np.add.reduceat(is_first, starts)
+    seen = np.maximum(before - before % every, np.frombuffer(table.last_window, np.int64)[mentions.concept])
+    is_first = (mentions.at - mentions.at % every > seen).astype(np.int64)
+    np.frombuffer(table.seen_windows, np.int64)[mentions.concept[starts]] += np.add.reduceat(is_first, starts)
 
 
 def _raise_to(column: array[int], concepts: Integers, values: Integers) -> None:

@@ -1,18 +1,5 @@
 """The turns of one graph, as columns; a passage's number is its position, in the order folded.
 
-    ids                      turn id; `numbers` finds the position
-    at                       event time, ms
-    tokens                   length in words
-    question                 0 or 1
-    session, speaker, role   position in `sessions`, `speakers`, ROLES
-    event                    ordinal among the graph's events: where its text lies in the store
-    fingerprint              first 8 bytes of sha256(text), as int64
-    starts                   where its postings begin; they end where the next passage's begin
-    kept                     0 once archived
-    _before                  the passage before it in its session, -1 for none; derived from `session`, so not packed
-
-    archived   hash of turn id → fingerprint: an archived turn's id stays known for ever, and that is all that stays
-
     postings   (concept number, count), by passage ascending: the only copy of "which concept stands where"
 
 Texts are not here: they stay in the store, and only recalled passages are read.  An archived passage leaves `numbers`
@@ -24,61 +11,62 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from state.arrays import Counts, Integers
 from state.events.events import TurnRecorded
+from state.graph.columns import Table, column
 
-Integers = NDArray[np.int64]
 ROLES = (None, "user", "assistant", "system", "tool")
 _ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
 
 
 def fingerprint(text: str) -> int:
-    """Return what tells two texts under one turn id apart."""
+    """Hash what tells two texts under one turn id apart: the first 8 bytes of its sha256."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
 def hashed(turn: str) -> int:
-    """Return what an archived turn's id is known by: 64 bits, so that two of n ids meet once in 2^64 / n graphs."""
+    """Hash an archived turn's id into 64 bits: of n ids, two meet once in 2^64 / n graphs."""
     return int.from_bytes(hashlib.blake2b(turn.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-class PassageTable:
-    """Columns over passage numbers.  Only the graph's fold writes here."""
+class PassageTable(Table):
+    """Columns over passage numbers, and over postings.  Only the graph's fold writes here."""
+
+    at: array[int] = column("q")  # event time, ms
+    tokens: array[int] = column("i")  # length in words
+    session: array[int] = column("i")  # position in `sessions`
+    speaker: array[int] = column("i")  # position in `speakers`
+    role: array[int] = column("b")  # position in ROLES
+    question: array[int] = column("b")  # 1 where the turn asks something
+    event: array[int] = column("q", in_digest=False)  # ordinal of its event: where its text lies in the store
+    fingerprint: array[int] = column("q")  # of its text
+    starts: array[int] = column("q", per="offset")  # where its postings begin; they end where the next passage's begin
+    kept: array[int] = column("b", default=1)  # 0 once archived
+    posting_concept: array[int] = column("i", per="posting")  # concept number
+    posting_count: array[int] = column("i", per="posting")  # how often the concept stands in the text
 
     def __init__(self) -> None:
-        self.ids: list[str] = []
-        self.numbers: dict[str, int] = {}
+        super().__init__()
+        self.ids: list[str] = []  # turn ids
+        self.numbers: dict[str, int] = {}  # id → number, of those that are kept
         self.sessions: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
-        self.archived: dict[int, int] = {}
+        self.archived: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
         self._last_of_session: dict[int, int] = {}
-        self._before = array("i")
-        for name, code in _COLUMNS.items():
-            setattr(self, name, array(code))
-
-    at: array[int]
-    tokens: array[int]
-    session: array[int]
-    speaker: array[int]
-    role: array[int]
-    question: array[int]
-    event: array[int]
-    fingerprint: array[int]
-    starts: array[int]
-    kept: array[int]
-    posting_concept: array[int]
-    posting_count: array[int]
+        self._before = array("i")  # passage before it in its session, -1 for none; derived, so not packed
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def accepted(self) -> int:
-        """Return how many turns there are, archived ones among them."""
+        """Count the turns that were ever accepted, archived ones among them."""
         return len(self.numbers) + len(self.archived)
 
     def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> None:
@@ -106,29 +94,29 @@ class PassageTable:
         self._last_of_session[session] = number
 
     def knows(self, turn: str) -> int | None:
-        """Return the fingerprint of the turn of this id, None if none was ever accepted."""
+        """Find the fingerprint of the turn of this id, None if none was ever accepted."""
         number = self.numbers.get(turn)
         if number is not None:
             return self.fingerprint[number]
         return self.archived.get(hashed(turn)) if self.archived else None
 
     def concepts_of(self, number: int) -> Sequence[int]:
-        """Return the concept numbers of a passage, forgotten ones among them."""
+        """Slice the concept numbers of a passage, forgotten ones among them."""
         end = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.posting_concept)
         return self.posting_concept[self.starts[number] : end]
 
     def concepts_before(self, number: int) -> Sequence[int]:
-        """Return the concept numbers of the passage before this one in its session, () if it is the first."""
+        """Slice the concept numbers of the passage before this one in its session, () if it is the first."""
         before = self._before[number]
         return () if before < 0 else self.concepts_of(before)
 
-    def postings(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the concept numbers of the passages from `first` on, and (passages,) how many each has."""
+    def postings(self, first: int) -> tuple[Counts, Counts]:
+        """Copy the concept numbers of the passages from `first` on, (m,), and how many each has, (passages,)."""
         starts = np.append(np.array(self.starts[first:], np.int64), len(self.posting_concept))
         return np.array(self.posting_concept[starts[0] :], np.int32), np.diff(starts).astype(np.int32)
 
     def exchanges(self, first: int) -> tuple[Integers, Integers]:
-        """Return the concepts of each exchange, once: of a passage from `first` on, and of the one before it.
+        """List the concepts of each exchange, once: of a passage from `first` on, and of the one before it.
 
         returns  (m,) position of the passage, counted from `first`, ascending, (m,) concept number
         """
@@ -146,7 +134,7 @@ class PassageTable:
         return found >> 32, found & 0xFFFFFFFF
 
     def _bounds(self, passages: Integers) -> tuple[Integers, Integers]:
-        """Return where the postings of each of `passages` begin, and where they end."""
+        """Find where the postings of each of `passages` begin, and where they end."""
         starts = np.frombuffer(self.starts, np.int64)
         ends = starts[np.minimum(passages + 1, len(starts) - 1)]
         return starts[passages], np.where(passages + 1 < len(starts), ends, len(self.posting_concept))
@@ -170,55 +158,54 @@ class PassageTable:
             del self._last_of_session[session]
 
     def compacted(self, concepts: Integers) -> tuple[PassageTable, Integers]:
-        """Return the table of the kept passages, and (p,) their numbers in it, -1 for the archived ones.
+        """Copy the table without its archived passages.
 
         concepts  (n,) new number of each concept, -1 for the forgotten ones: their postings are left out
+        returns   the copy, and (p,) the number of each passage in it, -1 for the archived ones
 
         Sessions and speakers get the order of their first kept passage: what compaction leaves must not depend on when
         it was done.
         """
-        columns = {name: np.array(getattr(self, name)) for name in _COLUMNS}
-        kept = columns["kept"].astype(np.bool_)
+        kept = np.array(self.kept, np.bool_)
         of_passage = np.repeat(np.arange(len(self)), self.lengths())
-        stays = kept[of_passage] & (concepts[columns["posting_concept"]] >= 0)
-        arrays = {name: columns[name][kept] for name in columns if not name.startswith("posting") and name != "starts"}
+        concept, count = self.copies("posting").values()
+        stays = kept[of_passage] & (concepts[concept] >= 0)
+        arrays = {name: rows[kept] for name, rows in self.copies("row").items()}
         counted = np.bincount(of_passage[stays], minlength=len(self))[kept]
         arrays["starts"] = (np.cumsum(counted) - counted).astype(np.int64)
-        arrays["posting_concept"] = concepts[columns["posting_concept"][stays]].astype(np.int32)
-        arrays["posting_count"] = columns["posting_count"][stays]
+        arrays["posting_concept"] = concepts[concept[stays]].astype(np.int32)
+        arrays["posting_count"] = count[stays]
         sessions, arrays["session"] = _in_order(list(self.sessions), arrays["session"])
         speakers, arrays["speaker"] = _in_order(list(self.speakers), arrays["speaker"])
-        turns = [turn for turn, stayed in zip(self.ids, self.kept, strict=True) if stayed]
+        turns = list(compress(self.ids, self.kept))
         table = PassageTable.of({"turns": turns, "sessions": sessions, "speakers": speakers}, arrays)
         table.archived = self.archived
         return table, np.where(kept, np.cumsum(kept) - 1, -1)
 
-    def lengths(self) -> NDArray[np.int64]:
-        """Return (p,) the number of postings of each passage."""
+    def lengths(self) -> Integers:
+        """Count the postings of each passage, (p,)."""
         return np.diff(np.array(self.starts), append=len(self.posting_concept))
 
     def values(self) -> dict[str, Any]:
-        """Return the columns that are text."""
+        """Give what is text as JSON-able values."""
         return {"turns": self.ids, "sessions": list(self.sessions), "speakers": list(self.speakers)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return copies of the columns that are numbers, but for `event`, which is no content (Graph.digest)."""
-        columns = {name: np.array(getattr(self, name)) for name in _COLUMNS if name != "event"}
+        """Copy what a digest covers into arrays by name; archived turns by their hash, ascending."""
         known = sorted(self.archived.items())
-        columns["archived"] = np.array([turn for turn, _ in known], np.int64)
-        columns["archived_fingerprint"] = np.array([text for _, text in known], np.int64)
-        return columns
+        archived = np.array([turn for turn, _ in known], np.int64)
+        texts = np.array([text for _, text in known], np.int64)
+        return {**super().arrays(), "archived": archived, "archived_fingerprint": texts}
 
     @classmethod
     def of(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> PassageTable:
-        """Return the table that `values` and `arrays` described."""
+        """Build the table that `values` and `arrays` described."""
         table = cls()
         table.ids = values["turns"]
         table.numbers = {turn: number for number, turn in enumerate(table.ids)}
         table.sessions = {session: number for number, session in enumerate(values["sessions"])}
         table.speakers = {speaker: number for number, speaker in enumerate(values["speakers"])}
-        for name in _COLUMNS:
-            getattr(table, name).frombytes(arrays[name].tobytes())
+        table.read(arrays)
         for number in range(len(table)):
             table._follow(number)
         if "archived" in arrays:
@@ -228,23 +215,7 @@ class PassageTable:
 
 
 def _in_order(names: list[str], numbers: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
-    """Return the names that `numbers` point at, in the order in which they first do, and the numbers so changed."""
+    """Order the names by when `numbers` first point at them; change the numbers so."""
     order = {old: new for new, old in enumerate(dict.fromkeys(numbers.tolist()))}
     renumbered = np.array([order[old] for old in numbers.tolist()], numbers.dtype)
     return [names[old] for old in order], renumbered
-
-
-_COLUMNS = {
-    "at": "q",
-    "tokens": "i",
-    "session": "i",
-    "speaker": "i",
-    "role": "b",
-    "question": "b",
-    "event": "q",
-    "fingerprint": "q",
-    "starts": "q",
-    "kept": "b",
-    "posting_concept": "i",
-    "posting_count": "i",
-}

@@ -1,9 +1,10 @@
-"""The topics of one graph: concepts that belong together, under an identity that outlives single windows.
+"""The themes of one graph: concepts that belong together, under an identity that outlives single windows.
 
-    topic   id ("topic-7", given in order of birth) → label, members (concept numbers, strongest first), born (ms)
+    theme   id ("topic-7", given in order of birth) → label, members (concept numbers, strongest first), born (ms)
 
-Source: SEEDS E3, E5: a topic has no passages of its own; concepts belong to it, and a concept belongs to one at most.
-What the topics are is decided by processors/lifecycle/consolidation.py and recorded; here it is only kept.
+The log and snapshots call them topics.  Source: SEEDS E3, E5: a theme has no passages of its own; concepts belong to
+it, and a concept belongs to one at most.  What the themes are is decided by processors/lifecycle/consolidation.py and
+recorded; here it is only kept.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from state.events.events import TopicChange
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """One topic as of the last consolidation, without members that were forgotten since."""
+class Theme:
+    """One theme as of the last consolidation, without members that were forgotten since."""
 
     id: str
     label: str
@@ -26,38 +27,38 @@ class Topic:
 
 
 class ThemeTable:
-    """Topics by id, in order of birth.  Only the graph's fold writes here."""
+    """Themes by id, in order of birth.  Only the graph's fold writes here."""
 
     def __init__(self) -> None:
-        self.topics: dict[str, Topic] = {}
-        self.born = 0  # topics ever: the number in the next one's id
+        self.themes: dict[str, Theme] = {}
+        self.born = 0  # themes ever: the number in the next one's id
 
     def apply(self, change: TopicChange, members: Iterable[int], at: int) -> None:
-        """Fold what became of one topic."""
+        """Fold what became of one theme at `at` (ms)."""
         if change.change == "died":
-            self.topics.pop(change.id, None)
+            self.themes.pop(change.id, None)
             return
-        known = self.topics.get(change.id)
+        known = self.themes.get(change.id)
         self.born += known is None
         born = known.born if known else at
-        self.topics[change.id] = Topic(change.id, change.label, tuple(members), born)
+        self.themes[change.id] = Theme(change.id, change.label, tuple(members), born)
 
     def renumber(self, numbers: Sequence[int]) -> None:
         """Give concept i the number numbers[i], and let those of -1 go."""
-        for name, topic in self.topics.items():
-            members = tuple(numbers[member] for member in topic.members if numbers[member] >= 0)
-            self.topics[name] = Topic(name, topic.label, members, topic.born)
+        for name, theme in self.themes.items():
+            members = tuple(numbers[member] for member in theme.members if numbers[member] >= 0)
+            self.themes[name] = Theme(name, theme.label, members, theme.born)
 
     def values(self) -> dict[str, Any]:
-        """Return the table as plain values."""
-        listed = [[topic.id, topic.label, list(topic.members), topic.born] for topic in self.topics.values()]
+        """Give the table as JSON-able values."""
+        listed = [[theme.id, theme.label, list(theme.members), theme.born] for theme in self.themes.values()]
         return {"born": self.born, "topics": listed}
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> ThemeTable:
-        """Return the table that `values` described."""
+        """Build the table that `values` described."""
         table = cls()
         table.born = values["born"]
         for name, label, members, born in values["topics"]:
-            table.topics[name] = Topic(name, label, tuple(members), born)
+            table.themes[name] = Theme(name, label, tuple(members), born)
         return table

@@ -11,53 +11,37 @@ is in no exchange.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from state.events.memory_settings import MemorySettings
 from state.graph import mentions
-from state.graph.concept_table import ConceptTable
-from state.graph.cooccurrence import PairCounts
-from state.graph.passage_table import PassageTable
-from state.graph.view import Window
+from state.graph.mentions import Mentions
+from state.graph.tables import GraphTables
 
 FEW = 8  # turns that are sooner counted one by one: a worker that is asked after every turn has no more
 
 
-def count(
-    passages: PassageTable,
-    first: int,
-    weights: Sequence[float],
-    concepts: ConceptTable,
-    pairs: Mapping[Window, PairCounts],
-    settings: MemorySettings,
-) -> None:
-    """Count the passages from `first` on, of which there is one at least, in `concepts` and `pairs`.
+def count(tables: GraphTables, first: int, weights: Sequence[float]) -> None:
+    """Count the passages from `first` on, of which there is one at least, in concepts and pairs.
 
-    weights   (m,) of their postings
-    settings  those that held when they were said
+    weights  (m,) of their postings
 
-    Nothing may have been forgotten since they were said: what stood together is told from what is here.
+    The settings must be those that held when they were said, and nothing may have been forgotten since: what stood
+    together is told from what is here.
     """
-    concepts.grow()
-    counting = _count_one_by_one if len(passages) - first < FEW else _count_at_once
-    counting(passages, first, weights, concepts, pairs, settings)
+    tables.concepts.grow()
+    counting = _count_one_by_one if len(tables.passages) - first < FEW else _count_at_once
+    counting(tables, first, weights)
 
 
-def _count_one_by_one(
-    passages: PassageTable,
-    first: int,
-    weights: Sequence[float],
-    concepts: ConceptTable,
-    pairs: Mapping[Window, PairCounts],
-    settings: MemorySettings,
-) -> None:
+def _count_one_by_one(tables: GraphTables, first: int, weights: Sequence[float]) -> None:
+    passages, concepts, pairs = tables.passages, tables.concepts, tables.pairs
     left = iter(weights)
     for passage in range(first, len(passages)):
         numbers, at = passages.concepts_of(passage), passages.at[passage]
         for number in numbers:
-            concepts.mention(number, at, next(left), settings)
+            concepts.mention(number, next(left), at=at, settings=tables.settings)
         previous = (number for number in passages.concepts_before(passage) if concepts.alive[number])
         exchange = list({*previous, *numbers})
         for number in exchange:
@@ -66,17 +50,11 @@ def _count_one_by_one(
         pairs["exchange"].add(exchange)
 
 
-def _count_at_once(
-    passages: PassageTable,
-    first: int,
-    weights: Sequence[float],
-    concepts: ConceptTable,
-    pairs: Mapping[Window, PairCounts],
-    settings: MemorySettings,
-) -> None:
+def _count_at_once(tables: GraphTables, first: int, weights: Sequence[float]) -> None:
+    passages, concepts, pairs = tables.passages, tables.concepts, tables.pairs
     numbers, sizes = passages.postings(first)
     times = np.repeat(np.array(passages.at[first:]), sizes)
-    mentions.fold(concepts, numbers.astype(np.int64), times, np.array(weights), settings)
+    mentions.fold(concepts, Mentions(numbers.astype(np.int64), times, np.array(weights)), tables.settings)
     pairs["turn"].add_all(numbers, sizes)
     turns, exchanged = passages.exchanges(first)
     alive = np.frombuffer(concepts.alive, np.bool_)[exchanged]

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from state.arrays import Floats, Integers, Mask
 from state.events.memory_settings import MemorySettings
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
-from state.graph.embedding_table import Embeddings, EmbeddingTable, Model
-from state.graph.passage_table import ROLES, PassageTable
-from state.graph.theme_table import ThemeTable, Topic
-
-Window = Literal["turn", "exchange", "recall"]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from state.graph.embedding_table import Embeddings, Model
+from state.graph.passage_table import ROLES
+from state.graph.tables import GraphTables, Window
+from state.graph.theme_table import Theme
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class WindowCounts:
 
     @cached_property
     def fan(self) -> Integers:
-        """Return (n,) the number of distinct concepts that each ever shared a window with; counted when asked for."""
+        """Count the distinct concepts that each ever shared a window with, (n,); when first asked for."""
         return self.pairs.fan(len(self.concept))[: len(self.concept)]
 
 
@@ -94,7 +92,7 @@ class GraphView:
         strength          (n,) base activation, as of `strength_at` (n,) ms: see state/graph/decay.py
         created, accessed, first_recall (n,) ms; first_recall is 0 for a concept that was never recalled
         settings          how the graph fades: what `strength` is worth now
-        topics            the graph's topics, in order of birth
+        themes            the graph's themes, in order of birth
         posting_concept, posting_passage, posting_count  (m,) the concepts of each passage, by passage ascending
         passage_id        (p,) turn ids
         passage_at        (p,) event time, ms
@@ -106,13 +104,13 @@ class GraphView:
         embeddings        vectors of passages by the model that made them; none unless a model is set
     """
 
-    name: str
+    graph_id: str
     clock: int
     settings: MemorySettings
     ids: Sequence[str]
     labels: Sequence[str]
     numbers: Mapping[str, int]
-    is_mark: NDArray[np.bool_]
+    is_mark: Mask
     passages_with: Integers
     strength: Floats
     strength_at: Integers
@@ -120,7 +118,7 @@ class GraphView:
     accessed: Integers
     first_recall: Integers
     windows: Mapping[Window, WindowCounts]
-    topics: tuple[Topic, ...]
+    themes: tuple[Theme, ...]
     posting_concept: Integers
     posting_passage: Integers
     posting_count: Integers
@@ -129,7 +127,7 @@ class GraphView:
     passage_tokens: Integers
     passage_session: Integers
     passage_speaker: Integers
-    passage_question: NDArray[np.bool_]
+    passage_question: Mask
     role: NDArray[np.int8]
     sessions: Sequence[str]
     speakers: Sequence[str]
@@ -137,12 +135,12 @@ class GraphView:
 
     @property
     def passage_role(self) -> list[str | None]:
-        """Return (p,) the role of each passage, None where the turn gave none."""
+        """Name the role of each passage, (p,), None where the turn gave none."""
         return [ROLES[role] for role in self.role.tolist()]
 
     @cached_property
     def session_order(self) -> SessionOrder:
-        """Return the order that flow between turns needs; made when first asked for, once for every view."""
+        """Lay out the passages as flow between turns needs them; when first asked for, once for every view."""
         order = np.argsort(self.passage_session, kind="stable")
         session = self.passage_session[order]
         places, sessions = np.arange(len(order)), len(self.sessions)
@@ -159,44 +157,34 @@ class GraphView:
 
     @cached_property
     def posting_start(self) -> Integers:
-        """Return (p,) where the postings of each passage begin."""
+        """Find where the postings of each passage begin, (p,)."""
         return np.searchsorted(self.posting_passage, np.arange(len(self.passage_at)))
 
     @cached_property
     def words(self) -> str:
-        """Return the ids of the concepts that are words, a line each: what holds a piece of text is found at once."""
+        """Join the ids of the concepts that are words, a line each: what holds a piece of text is found at once."""
         named = zip(self.ids, self.is_mark.tolist(), strict=False)  # ids may have grown since
         return "\n".join(["", *(name for name, is_mark in named if not is_mark), ""])
 
     def number(self, name: str) -> int | None:
-        """Return the number of a concept id, None if this view does not know it."""
+        """Find the number of a concept id, None if this view does not know it."""
         number = self.numbers.get(name)
         return number if number is not None and number < len(self.is_mark) else None
 
 
-def view_of(
-    name: str,
-    clock: int,
-    settings: MemorySettings,
-    recalled: int,
-    concepts: ConceptTable,
-    passages: PassageTable,
-    pairs: Mapping[Window, PairCounts],
-    topics: ThemeTable,
-    embeddings: EmbeddingTable,
-) -> GraphView:
-    """Return what recall may see of a compacted graph's tables; `recalled`: reinforcing queries so far."""
+def view_of(tables: GraphTables) -> GraphView:
+    """Show what recall may see of a compacted graph."""
+    concepts, passages = tables.concepts, tables.passages
     posting_concept = np.array(passages.posting_concept, np.int64)
-    turns = len(passages) + len(passages.archived)
     windows: dict[Window, tuple[int, Sequence[int]]] = {
-        "turn": (turns, concepts.in_turns),
-        "exchange": (turns, concepts.in_exchanges),
-        "recall": (recalled, concepts.recalls),
+        "turn": (tables.turns, concepts.in_turns),
+        "exchange": (tables.turns, concepts.in_exchanges),
+        "recall": (tables.recalled, concepts.recalls),
     }
     return GraphView(
-        name=name,
-        clock=clock,
-        settings=settings,
+        graph_id=tables.graph_id,
+        clock=tables.clock,
+        settings=tables.settings,
         ids=concepts.ids,
         labels=Labels(concepts),
         numbers=concepts.numbers,
@@ -208,9 +196,10 @@ def view_of(
         accessed=np.array(concepts.accessed),
         first_recall=np.array(concepts.first_recall),
         windows={
-            window: WindowCounts(total, np.array(counts), pairs[window]) for window, (total, counts) in windows.items()
+            window: WindowCounts(total, np.array(counts), tables.pairs[window])
+            for window, (total, counts) in windows.items()
         },
-        topics=tuple(topics.topics.values()),
+        themes=tuple(tables.themes.themes.values()),
         posting_concept=posting_concept,
         posting_passage=np.repeat(np.arange(len(passages)), passages.lengths()),
         posting_count=np.array(passages.posting_count, np.int64),
@@ -223,5 +212,5 @@ def view_of(
         role=np.array(passages.role, np.int8),
         sessions=list(passages.sessions),
         speakers=list(passages.speakers),
-        embeddings=embeddings.embeddings(),
+        embeddings=tables.embeddings.embeddings(),
     )

@@ -20,79 +20,91 @@ from math import inf
 
 from state.graph.codec import turns_of
 from state.graph.graph import Graph
-from state.store import store as layout
+from state.store import keys
+from state.store.keys import StoredGraph
 from state.store.store import Batch, Store
 
 
-class GraphRows:
-    """The rows of the graphs of one store, with the changes that wait in `batch`."""
+class GraphPages:
+    """The rows and snapshots of the graphs of one store, with the changes that wait in `batch`."""
 
     def __init__(self, store: Store) -> None:
         self.batch: Batch = {}
         self._store = store
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the value of `key`.  Raises StoreCorruptError."""
+        """Read the value of `key`, None without one.  Raises StoreCorruptError."""
         return self.batch[key] if key in self.batch else self._store.get(key)
 
-    def is_there(self, graph: str) -> bool:
-        """Return whether anything is kept of a graph."""
-        keys = layout.count_key(graph), layout.snapshot_key(graph), layout.event_key(graph, 0)
-        return any(self.get(key) is not None for key in keys)
+    def holds(self, graph_id: str) -> bool:
+        """Say whether anything is kept of a graph."""
+        found = keys.count_key(graph_id), keys.snapshot_key(graph_id), keys.event_key(graph_id, 0)
+        return any(self.get(key) is not None for key in found)
 
-    def values(self, graph: str, first: int) -> list[bytes]:
-        """Return the values of the graph's events from ordinal `first` on.  Raises StoreCorruptError."""
-        values = [value for _, value in self._store.scan(layout.event_prefix(graph), layout.event_key(graph, first))]
-        while (value := self.batch.get(layout.event_key(graph, first + len(values)))) is not None:
+    def count(self, graph_id: str) -> int:
+        """Read how many events the graph had at the last flush."""
+        stored = self.get(keys.count_key(graph_id))
+        return keys.of_u64(stored) if stored else 0
+
+    def values(self, graph_id: str, first: int) -> list[bytes]:
+        """Read the record values of the graph's events from ordinal `first` on.  Raises StoreCorruptError."""
+        rows = self._store.scan(keys.event_prefix(graph_id), keys.event_key(graph_id, first))
+        values = [value for _, value in rows]
+        while (value := self.batch.get(keys.event_key(graph_id, first + len(values)))) is not None:
             values.append(value)
         return values
 
-    def newest(self, graph: str, at_most: float = inf) -> Graph:
-        """Return the graph of the newest snapshot that this version can read, one without events if there is none.
+    def newest(self, graph_id: str, at_most: float = inf) -> Graph:
+        """Unpack the newest snapshot that this version can read; make a graph without events if there is none.
 
         at_most  how many events it may hold
         """
-        for key in (layout.snapshot_key(graph), layout.mark_key(graph), layout.base_key(graph)):
-            stored = self.get(key)
-            if stored and layout.of_number(stored) <= at_most:
+        for key in (keys.snapshot_key(graph_id), keys.mark_key(graph_id), keys.base_key(graph_id)):
+            stored = self._snapshot(key)
+            if stored and stored.events <= at_most:
                 with contextlib.suppress(ValueError):
-                    return Graph.unpack(stored[8:])
-        return Graph(graph)
+                    return Graph.unpack(stored.packed)
+        return Graph(graph_id)
 
-    def drop_after(self, graph: str, ordinal: int) -> None:
+    def drop_after(self, graph_id: str, ordinal: int) -> None:
         """Drop the snapshots that hold the event of this ordinal: it is being taken back.  `b` never does."""
-        for key in (layout.snapshot_key(graph), layout.mark_key(graph)):
-            stored = self.get(key)
-            if stored and layout.of_number(stored) > ordinal:
+        for key in (keys.snapshot_key(graph_id), keys.mark_key(graph_id)):
+            stored = self._snapshot(key)
+            if stored and stored.events > ordinal:
                 self.batch[key] = None
 
     def keep(self, graph: Graph) -> None:
         """Put a snapshot of the graph into the batch, and delete what nobody will read again."""
-        self._move_on(graph)
-        self.batch[layout.snapshot_key(graph.name)] = layout.number(graph.events) + graph.pack()
+        self._move_mark(graph)
+        self.batch[keys.snapshot_key(graph.graph_id)] = StoredGraph(graph.events, graph.pack()).value()
 
-    def _move_on(self, graph: Graph) -> None:
-        before, key = self._readable(layout.snapshot_key(graph.name)), layout.mark_key(graph.name)
+    def _move_mark(self, graph: Graph) -> None:
+        """Let the mark be the base once nothing in it can be taken back, and the snapshot before this one the mark."""
+        before, key = self._readable(keys.snapshot_key(graph.graph_id)), keys.mark_key(graph.graph_id)
         mark = self._readable(key) or before
-        if mark is not None and layout.of_number(mark) <= graph.undoable_from:
-            self._move_base(graph.name, mark)
-            mark = before if before and layout.of_number(before) > layout.of_number(mark) else None
-        if mark != self.get(key):
-            self.batch[key] = mark
+        if mark is not None and mark.events <= graph.undoable_from:
+            self._move_base(graph.graph_id, mark)
+            mark = before if before and before.events > mark.events else None
+        if mark != self._snapshot(key):
+            self.batch[key] = mark.value() if mark else None
 
-    def _readable(self, key: bytes) -> bytes | None:
-        """Return a snapshot, None for one that this version cannot read: nothing may rest on it."""
+    def _snapshot(self, key: bytes) -> StoredGraph | None:
         stored = self.get(key)
+        return StoredGraph.of(stored) if stored else None
+
+    def _readable(self, key: bytes) -> StoredGraph | None:
+        """Read a snapshot, None for one that this version cannot read: nothing may rest on it."""
+        stored = self._snapshot(key)
         if stored:
             with contextlib.suppress(ValueError):
-                turns_of(stored[8:])
+                turns_of(stored.packed)
                 return stored
         return None
 
-    def _move_base(self, graph: str, base: bytes) -> None:
-        key = layout.base_key(graph)
-        before, kept = self.get(key), turns_of(base[8:])
-        start, texts = (layout.of_number(before), turns_of(before[8:])) if before else (0, set[int]())
-        gone = texts.union(range(start, layout.of_number(base))) - kept
-        self.batch.update((layout.event_key(graph, ordinal), None) for ordinal in gone)
-        self.batch[key] = base
+    def _move_base(self, graph_id: str, base: StoredGraph) -> None:
+        key = keys.base_key(graph_id)
+        before, kept = self._snapshot(key), turns_of(base.packed)
+        start, texts = (before.events, turns_of(before.packed)) if before else (0, set[int]())
+        gone = texts.union(range(start, base.events)) - kept
+        self.batch.update((keys.event_key(graph_id, ordinal), None) for ordinal in gone)
+        self.batch[key] = base.value()

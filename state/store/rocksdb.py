@@ -1,4 +1,4 @@
-"""A partition's store in RocksDB: one database, one column family, keys as in state/store/store.py.
+"""A partition's store in RocksDB: one database, one column family, keys as in state/store/keys.py.
 
 A store that is opened read-only shows the moment of its opening, takes no lock and writes nothing: it may be one that a
 live worker writes to, which RocksDB allows as long as all its files are open (they are: `max_open_files` is -1).
@@ -9,7 +9,8 @@ in bulk goes without that log: until it is closed, the death of the process may 
 Traps handled here: scans end silently at a damaged block (status is checked), a batch serves once, a live iterator
 keeps the lock after `close` (scans are drained before they are handed out), errors are bare `Exception`s.
 
-A store names its layout: written with the first head, in the same batch, and looked at before anything else is read.
+A store names its layout: written with the first position, in the same batch, and looked at before anything else is
+read.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from rocksdict import (
 
 from emgas.errors import DataDirectoryInUseError
 from state.errors import StoreCorruptError, WrongLayoutError
-from state.store.store import HEAD, LAYOUT, LAYOUT_KEY, UNNAMED, Batch, number
+from state.store.keys import LAYOUT, LAYOUT_KEY, POSITION, u64
+from state.store.store import Batch
 
 _WRITE_BUFFER_BYTES = 16 << 20  # per partition; a worker may own many
 _BULK_BUFFER_BYTES = 64 << 20  # a rebuild has few of them open, and is spared compactions
@@ -46,10 +48,10 @@ _DAMAGED = re.compile(r"Corruption: |IO error: No such file or directory: While 
 class RocksStore:
     """An open database in the directory `path` (made if missing).
 
-    Raises DataDirectoryInUseError, StoreCorruptError; WrongLayoutError for one whose keys another version laid out otherwise.
+    read_only  of a database that exists; else StoreCorruptError is raised
+    bulk       it is being filled by a rebuild, which would begin where the store stands if it died
 
-    `read_only`: of a database that exists; else StoreCorruptError is raised.
-    `bulk`: it is being filled by a rebuild, which would begin where the store stands if it died.
+    Raises DataDirectoryInUseError, StoreCorruptError, and WrongLayoutError if another version laid out its keys.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False, bulk: bool = False) -> None:
@@ -72,15 +74,20 @@ class RocksStore:
             raise
 
     def _check_layout(self) -> bool:
-        """Return whether the store names its layout.  Raises WrongLayoutError when that is not ours."""
+        """Look whether the store names its layout, as one does that anything was folded into.
+
+        Raises WrongLayoutError when that is not ours.
+        """
         named = self.get(LAYOUT_KEY)
-        found = UNNAMED if named is None else int.from_bytes(named, "big")
-        if found != LAYOUT and (named is not None or self.get(HEAD) is not None):
-            raise WrongLayoutError(
-                f"the store {self._path} has layout {found}, this version of EMGAS reads {LAYOUT}: run the one that "
-                "wrote it, or remove that directory and start again: it is folded anew from the log."
-            )
-        return named is not None
+        if named is not None and int.from_bytes(named, "big") == LAYOUT:
+            return True
+        if named is None and self.get(POSITION) is None:
+            return False
+        found = "no layout" if named is None else f"layout {int.from_bytes(named, 'big')}"
+        raise WrongLayoutError(
+            f"the store {self._path} has {found}, this version of EMGAS reads {LAYOUT}: run the one that "
+            "wrote it, or remove that directory and start again: it is folded anew from the log."
+        )
 
     def get(self, key: bytes) -> bytes | None:
         with self._explained():
@@ -110,11 +117,11 @@ class RocksStore:
                 rows.delete(key)
             else:
                 rows.put(key, value)
-        if HEAD in batch and not self._names_layout:
-            rows.put(LAYOUT_KEY, number(LAYOUT))
+        if POSITION in batch and not self._names_layout:
+            rows.put(LAYOUT_KEY, u64(LAYOUT))
         with self._explained():
             self._database.write(rows)
-        self._names_layout |= HEAD in batch
+        self._names_layout |= POSITION in batch
 
     def count(self) -> int:
         found = 0
@@ -131,7 +138,10 @@ class RocksStore:
         return found
 
     def checkpoint(self, path: Path) -> None:
-        """Make the new directory `path` a store of what is held now, by hard links where the file system has them."""
+        """Make the new directory `path` a store of what is held now; later writes do not reach it.
+
+        By hard links where the file system has them.  Raises if there is something at `path`.
+        """
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._explained():
             Checkpoint(self._database).create_checkpoint(str(path))
@@ -165,7 +175,10 @@ class RocksStore:
 
 
 def check_free(path: Path) -> None:
-    """Raise DataDirectoryInUseError when another process has the store at `path` open; it may be damaged, or not there."""
+    """Raise DataDirectoryInUseError when another process has the store at `path` open.
+
+    The store may be damaged, or not there.
+    """
     if not (path / "LOCK").exists():
         return
     with (path / "LOCK").open("r+b") as lock:

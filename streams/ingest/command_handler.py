@@ -226,16 +226,16 @@ class CommandHandler:
     def _why_not_undo(self, graph: Graph, first: int, last: int) -> str | None:
         """Say why these events cannot be taken back, None if they can."""
         if first >= graph.events:
-            return f"graph {graph.name!r} has {graph.events} events, counted from 0: it has no event {first}"
+            return f"graph {graph.graph_id!r} has {graph.events} events, counted from 0: it has no event {first}"
         if first > last:
             return f"the last event to undo, {last}, lies before the first, {first}"
         if first < graph.undoable_from:
             return (
-                f"graph {graph.name!r} can undo its last {graph.events - graph.undoable_from} events; to go further "
+                f"graph {graph.graph_id!r} can undo its last {graph.events - graph.undoable_from} events; to go further "
                 "back, make a branch: emgas replay branch"
             )
         if self._state.counting(graph, first, last) == 0:
-            return f"events {first} to {last} of graph {graph.name!r} are taken back already: nothing left to undo"
+            return f"events {first} to {last} of graph {graph.graph_id!r} are taken back already: nothing left to undo"
         return None
 
     def _concept_ids(self, graph: Graph, text: str) -> list[str]:

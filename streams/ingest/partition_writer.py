@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from emgas.wire import ProducerRecord
 from replay.log import LogReader
-from state.events.events import AnyEvent, Claim, DataEvent, GraphData, encode
+from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
 from streams.errors import AppendFailedError, FencedError
@@ -92,15 +92,15 @@ class PartitionWriter:
         """Stamp `events`, append and fold them, in order.  Raises FencedError, AppendFailedError, HaltedError."""
         async with self._turn_to_append:
             self._check_owned()
-            stamped, records = _stamped(self.state.head, events)
+            stamped, records = _stamped(self.state.position, events)
             offsets = await self._append(records)
             placed = zip(offsets, stamped, records, strict=True)
             return [AppendedEvent(offset, event, value) for offset, event, (_, value) in placed]
 
     def _check_owned(self) -> None:
-        if self.state.head.epoch != self._epoch:
+        if self.state.position.epoch != self._epoch:
             raise FencedError(
-                f"partition {self.partition} was claimed by another worker at offset {self.state.head.epoch}"
+                f"partition {self.partition} was claimed by another worker at offset {self.state.position.epoch}"
             )
 
     async def _append(self, records: Sequence[KeyValue]) -> list[int]:
@@ -118,7 +118,7 @@ class PartitionWriter:
 
     async def _fold_own(self, offset: int, value: bytes) -> None:
         await self._catch_up(offset)
-        acceptance = self.state.fold(offset, value).verdict
+        acceptance = self.state.fold(offset, value).acceptance
         if acceptance is not Acceptance.ACCEPTED:
             raise FencedError(
                 f"partition {self.partition}: our event at offset {offset} was not accepted ({acceptance.value})"
@@ -126,12 +126,12 @@ class PartitionWriter:
 
     async def _catch_up(self, end: int) -> None:
         """Fold what others appended before `end`."""
-        start = self.state.head.watermark + 1
+        start = self.state.position.watermark + 1
         if start < end:
             await self._check_shown(end)
             async for batch in self._log.read(self.partition, start, end):
                 for record in batch:
-                    if record.offset > self.state.head.watermark:  # recovery may fold meanwhile what it has in hand
+                    if record.offset > self.state.position.watermark:  # recovery may fold meanwhile what it has in hand
                         self.state.fold(record.offset, record.value)
 
     async def _check_shown(self, end: int) -> None:
@@ -152,7 +152,7 @@ class PartitionWriter:
     async def until_source(self, offset: int) -> None:
         """Wait until the turn at `offset` of `turns` is folded."""
         async with self._folded:
-            await self._folded.wait_for(lambda: self.state.head.source >= offset)
+            await self._folded.wait_for(lambda: self.state.position.source >= offset)
 
 
 def _stamped(position: LogPosition, events: Sequence[DataEvent]) -> tuple[list[DataEvent], list[KeyValue]]:
@@ -167,4 +167,4 @@ def _stamped(position: LogPosition, events: Sequence[DataEvent]) -> tuple[list[D
 
 
 def _record(event: AnyEvent) -> KeyValue:
-    return event.graph.encode() if isinstance(event, GraphData) else None, encode(event)
+    return event.graph.encode() if isinstance(event, GraphEvent) else None, encode(event)

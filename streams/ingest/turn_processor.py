@@ -173,7 +173,7 @@ class TurnProcessor:
     async def _fresh(self, deliveries: list[Delivery]) -> list[Delivery]:
         """Pick those that are not yet accounted for; make sure that nothing was left out before them."""
         fresh = []
-        source = self._writer.state.head.source
+        source = self._writer.state.position.source
         for delivery in deliveries:
             offset = delivery.arrival.offset
             if offset > source + 1:
@@ -209,7 +209,7 @@ class TurnProcessor:
         sender, arrival = self._context.sender, decision.arrival
         address = sender.address(arrival)
         if address is not None:
-            watermark = self._writer.state.head.watermark
+            watermark = self._writer.state.position.watermark
             position = Position(partition=self._writer.partition, watermark=watermark, source=arrival.offset)
             outcome = Outcome(status=decision.status, turn=decision.turn, reason=decision.reason, position=position)
             await sender.answer(address, "outcome", outcome)

@@ -29,7 +29,7 @@ class WindowTimer:
         self._writer = writer
         self._state = writer.state
         self.feed = feed
-        self._unseen = iter(writer.state.names())
+        self._unseen = iter(writer.state.graph_ids())
         self._alarms: dict[str, int] = {}  # id of a live graph → stream time (ms) before which no window of it ends
 
     async def append(self, events: Sequence[DataEvent]) -> None:
@@ -50,7 +50,7 @@ class WindowTimer:
         """Close the windows of `graph`, as long as it is the one in memory: else give the one to go on with."""
         for event in due_events(graph, now):
             await self.append([event])
-            current = self._state.graph(graph.name)
+            current = self._state.graph(graph.graph_id)
             if current is not graph:  # let go of while we waited for acks: what was folded since is in another object
                 return current
         return None
@@ -78,4 +78,4 @@ class WindowTimer:
 
     async def catch_up(self) -> None:
         """Send the changes that an owner before may not have sent, and all of ours until then."""
-        await self.feed.catch_up(lambda: self._state.head.watermark)
+        await self.feed.catch_up(lambda: self._state.position.watermark)

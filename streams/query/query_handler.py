@@ -199,13 +199,13 @@ class QueryHandler:
 
     async def _wait_for(self, after: int | None, writer: PartitionWriter, asked: _Asked) -> None:
         """Wait until the turn at offset `after` is folded."""
-        if after is None or writer.state.head.source >= after:
+        if after is None or writer.state.position.source >= after:
             return
         try:
             async with self._in_time(asked):
                 await writer.until_source(after)
         except TimeoutError:
-            source = writer.state.head.source
+            source = writer.state.position.source
             raise RefusedError("not-yet", f"turn {after} is not folded yet, the state is at {source}") from None
 
     def _in_time(self, asked: _Asked) -> asyncio.Timeout:
@@ -232,7 +232,7 @@ class QueryHandler:
 
     async def _past(self, graph_id: str, at: int, *, writer: PartitionWriter, asked: _Asked) -> AsOf | None:
         """Rebuild a graph as it was at `at` (ms), of all that is folded by now; None if nothing had been said."""
-        live, watermark = writer.state.graph(graph_id), writer.state.head.watermark
+        live, watermark = writer.state.graph(graph_id), writer.state.position.watermark
         if live is None:
             return None
         cache, where = self._context.as_of_cache, {"partition": asked.partition, "end": watermark + 1}

@@ -9,7 +9,7 @@ from emgas import limits
 from emgas.messages.fields import Position
 from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.queries import Description, Theme
-from state.graph.theme_table import Topic
+from state.graph import theme_table
 from state.partition import Partition
 from streams.ingest.partition_writer import PartitionWriter
 
@@ -18,29 +18,29 @@ NAMED_BY = 3  # concepts that a theme is named by
 
 def position_of(writer: PartitionWriter) -> Position:
     """Tell how far the partition of a writer is."""
-    head = writer.state.head
+    head = writer.state.position
     return Position(partition=writer.partition, watermark=head.watermark, source=head.source)
 
 
 def inspection(writer: PartitionWriter, request: Inspect) -> Inspection:
     """Count what a partition holds; of a page of graphs, only what those hold.  They are loaded one by one."""
     after, state = request.graphs_after, writer.state
-    page = None if after is None else [name for name in state.names() if name > after][: limits.INSPECTED_GRAPHS]
+    page = None if after is None else [name for name in state.graph_ids() if name > after][: limits.INSPECTED_GRAPHS]
     held: Counter[str] = Counter()
     digests: dict[str, str] = {}
     for graph in state.graphs() if page is None else filter(None, map(state.graph, page)):
         graph.compact()  # pairs of what was forgotten are no pairs
         held["concepts"] += len(graph.concepts)
         held["pairs"] += len(graph.pairs["exchange"])
-        held["topics"] += len(graph.topics.topics)
+        held["topics"] += len(graph.themes.themes)
         held["forgotten"] += graph.forgotten + len(graph.passages.archived)
         if page is not None:
-            digests[graph.name] = graph.digest()
+            digests[graph.graph_id] = graph.digest()
     return Inspection(
         position=position_of(writer),
         digest=state.digest() if request.digest else None,
-        graphs=state.head.graphs,
-        turns=state.head.turns,
+        graphs=state.position.graphs,
+        turns=state.position.turns,
         concepts=held["concepts"],
         pairs=held["pairs"],
         topics=held["topics"],
@@ -65,12 +65,12 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         archived=len(graph.passages.archived),
         concepts=len(graph.concepts),
         long_term=long_term,
-        themes=[_theme(topic, view.labels) for topic in view.topics],
+        themes=[_theme(topic, view.labels) for topic in view.themes],
         position=position,
     )
 
 
-def _theme(topic: Topic, labels: Sequence[str]) -> Theme:
+def _theme(topic: theme_table.Theme, labels: Sequence[str]) -> Theme:
     concepts = [labels[number] for number in topic.members]
     # The recorded label may name a concept that was forgotten since: what is shown names the living only.
     return Theme(id=topic.id, label=", ".join(concepts[:NAMED_BY]), concepts=concepts, born=topic.born)

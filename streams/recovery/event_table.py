@@ -64,7 +64,7 @@ class Partitions:
         touched = set()
         for partition, offset, value in records:
             state = self.open.get(partition)
-            if state is not None and self._is_next(partition, state.head.watermark, offset):
+            if state is not None and self._is_next(partition, state.position.watermark, offset):
                 state.fold(offset, value)
                 touched.add(partition)
         for partition in touched:
@@ -89,11 +89,11 @@ class Partitions:
             await self._check(partition)
 
     async def _check(self, partition: int) -> None:
-        head = self.open[partition].head
+        head = self.open[partition].position
         start, end = await self._reader.bounds(partition)
         if head.watermark >= end or not await folded_from(self._reader, partition, head):
             self._start_anew(partition, end)
-            head = self.open[partition].head
+            head = self.open[partition].position
         if start > head.watermark + 1:
             raise LogRewrittenError(
                 f"the log of partition {partition} begins at offset {start}, but the state ends at {head.watermark}: "
@@ -112,7 +112,7 @@ class Partitions:
         """
         state, store = self.open.pop(partition), self._settings.store_of(partition)
         aside = store.with_name(f"{partition}.set-aside")
-        told = {"partition": partition, "watermark": state.head.watermark, "end": end, "kept": str(aside)}
+        told = {"partition": partition, "watermark": state.position.watermark, "end": end, "kept": str(aside)}
         log.warning("store is of another log: folding anew", **told)
         state.close()
         shutil.rmtree(aside, ignore_errors=True)
@@ -144,7 +144,7 @@ class FoldStore(Store[bytes, bytes]):
     def persisted_offset(self, tp: TP) -> int | None:
         """Give the watermark, -1 for an empty fold: for None, Faust would go on where an earlier fold stood."""
         state = self._partitions.open.get(tp.partition)
-        return None if state is None else state.head.watermark
+        return None if state is None else state.position.watermark
 
     def apply_changelog_batch(self, batch: Iterable[EventT[Any]], *_: Any, **__: Any) -> None:
         messages = [event.message for event in batch]

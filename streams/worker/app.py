@@ -132,7 +132,7 @@ class MemoryApp(faust.App):
         """Give the next offset of `turns` to read, as the state has it; None for other topics."""
         if tp.topic != self._emgas.topics.turns or tp.partition not in self.folds.open:
             return None
-        return self.folds.open[tp.partition].head.source + 1
+        return self.folds.open[tp.partition].position.source + 1
 
     def comes_first(self, tp: TP) -> bool:
         """Tell whether `tp` holds questions: somebody waits for them, whatever is to be folded."""

@@ -67,7 +67,7 @@ class Folds(PipelineSteps):
         partition = there.position.partition
         mine = only(await self.event_of(pipeline, there))
         await pipeline.restart()
-        head = pipeline.app.ownership.writers[partition].state.head
+        head = pipeline.app.ownership.writers[partition].state.position
         zombie = msgspec.structs.replace(mine, seq=head.seq + 1, src=head.source + 1, id="zombie")
         assert zombie.epoch < head.epoch
         for event in (zombie, mine):  # what a frozen worker writes when it wakes up, and an append that is repeated

@@ -199,7 +199,7 @@ class Questions(PipelineSteps):
         there = await pipeline.record(graph)
         told = await pipeline.memory.inspect(there.position.partition, digest=False)
         state = pipeline.app.ownership.writers[there.position.partition].state
-        assert (told.digest, told.turns, told.graphs) == (None, state.head.turns, len(state.names()))
+        assert (told.digest, told.turns, told.graphs) == (None, state.position.turns, len(state.graph_ids()))
         assert told.position == there.position
 
     # filters, explanations

@@ -159,7 +159,7 @@ class Turns(PipelineSteps):
         partition = pipeline.place(graph)
         offset = await pipeline.produce(pipeline.topics.turns, graph.encode(), b"{", partition)
         answers = await pipeline.correlations()
-        await eventually(lambda: pipeline.app.ownership.writers[partition].state.head.source == offset)
+        await eventually(lambda: pipeline.app.ownership.writers[partition].state.position.source == offset)
         assert len(await pipeline.letters(pipeline.topics.turns, partition, offset)) == 1
         assert await pipeline.correlations() == answers
 
@@ -167,7 +167,7 @@ class Turns(PipelineSteps):
         partition, key = pipeline.place(graph), graph.encode()
         records = [as_json(a_turn(graph, f"t{n}")) if n % 3 == 0 else b"{bad" for n in range(60)]
         offsets = [await pipeline.produce(pipeline.topics.turns, key, value, partition) for value in records]
-        await eventually(lambda: pipeline.app.ownership.writers[partition].state.head.source == offsets[-1])
+        await eventually(lambda: pipeline.app.ownership.writers[partition].state.position.source == offsets[-1])
         assert pipeline.ids(graph) == [f"t{n}" for n in range(0, 60, 3)]
 
     async def rejected(

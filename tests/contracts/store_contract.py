@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
-from state.store.store import HEAD, KeptStore, Store, count_key, event_key, event_prefix, number, snapshot_key
+from state.store.keys import POSITION, count_key, event_key, event_prefix, snapshot_key, u64
+from state.store.store import Store
 
 
 class StoreContract:
@@ -82,15 +80,15 @@ class StoreContract:
 
     def test_events_of_a_graph_are_scanned_in_the_order_of_their_ordinals(self, store: Store) -> None:
         ordinals = [2**40, 256, 255, 1, 0, 65536]
-        store.write({event_key("ada", ordinal): number(ordinal) for ordinal in ordinals})
+        store.write({event_key("ada", ordinal): u64(ordinal) for ordinal in ordinals})
         found = [value for _, value in store.scan(event_prefix("ada"), event_key("ada", 255))]
-        assert found == [number(ordinal) for ordinal in (255, 256, 65536, 2**40)]
+        assert found == [u64(ordinal) for ordinal in (255, 256, 65536, 2**40)]
 
     def test_a_graph_is_not_mixed_with_one_whose_name_begins_alike(self, store: Store) -> None:
         names = ["a", "aa", "a" * 128, "b", "a:1", "A"]
         for name in names:
             store.write({event_key(name, 0): name.encode(), count_key(name): b"c", snapshot_key(name): b"s"})
-        store.write({HEAD: b"h"})
+        store.write({POSITION: b"h"})
         for name in names:
             assert [value for _, value in store.scan(event_prefix(name), event_prefix(name))] == [name.encode()]
         assert len(list(store.scan(b"c", b"c"))) == len(names)
@@ -105,39 +103,3 @@ class StoreContract:
         store.write({b"a": b"1", b"b": b"", b"c": b"1"})
         store.write({b"a": b"2", b"c": None})
         assert store.count() == 2
-
-
-class KeptStoreContract(StoreContract):
-    """For stores of files: also give `opened`, which opens one read-only."""
-
-    @pytest.fixture
-    def opened(self) -> Callable[[Path], Store]:
-        raise NotImplementedError
-
-    def test_a_checkpoint_holds_what_was_held_and_nothing_later(
-        self, store: KeptStore, opened: Callable[[Path], Store], tmp_path: Path
-    ) -> None:
-        store.write({b"a": b"1", b"b": b"1"})
-        store.checkpoint(tmp_path / "deep" / "checkpoint")
-        store.write({b"a": b"2", b"b": None, b"c": b"2"})
-        copy = opened(tmp_path / "deep" / "checkpoint")
-        assert list(copy.scan(b"", b"")) == [(b"a", b"1"), (b"b", b"1")]
-        assert copy.count() == 2
-        copy.close()
-
-    def test_reading_a_checkpoint_does_not_change_its_files(
-        self, store: KeptStore, opened: Callable[[Path], Store], tmp_path: Path
-    ) -> None:
-        store.write({b"k%d" % number: b"v" * 100 for number in range(500)})
-        store.checkpoint(tmp_path / "checkpoint")
-        before = {path.name: path.read_bytes() for path in (tmp_path / "checkpoint").iterdir()}
-        copy = opened(tmp_path / "checkpoint")
-        assert copy.count() == 500
-        copy.close()
-        assert {path.name: path.read_bytes() for path in (tmp_path / "checkpoint").iterdir()} == before
-
-    def test_a_checkpoint_over_something_is_refused(self, store: KeptStore, tmp_path: Path) -> None:
-        store.write({b"a": b"1"})
-        store.checkpoint(tmp_path / "checkpoint")
-        with pytest.raises(Exception, match="exists"):
-            store.checkpoint(tmp_path / "checkpoint")

@@ -17,7 +17,7 @@ from evaluation.methods import METHODS, dense_methods
 from evaluation.metrics import METRICS
 from processors.extraction.extractor import Extraction
 from processors.recall.dense import Vectors, unit
-from state.graph.view import Integers
+from state.arrays import Integers
 from tests.support.memories import demo
 
 

@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from state.events.events import GraphData, TurnRecorded, decode, encode
+from state.events.events import GraphEvent, TurnRecorded, decode, encode
 from state.graph.graph import Graph
-from state.store import store as layout
+from state.store import keys
 from state.store.rocksdb import RocksStore
 from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
@@ -230,7 +230,7 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
     log = EmbeddedLog(home(copy).home)
     events = [decode(record.value or b"") for record in log.read("emgas.events", number, 0)]
     log.close()
-    lived = [event for event in events if isinstance(event, GraphData) and event.graph == graph]
+    lived = [event for event in events if isinstance(event, GraphEvent) and event.graph == graph]
     spoken = next(ordinal for ordinal, event in enumerate(lived) if isinstance(event, TurnRecorded))
     said_first = lived[spoken]
     assert isinstance(said_first, TurnRecorded)
@@ -240,9 +240,9 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
     for event in lived:
         held.fold(event)
     store = RocksStore(home(copy).store_of(number))
-    assert store.get(layout.count_key(graph)) == layout.number(held.events)
-    snapshot = layout.number(held.events) + held.pack()
-    store.write({layout.event_key(graph, spoken): encode(forged), layout.snapshot_key(graph): snapshot})
+    assert store.get(keys.count_key(graph)) == keys.u64(held.events)
+    snapshot = keys.u64(held.events) + held.pack()
+    store.write({keys.event_key(graph, spoken): encode(forged), keys.snapshot_key(graph): snapshot})
     store.close()
     said = emgas(copy, "replay", "verify", "--json", code=4)
     assert said.json["match"] is False
@@ -268,7 +268,7 @@ def partition_with(data: Path, graph: str) -> tuple[int, str]:
     """Return the number of the partition whose store holds `graph`, and the graph."""
     for number in range(2):
         store = RocksStore(home(data).store_of(number))
-        found = store.get(layout.count_key(graph))
+        found = store.get(keys.count_key(graph))
         store.close()
         if found:
             return number, graph

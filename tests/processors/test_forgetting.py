@@ -71,9 +71,9 @@ def test_without_an_end_a_turn_stays_as_long_as_one_of_its_words() -> None:
 
 def test_a_turn_that_comes_late_is_as_old_as_it_says() -> None:
     graph = said("tea")
-    graph.fading  # noqa: B018 - the heap is kept up to date from here on
+    graph.expiry_queue()
     graph.fold(turn_recorded(id="late", concepts="tea", at=NOON - FORGETFUL.episode_life))
-    assert graph.fading.earliest() == NOON
+    assert graph.expiry_queue().earliest() == NOON
     assert faded(graph, NOON) == Gone([], ["late"])
 
 
@@ -85,12 +85,12 @@ def test_what_was_said_before_it_was_settled_how_long_turns_live_leaves_as_well(
 
 def test_what_was_looked_at_is_looked_at_again_only_when_it_may_have_faded() -> None:
     graph = said("coffee")
-    assert graph.fading.earliest() == FADED
+    assert graph.expiry_queue().earliest() == FADED
     graph.fold(concepts_recalled(concepts="coffee", at=NOON + DAY))
-    assert graph.fading.earliest() == FADED
+    assert graph.expiry_queue().earliest() == FADED
     assert faded(graph, FADED) == Gone([], [])
     later = graph.concepts.expiry(0, graph.settings)
-    assert graph.fading.earliest() == later > FADED
+    assert graph.expiry_queue().earliest() == later > FADED
     assert faded(graph, later) == Gone(["coffee"], ["t0"])
 
 

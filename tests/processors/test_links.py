@@ -50,7 +50,7 @@ def test_recalls_close_together_link_more_strongly_than_the_same_number_far_apar
 def topical() -> Graph:
     graph = graph_of("tea", "milk", "sugar", "rain")
     topic = TopicChange(id="topic-0", change="born", label="tea", concepts=["tea", "milk", "sugar"])
-    graph.topics.apply(topic, [graph.concepts.numbers[name] for name in topic.concepts], NOON)
+    graph.themes.apply(topic, [graph.concepts.numbers[name] for name in topic.concepts], NOON)
     return graph
 
 

@@ -82,6 +82,7 @@ def test_what_the_heap_finds_faded_is_what_a_full_scan_finds(
 
 def scanned(graph: Graph, at: int) -> tuple[list[str], list[str]]:
     """Return what has faded by `at`, by looking at everything."""
+    graph.settle()
     concepts, passages, how = graph.concepts, graph.passages, graph.settings
     gone = {number for number in concepts.numbers.values() if concepts.expiry(number, how) <= at}
     turns = []
@@ -99,10 +100,11 @@ def test_an_entry_of_the_heap_is_never_too_late(happened: list[Happening], confi
     for event in happened:
         life.tell(event)
         graph = life.graph
+        graph.settle()
         expiries = [graph.concepts.expiry(number, graph.settings) for number in graph.concepts.numbers.values()]
         if life_of_turns := graph.settings.episode_life:
             expiries += [graph.passages.at[number] + life_of_turns for number in graph.passages.numbers.values()]
-        assert graph.fading.earliest() <= min(expiries, default=NEVER)
+        assert graph.expiry_queue().earliest() <= min(expiries, default=NEVER)
 
 
 @given(happenings(), configurations())

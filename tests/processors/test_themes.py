@@ -19,7 +19,7 @@ from processors.lifecycle.clustering import LEAST, MOST, REGION, Links, Region, 
 from processors.lifecycle.consolidation import consolidated
 from state.events.events import ConsolidationWindowClosed, Forgotten, TopicChange
 from state.graph.graph import Graph
-from state.graph.theme_table import Topic
+from state.graph.theme_table import Theme
 from tests.support.events import NOON, UNLINKED, turn_recorded
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +57,7 @@ class Talk:
 
     def topics(self) -> dict[str, set[str]]:
         ids = self.graph.concepts.ids
-        return {topic.id: {ids[word] for word in topic.members} for topic in self.graph.topics.topics.values()}
+        return {topic.id: {ids[word] for word in topic.members} for topic in self.graph.themes.themes.values()}
 
 
 @pytest.fixture
@@ -196,16 +196,16 @@ def test_topics_that_nobody_spoke_of_stay_as_they_are(talk: Talk) -> None:
     talk.say("piano guitar violin", 3)
     talk.say("coffee tea milk", 3)
     talk.close()
-    untouched = talk.graph.topics.topics["topic-0"]
+    untouched = talk.graph.themes.themes["topic-0"]
     # Its links grow with every turn that is about something else; it is looked at when it is spoken of.
     talk.small_talk(200)
     talk.say("coffee tea milk sugar", 4)
     assert "topic-0" not in talk.close()
-    assert talk.graph.topics.topics["topic-0"] == untouched
+    assert talk.graph.themes.themes["topic-0"] == untouched
 
 
 def test_only_so_many_words_are_regrouped_at_once() -> None:
-    topics = [Topic(f"topic-{n}", "", tuple(range(n * MOST, (n + 1) * MOST)), NOON) for n in range(40)]
+    topics = [Theme(f"topic-{n}", "", tuple(range(n * MOST, (n + 1) * MOST)), NOON) for n in range(40)]
     region = Region(topics)
     for word in range(40 * MOST + 100):
         region.take(word)

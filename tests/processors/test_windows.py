@@ -69,7 +69,7 @@ def test_a_day_in_which_nothing_faded_leaves_no_event() -> None:
     life = configured(least_turns=100)
     life.tell(turn(MONDAY + MINUTE))
     life.tell(turn(MONDAY + 2 * DAY))
-    assert life.graph.fading.earliest() < MONDAY + 3 * DAY, "the entry of the first mention: too early now"
+    assert life.graph.expiry_queue().earliest() < MONDAY + 3 * DAY, "the entry of the first mention: too early now"
     life.tick(MONDAY + 3 * DAY + GRACE)
     assert life.windows == []
 
@@ -139,8 +139,10 @@ def test_a_late_turn_that_has_faded_already_goes_with_the_next_window_and_no_clo
 def test_a_late_turn_boosts_what_is_there() -> None:
     life = configured(least_turns=100)
     life.tell(turn(MONDAY + 3 * DAY, "coffee"))
+    life.graph.settle()
     before = life.graph.concepts.expiry(0, life.graph.settings)
     life.tell(turn(MONDAY, "coffee"))
+    life.graph.settle()
     assert life.graph.concepts.expiry(0, life.graph.settings) == before + DAY, "twice the strength: a half-life more"
 
 

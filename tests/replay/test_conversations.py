@@ -168,4 +168,4 @@ def test_the_generated_conversation_is_worth_the_comparison() -> None:
     kinds = {type(window).__name__ for window in life.windows}
     assert kinds == {"DecayWindowClosed", "ConsolidationWindowClosed"}
     assert any(life.graph.concepts.long_term)
-    assert life.graph.view().topics
+    assert life.graph.view().themes

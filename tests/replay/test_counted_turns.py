@@ -61,7 +61,7 @@ def test_as_many_turns_count_as_the_fold_holds(happened: list[Step]) -> None:
     audit = Audit()
     for offset, value in log.records:
         audit.observe(partition.fold(offset, value))
-    assert len(audit.turns) == partition.head.turns
+    assert len(audit.turns) == partition.position.turns
     for name in GRAPHS:
         counted = CountedTurns()
         for event in events_of(log, name):

@@ -14,7 +14,7 @@ from replay.verify.graph_differences import ValueDifference, concerns, content, 
 from state.events.events import TurnRecorded, decode, encode
 from state.graph.graph import Graph
 from state.partition import Partition
-from state.store import store as layout
+from state.store import keys
 from state.store.store import MemoryStore
 from tests.support.events import turn_embedded, turn_recorded
 from tests.support.logs import ListReader, LogWriter, golden_log, long_log
@@ -55,7 +55,7 @@ async def test_an_event_that_is_stored_otherwise_is_the_one() -> None:
     place = len(events_of("cyd")) - 1
     assert isinstance(turn, TurnRecorded)
     forged = structs.replace(turn, text="Another text.", concepts=turn.concepts[:1])
-    (told,) = await found(live(lambda store: store.write({layout.event_key("cyd", place): encode(forged)})))
+    (told,) = await found(live(lambda store: store.write({keys.event_key("cyd", place): encode(forged)})))
     assert (told.graph, told.offset, told.exact) == ("cyd", offset, True)
     assert "stored otherwise" in told.what
     assert "concepts" in told.what
@@ -66,11 +66,11 @@ async def test_a_changed_snapshot_is_narrowed_to_the_first_event_that_touches_wh
     """A fold with a bug of its own: it took one concept for stronger than it is."""
 
     def stronger(store: MemoryStore) -> None:
-        stored = store.get(layout.snapshot_key("ada"))
+        stored = store.get(keys.snapshot_key("ada"))
         assert stored
         graph = Graph.unpack(stored[8:])
         graph.concepts.strength[graph.concepts.numbers["咖啡"]] += 0.5
-        store.write({layout.snapshot_key("ada"): stored[:8] + graph.pack()})
+        store.write({keys.snapshot_key("ada"): stored[:8] + graph.pack()})
 
     (told,) = await found(live(stronger))
     first = next(offset for offset, event in events_of("ada") if "咖啡" in str(event))
@@ -81,7 +81,7 @@ async def test_a_changed_snapshot_is_narrowed_to_the_first_event_that_touches_wh
 
 async def test_a_graph_that_cannot_be_loaded_is_told_as_it_is() -> None:
     def lose(store: MemoryStore) -> None:
-        store.write({layout.event_key("cyd", len(events_of("cyd")) - 1): None})
+        store.write({keys.event_key("cyd", len(events_of("cyd")) - 1): None})
 
     (told,) = await found(live(lose))
     assert told.graph == "cyd"

@@ -36,7 +36,7 @@ from tests.support.logs import LogWriter, reader_of
 WINDOWS = DecayWindowClosed | ConsolidationWindowClosed
 
 
-CLAIMED = LogWriter().folded().head
+CLAIMED = LogWriter().folded().position
 
 
 def history_of(events: Iterable[GraphEvent]) -> History:

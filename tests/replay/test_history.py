@@ -23,7 +23,7 @@ async def test_a_history_holds_what_counts_and_knows_where_it_lies(happened: lis
     log = written(happened)
     partition = log.folded()
     found = await histories(reader_of(log), 0)
-    assert sorted(found) == partition.names()
+    assert sorted(found) == partition.graph_ids()
     for name, history in found.items():
         live = partition.graph(name)
         assert live is not None

@@ -87,7 +87,7 @@ def check_texts(store: MemoryStore, full: Partition) -> None:
     """Every turn of a partial store has the text that it has in the whole."""
     partial = Partition(store)
     for graph in partial.graphs():
-        other = full.graph(graph.name)
+        other = full.graph(graph.graph_id)
         assert other is not None
         for turn, passage in graph.passages.numbers.items():
             assert partial.text_of(graph, passage) == full.text_of(other, other.passages.numbers[turn])
@@ -288,7 +288,7 @@ def watermark(path: Path) -> int:
     state = Partition(store)
     store.close()
     shutil.rmtree(copy)
-    return state.head.watermark
+    return state.position.watermark
 
 
 # the same everywhere

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from replay.rebuild.rebuild import refold
 from state.partition import Partition
-from state.store import store as layout
+from state.store import keys
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
 from tests.support.logs import LogWriter, long_log, reader_of
@@ -47,7 +47,7 @@ def test_any_split_into_batches_gives_the_same_state_as_a_fold_one_by_one(
     with bounded(flush, snapshot, pairs, waiting):
         rebuilt(log, store, batch, died_at)
         state = rebuilt(log, store, batch, log.next_offset)
-        assert (state.head, state.digests()) == (expected.head, expected.digests())
+        assert (state.position, state.digests()) == (expected.position, expected.digests())
         assert state.digest() == expected.digest()
         assert Partition(store).digest() == expected.digest()
 
@@ -60,7 +60,7 @@ def test_a_rebuilt_store_holds_what_a_live_one_does(snapshot: int, pairs: int) -
         store = MemoryStore()
         state = rebuilt(log, store, 7, log.next_offset)
     assert state.digest() == log.folded().digest()
-    snapshots = [layout.of_number(value) for _, value in store.scan(b"s", b"s")]
+    snapshots = [keys.of_u64(value) for _, value in store.scan(b"s", b"s")]
     assert len(snapshots) == 3 if snapshot == 1 else 1 <= len(snapshots) < 3
 
 
@@ -68,7 +68,7 @@ def test_a_store_that_was_rebuilt_is_one_that_a_worker_goes_on_with(tmp_path_fac
     log, directory = long_log(), tmp_path_factory.mktemp("stores")
     rebuilt(log, RocksStore(directory / "0", bulk=True), 100, 300).close()
     state = Partition(RocksStore(directory / "0"))
-    assert state.head.watermark == 299
+    assert state.position.watermark == 299
     for offset, value in log.records[300:]:
         state.fold(offset, value)
     state.flush()

@@ -93,7 +93,7 @@ async def restored(raw: bytes, into: Topic) -> Restored:
 def folded(records: list[Record]) -> Partition:
     state = Partition(MemoryStore())
     for record in records:
-        assert state.fold(record.offset, record.value).verdict is Acceptance.ACCEPTED
+        assert state.fold(record.offset, record.value).acceptance is Acceptance.ACCEPTED
     return state
 
 
@@ -109,7 +109,7 @@ async def test_a_log_is_restored_byte_for_byte_and_its_sources_start_anew(source
         was, there = folded(before), folded(after)
         assert was.digest() == folded(after[:-1]).digest()
         assert was.digests() == there.digests()
-        assert (was.head.source, there.head.source) == (before[-1].offset - 1, -1)
+        assert (was.position.source, there.position.source) == (before[-1].offset - 1, -1)
 
 
 async def test_a_restore_again_changes_nothing(source: Topic) -> None:
@@ -141,10 +141,10 @@ async def test_a_turn_delivered_to_the_new_topic_is_accepted_and_verified_though
     target = Topic([], [])
     await restored(await backup(source), target)
     state = folded(target.records[0])
-    event = turn_recorded(id="new", src=0, **state.head.link)
+    event = turn_recorded(id="new", src=0, **state.position.link)
     offset = len(target.records[0])
-    assert state.fold(offset, encode(event)).verdict is Acceptance.ACCEPTED
-    assert state.head.source == 0
+    assert state.fold(offset, encode(event)).acceptance is Acceptance.ACCEPTED
+    assert state.position.source == 0
     target.records[0].append(Record(offset, NOW, b"ada", encode(event)))
     verified = await verify_partition(target, 0, offset, state.digest())
     assert verified.match

@@ -111,7 +111,7 @@ async def test_a_snapshot_and_the_rest_of_the_log_give_the_digest_of_the_whole(w
 
 async def test_a_manifest_tells_what_the_snapshot_is(world: World) -> None:
     taken = await world.take()
-    head = world.log.folded().head
+    head = world.log.folded().position
     assert world.kept.manifest(0, taken.name) == taken
     assert world.kept.partitions() == [0]
     assert world.kept.names(0) == [taken.name]

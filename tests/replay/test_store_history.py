@@ -17,10 +17,12 @@ from replay.as_of.store_history import StoreHistory, store_history
 from state import partition as partitions
 from state.graph.graph import Graph
 from state.partition import Partition
-from state.store import store as layout
+from state.store import keys
+from state.store.keys import POSITION
 from state.store.rocksdb import RocksStore
-from state.store.store import HEAD, MemoryStore, Store
+from state.store.store import MemoryStore, Store
 from tests.support.events import DAY, NOON, graph_configured
+from tests.support.graphs import of_another_version
 from tests.support.interrupted import interrupted
 from tests.support.lives import long_life
 from tests.support.living import live
@@ -148,13 +150,13 @@ async def test_the_log_is_read_only_behind_the_store() -> None:
 
 
 def damaged() -> Iterator[tuple[str, dict[bytes, bytes | None]]]:
-    key = layout.event_key("ada", 18)
-    other_layout = layout.number(12) + Graph("ada").pack().replace(b'"layout":4', b'"layout":9')
-    yield "no head", {HEAD: None}
-    yield "no such graph", {layout.count_key("ada"): None}
+    key = keys.event_key("ada", 18)
+    other_layout = of_another_version(keys.u64(12) + Graph("ada").pack())
+    yield "no head", {POSITION: None}
+    yield "no such graph", {keys.count_key("ada"): None}
     yield "a row is missing", {key: None}
-    yield "a base of another version", {layout.base_key("ada"): other_layout}
-    yield "a base in which nothing was said", {layout.base_key("ada"): layout.number(0) + Graph("ada").pack()}
+    yield "a base of another version", {keys.base_key("ada"): other_layout}
+    yield "a base in which nothing was said", {keys.base_key("ada"): keys.u64(0) + Graph("ada").pack()}
 
 
 @pytest.mark.parametrize("changes", [changes for _, changes in damaged()], ids=[name for name, _ in damaged()])
@@ -174,10 +176,10 @@ def test_a_snapshot_of_another_version_is_passed_over() -> None:
     for number in range(20):
         log.turn(at=NOON + number)
     store = stored(log, MemoryStore(), 22)
-    mark, newest = store.get(layout.mark_key("ada")), store.get(layout.snapshot_key("ada"))
+    mark, newest = store.get(keys.mark_key("ada")), store.get(keys.snapshot_key("ada"))
     assert mark is not None
     assert newest is not None
-    store.write({layout.snapshot_key("ada"): newest.replace(b'"layout":4', b'"layout":9')})
+    store.write({keys.snapshot_key("ada"): of_another_version(newest)})
     found = store_history(store, "ada")
     assert found is not None
     assert [packed for _, packed in found.folds] == [mark[8:]]

@@ -172,6 +172,7 @@ async def test_the_last_sample_of_a_timeline_is_what_the_fold_holds_now() -> Non
         turn(log, day, "tea milk" if day % 3 else "tea")
     state = log.folded().graph("ada")
     assert state is not None
+    state.settle()
     held = {
         name: state.concepts.strength_of(number, state.clock, state.settings)
         for name, number in state.concepts.numbers.items()

@@ -63,10 +63,10 @@ async def test_the_chain_is_a_hash_over_the_bytes_in_the_log_not_over_what_they_
     for number, records in enumerate(OLD):
         partition, rolled = Partition(MemoryStore()), bytes(32)
         for record in records:
-            if partition.fold(record.offset, record.value).verdict is Acceptance.ACCEPTED:
+            if partition.fold(record.offset, record.value).acceptance is Acceptance.ACCEPTED:
                 rolled = hashlib.sha256(rolled + record.value).digest()
-        assert partition.head.chain == rolled == (await folded(number)).head.chain
-        assert partition.head.last == hashlib.sha256(records[-1].value).digest()[:4].hex()
+        assert partition.position.chain == rolled == (await folded(number)).position.chain
+        assert partition.position.last == hashlib.sha256(records[-1].value).digest()[:4].hex()
 
 
 async def test_a_store_keeps_the_bytes_in_the_log_and_is_opened_from_them() -> None:
@@ -88,7 +88,7 @@ async def test_rebuild_and_verify_read_an_older_log() -> None:
     ends = tuple(records[-1].offset + 1 for records in OLD)
     for number in range(len(OLD)):
         partition = await folded(number)
-        verified = await verify_partition(LOG, number, partition.head.watermark, partition.digest())
+        verified = await verify_partition(LOG, number, partition.position.watermark, partition.digest())
         assert verified.match
         rebuilt = await rebuild(LOG, number, Plan("emgas", ends), MemoryStore())
         assert rebuilt.digest == partition.digest()
@@ -110,13 +110,13 @@ async def test_a_graph_as_of_a_time_is_the_same_from_an_older_log() -> None:
 
 async def test_a_worker_of_this_version_goes_on_where_an_older_one_stopped() -> None:
     partition, log = await folded(0), LogWriter()
-    graph, offset = partition.names()[0], partition.head.watermark + 1
+    graph, offset = partition.graph_ids()[0], partition.position.watermark + 1
     before = partition.digests()[graph]
     claim = encode(Claim(writer="new", partitions=len(OLD), nonce="new"))
-    assert partition.fold(offset, claim).verdict is Acceptance.ACCEPTED
+    assert partition.fold(offset, claim).acceptance is Acceptance.ACCEPTED
     turn = orjson.loads(encode(log.turn(graph=graph, id="new")))
-    value = orjson.dumps({**turn, **partition.head.link, "src": partition.head.source + 1})
-    assert partition.fold(offset + 1, value).verdict is Acceptance.ACCEPTED
+    value = orjson.dumps({**turn, **partition.position.link, "src": partition.position.source + 1})
+    assert partition.fold(offset + 1, value).acceptance is Acceptance.ACCEPTED
     mixed = [*OLD[0], Record(offset, 0, None, claim), Record(offset + 1, 0, graph.encode(), value)]
     again = await refold(ListReader([mixed]), 0, offset + 2, MemoryStore())
     assert again.digest() == partition.digest()
@@ -164,4 +164,4 @@ def test_without_its_step_an_older_event_is_not_skipped(monkeypatch: pytest.Monk
     partition = Partition(MemoryStore())
     with pytest.raises(UnreadableEventError, match="do not skip it"):
         fold(((record.offset, record.value) for record in OLD[0]), partition)
-    assert b'"kind":"TurnRecorded"' in OLD[0][partition.head.watermark + 1].value
+    assert b'"kind":"TurnRecorded"' in OLD[0][partition.position.watermark + 1].value

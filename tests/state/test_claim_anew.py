@@ -15,14 +15,14 @@ def claim(anew: bool) -> Claim:
 
 
 def after(anew: bool) -> LogPosition:
-    """Return the head of a log with two turns and one more claim."""
+    """Return the position of a log with two turns and one more claim."""
     log = LogWriter()
     log.turn()
     log.turn()
     event = claim(anew)
-    head, verdict = log.folded().head.after(log.next_offset, event, encode(event))
-    assert verdict is Acceptance.ACCEPTED
-    return head
+    position, acceptance = log.folded().position.after(log.next_offset, event, encode(event))
+    assert acceptance is Acceptance.ACCEPTED
+    return position
 
 
 def test_an_ordinary_claim_is_written_as_it_always_was() -> None:
@@ -37,8 +37,8 @@ def test_only_a_claim_that_says_so_starts_the_sources_anew() -> None:
     assert after(True).epoch == after(False).epoch == 3
 
 
-@pytest.mark.parametrize(("anew", "verdict"), [(False, Acceptance.GAP), (True, Acceptance.ACCEPTED)])
-def test_the_first_turn_of_a_new_topic_is_accepted_after_it(anew: bool, verdict: Acceptance) -> None:
-    head = after(anew)
-    event = turn_recorded(id="new", src=0, **head.link)
-    assert head.after(head.watermark + 1, event, encode(event))[1] is verdict
+@pytest.mark.parametrize(("anew", "acceptance"), [(False, Acceptance.GAP), (True, Acceptance.ACCEPTED)])
+def test_the_first_turn_of_a_new_topic_is_accepted_after_it(anew: bool, acceptance: Acceptance) -> None:
+    position = after(anew)
+    event = turn_recorded(id="new", src=0, **position.link)
+    assert position.after(position.watermark + 1, event, encode(event))[1] is acceptance

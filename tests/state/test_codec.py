@@ -17,25 +17,25 @@ from state.graph.graph import Graph
 from tests.support.events import concept, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 
-GOLDEN = "e5599ece2a9e275e7a6a926b2f68bae1f96394d8e3a0e1c30d05e7094f2967b5"  # of the whole fold, its head included
+GOLDEN = "93c09694c244c0b30f24cc30c2206ed40cb5fb0d8a5f8f4104d6ff7749db4a35"  # of the whole fold, its position included
 GOLDEN_GRAPHS = {  # of what they hold
-    "ada": "5f4ed229f5e7605a8b6588151e0e8874f2d1650db171055b6409f77d27ced01f",
-    "bob": "2c44697f2bfa8da94b505f877f57eee0fc114a8b0d02640d0423c356bef0bd71",
+    "ada": "0cb6d7224da3a18ef5a5b3b7205338314bdf9e646c7070276dc00baab69783fb",
+    "bob": "d35624442041247215e361b50ecfd628e5e3dfa6994953130df1dcd062200c96",
 }
 GOLDEN_PACKS = {  # of the bytes of their snapshots
-    "ada": "7e1610d2795c6effb19c26d35ad22eecedc5cc533eb87c44cb03f1fabfc98e1d",
-    "bob": "50448267516d7a7b47ee7575c10c69d9f9942f42216c6ec5362a28df444b0613",
+    "ada": "d361aa96200d7407b7ef258f1b35a18b17433a4424430879eff311552af9e1d2",
+    "bob": "975dac4457851dbadda41e090f3e62d7590cdab3a556f9b2aa2e6e6080ba437c",
 }
 
 
 def test_the_digests_of_a_fixed_log_are_pinned() -> None:
-    """Packs and digests change only with the layout: then raise _LAYOUT (stores refold from their events).
+    """Packs and digests change only with the layout: then raise LAYOUT of state/graph/codec.py; stores are refolded.
 
-    GOLDEN changes also with what events carry and what a head holds; then GOLDEN_GRAPHS must not.
+    GOLDEN changes also with what events carry and what a position holds; then GOLDEN_GRAPHS must not.
     """
     partition = golden_log().folded()
     assert partition.digests() == GOLDEN_GRAPHS
-    assert {graph.name: hashlib.sha256(graph.pack()).hexdigest() for graph in partition.graphs()} == GOLDEN_PACKS
+    assert {graph.graph_id: hashlib.sha256(graph.pack()).hexdigest() for graph in partition.graphs()} == GOLDEN_PACKS
     assert partition.digest() == GOLDEN
 
 
@@ -85,7 +85,9 @@ def test_bytes_of_another_layout_are_refused() -> None:
 )
 def test_an_event_that_the_fold_could_not_keep_cannot_be_written(changes: dict[str, object]) -> None:
     (field,) = changes
-    with pytest.raises(ValueError, match=rf"nobody could read: .*{field}|^{field}: one is there twice"):
+    with pytest.raises(
+        ValueError, match=rf"nobody could read: .*{field}|^{field}: one is there twice|an {field}: it must"
+    ):
         encode(turn_recorded(**changes))
 
 
@@ -96,6 +98,6 @@ def test_every_event_that_can_be_made_can_be_folded_and_kept() -> None:
     log.turn(id="\x00" * 9, graph="A" + "@" * 127, at=EARLIEST_MS, tokens=2**31 - 1, concepts=extremes)
     partition = log.folded()
     partition.flush()
-    assert partition.head.source == 2**63 - 1
+    assert partition.position.source == 2**63 - 1
     (graph,) = partition.graphs()
     assert Graph.unpack(graph.pack()).digest() == graph.digest()

@@ -124,7 +124,7 @@ def test_the_logarithm_of_a_power_of_two_is_exact(exponent: int) -> None:
 
 @given(strengths, elapsed_times, taus, betas)
 def test_a_long_term_strength_falls_by_the_power_law(strength: float, elapsed: int, tau: int, beta: float) -> None:
-    left = decayed_long(strength, elapsed, tau, beta)
+    left = decayed_long(strength, elapsed, tau=tau, beta=beta)
     true = Decimal(strength) * (1 + Decimal(elapsed) / tau) ** -Decimal(beta)
     assert abs(Decimal(left) - true) <= true / 1_000_000
 
@@ -133,15 +133,15 @@ def test_a_long_term_strength_falls_by_the_power_law(strength: float, elapsed: i
 def test_a_late_event_takes_nothing_of_a_long_term_strength(
     strength: float, elapsed: int, tau: int, beta: float
 ) -> None:
-    assert decayed_long(strength, elapsed, tau, beta) == strength
+    assert decayed_long(strength, elapsed, tau=tau, beta=beta) == strength
 
 
 @given(strengths, elapsed_times, elapsed_times, taus, betas)
 def test_the_curve_of_a_long_term_strength_goes_on_where_it_was_left(
     strength: float, one: int, other: int, tau: int, beta: float
 ) -> None:
-    at_once = decayed_long(strength, one + other, tau, beta)
-    in_two = decayed_long(decayed_long(strength, one, tau, beta), other, tau + one, beta)
+    at_once = decayed_long(strength, one + other, tau=tau, beta=beta)
+    in_two = decayed_long(decayed_long(strength, one, tau=tau, beta=beta), other, tau=tau + one, beta=beta)
     assert in_two == pytest.approx(at_once, rel=3e-6)
 
 
@@ -150,7 +150,7 @@ def test_a_long_term_strength_falls_more_slowly_from_the_first_moment_on_if_tau_
     half_life: int, factor: float, beta: float, elapsed: int
 ) -> None:
     tau = math.ceil(half_life * beta / math.log(2) * factor)
-    fresh, long_term = decayed(1.0, elapsed, half_life), decayed_long(1.0, elapsed, tau, beta)
+    fresh, long_term = decayed(1.0, elapsed, half_life), decayed_long(1.0, elapsed, tau=tau, beta=beta)
     assert long_term >= fresh * (1 - 1e-6)
 
 
@@ -175,13 +175,13 @@ def test_a_lifetime_ends_where_the_strength_falls_below_the_threshold(
 def test_a_long_term_lifetime_ends_where_the_strength_falls_below_the_threshold(
     strength: float, threshold: float, tau: int, beta: float
 ) -> None:
-    left = lifetime_long(strength, threshold, tau, beta)
+    left = lifetime_long(strength, threshold, tau=tau, beta=beta)
     if strength <= threshold:
         assert left == 0
     elif left < NEVER:
         slack = math.ceil(2 + (left + tau) * 2e-6 / beta)
-        assert decayed_long(strength, left + slack, tau, beta) <= threshold
-        assert decayed_long(strength, left - slack, tau, beta) >= threshold
+        assert decayed_long(strength, left + slack, tau=tau, beta=beta) <= threshold
+        assert decayed_long(strength, left - slack, tau=tau, beta=beta) >= threshold
 
 
 @given(st.floats(0, 1e12), thresholds, st.integers(1, 366 * 100 * DAY_MS), betas)
@@ -191,13 +191,13 @@ def test_every_strength_has_a_lifetime_whatever_the_settings(
     strength: float, threshold: float, duration: int, beta: float
 ) -> None:
     assert 0 <= lifetime(strength, threshold, duration) < NEVER
-    assert 0 <= lifetime_long(strength, threshold, duration, beta) <= NEVER
+    assert 0 <= lifetime_long(strength, threshold, tau=duration, beta=beta) <= NEVER
 
 
 def test_lifetimes_and_long_term_bits_are_the_same_on_every_machine() -> None:
     cases = [(0.1 * i, 0.03, 10**7 * i * i, 0.05 + 0.07 * i) for i in range(1, 60)]
-    left = [decayed_long(strength, tau * 3, tau, beta) for strength, _, tau, beta in cases]
+    left = [decayed_long(strength, tau * 3, tau=tau, beta=beta) for strength, _, tau, beta in cases]
     times = [lifetime(strength, threshold, tau) for strength, threshold, tau, _ in cases]
-    times += [lifetime_long(*case) for case in cases]
+    times += [lifetime_long(strength, low, tau=tau, beta=beta) for strength, low, tau, beta in cases]
     digest = hashlib.sha256(struct.pack("<59d118q", *left, *times)).hexdigest()
     assert digest == "cf1f60a6d28b4e82feaf7c7c97208d9a7dce382ca316f1fd80cf3edaf88260f1"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from state.events.events import AnyEvent, Claim, TurnRecorded, decode, encode
+from state.events.events import Claim, TurnRecorded, decode, encode
+from state.events.registry import KINDS
 from state.events.upcasting import VERSION
 from state.graph.codec import LAYOUT
 from state.log_position import Acceptance, LogPosition
@@ -73,18 +74,18 @@ def test_the_digests_do_not_depend_on_hash_seeds_or_on_the_processor(changes: di
 
 
 def test_the_golden_log_of_this_version_holds_every_kind_of_event_and_what_can_happen_to_one() -> None:
-    assert {type(event) for event in NEWEST} == set(AnyEvent.__args__)
+    assert {type(event) for event in NEWEST} == set(KINDS)
     turns = [event for event in NEWEST if isinstance(event, TurnRecorded)]
     assert {turn.live for turn in turns} == {turn.clamped for turn in turns} == {True, False}
     assert any(turn.times and not turn.text.isascii() for turn in turns)
     assert any(isinstance(event, Claim) and event.anew for event in NEWEST)
-    verdicts = set()
+    acceptances = set()
     for records in golden(VERSION):
-        head = LogPosition()
+        position = LogPosition()
         for record in records:
-            head, verdict = head.after(record.offset, decode(record.value), record.value)
-            verdicts.add(verdict)
-    assert verdicts == set(Acceptance)
+            position, acceptance = position.after(record.offset, decode(record.value), record.value)
+            acceptances.add(acceptance)
+    assert acceptances == set(Acceptance)
 
 
 def test_every_event_of_this_version_is_written_with_the_bytes_that_it_always_had() -> None:

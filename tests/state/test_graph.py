@@ -196,3 +196,13 @@ def test_a_graph_knows_its_turns_and_their_texts() -> None:
     assert not graph.knows("b")
     assert graph.passages.knows("a") == fingerprint("I like tea.")
     assert graph.passages.knows("a") != fingerprint("I like tea!")
+
+
+def test_turns_are_counted_by_settling_and_not_by_reading() -> None:
+    graph = Graph("ada")
+    graph.fold(turn_recorded(concepts="coffee tea"))
+    for _ in range(2):
+        assert (graph.concepts.ids, len(graph.concepts.in_turns), len(graph.pairs["turn"])) == (["coffee", "tea"], 0, 0)
+    for _ in range(2):
+        graph.settle()
+        assert (graph.concepts.in_turns.tolist(), len(graph.pairs["turn"])) == ([1, 1], 1)

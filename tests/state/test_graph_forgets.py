@@ -116,11 +116,11 @@ def test_a_wordless_turn_may_be_archived_as_well() -> None:
 
 def test_what_will_fade_is_still_known_after_others_were_forgotten() -> None:
     graph = said("", "coffee", "", "tea")
-    before = graph.fading.earliest()
+    before = graph.expiry_queue().earliest()
     graph.fold(forgotten(concepts="coffee", turns="t0 t1"))
     graph.compact()
-    assert graph.fading.earliest() == before
-    found = graph.fading.until(NEVER - 1, lambda number: graph.concepts.expiry(number, graph.settings))
+    assert graph.expiry_queue().earliest() == before
+    found = graph.expiry_queue().until(NEVER - 1, lambda number: graph.concepts.expiry(number, graph.settings))
     assert found == ([0], [0, 1]), "tea, and t2 and t3 when their time is over"
 
 
@@ -152,24 +152,24 @@ def test_topics_keep_their_place_in_the_order_of_birth() -> None:
     graph.fold(consolidation_closed(topics=born, at=NOON))
     changes = [topic_change("topic-0", "tea unheard-of tea", "changed"), topic_change("topic-2", "sugar", "split")]
     graph.fold(consolidation_closed(topics=changes, at=NOON + DAY))
-    topics = graph.view().topics
+    topics = graph.view().themes
     assert [(topic.id, topic.members, topic.born) for topic in topics] == [
         ("topic-0", (1,), NOON),
         ("topic-1", (2,), NOON),
         ("topic-2", (3,), NOON + DAY),
     ]
-    assert graph.topics.born == 3
+    assert graph.themes.born == 3
     graph.fold(consolidation_closed(topics=[topic_change("topic-0", change="died")]))
-    assert [topic.id for topic in graph.view().topics] == ["topic-1", "topic-2"]
-    assert graph.topics.born == 3, "no id is given twice"
+    assert [topic.id for topic in graph.view().themes] == ["topic-1", "topic-2"]
+    assert graph.themes.born == 3, "no id is given twice"
 
 
 def test_a_forgotten_concept_leaves_its_topic() -> None:
     graph = said("coffee tea milk")
     graph.fold(consolidation_closed(topics=[topic_change("topic-0", "milk coffee tea")]))
     graph.fold(decay_closed(concepts="coffee"))
-    assert [topic.members for topic in graph.view().topics] == [(1, 0)]
-    assert Graph.unpack(graph.pack()).view().topics == graph.view().topics
+    assert [topic.members for topic in graph.view().themes] == [(1, 0)]
+    assert Graph.unpack(graph.pack()).view().themes == graph.view().themes
 
 
 def test_a_near_duplicate_leaves_the_graph_and_its_id_stays_known() -> None:

@@ -77,7 +77,7 @@ def test_looking_at_a_graph_does_not_change_it(happened: list[Step], looks: set[
 @given(steps())
 def test_a_graph_is_the_fold_of_its_own_events_whatever_happens_to_others(happened: list[Step]) -> None:
     log = written(happened)
-    digests = {graph.name: graph.digest() for graph in fold(log.records).graphs()}
+    digests = {graph.graph_id: graph.digest() for graph in fold(log.records).graphs()}
     for name, digest in digests.items():
         alone = Graph(name)
         for event in events_of(log, name):

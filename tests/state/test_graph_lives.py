@@ -95,7 +95,9 @@ def test_what_a_concept_has_faded_to_is_the_start_of_the_slower_curve() -> None:
     concepts, number = graph.concepts, coffee(graph)
     assert (concepts.strength[number], concepts.strength_at[number], concepts.long_term[number]) == (0.4, at, 1)
     assert concepts.strength_of(number, at + 3 * DEFAULT.long_tau, DEFAULT) == pytest.approx(0.4 / 2, rel=1e-6)
-    assert concepts.expiry(number, DEFAULT) == at + lifetime_long(0.4, 0.03, DEFAULT.long_tau, DEFAULT.long_beta)
+    assert concepts.expiry(number, DEFAULT) == at + lifetime_long(
+        0.4, 0.03, tau=DEFAULT.long_tau, beta=DEFAULT.long_beta
+    )
 
 
 def test_being_consolidated_is_no_access() -> None:
@@ -115,6 +117,7 @@ def test_a_mention_of_a_long_term_concept_adds_to_the_curve_and_does_not_begin_i
     before = graph.concepts.expiry(number, DEFAULT)
     at = NOON + 400 * DAY
     graph.fold(turn_recorded(id="b", concepts=[concept("coffee", weight=0.001)], at=at))
+    graph.settle()
     assert graph.concepts.expiry(number, DEFAULT) > before
     for later in (at, at + DAY, at + 1000 * DAY):
         without = silent.concepts.strength_of(number, later, DEFAULT)
@@ -128,15 +131,16 @@ def test_the_heap_is_not_too_late_for_a_concept_that_is_touched_without_being_bo
         graph = long_term()
         graph.fold(forgotten(concepts="tea"))
         graph.fold(graph_configured(recall_boost=0.0, long_beta=5.0))
-        assert graph.fading.earliest() == graph.concepts.expiry(coffee(graph), graph.settings)
+        assert graph.expiry_queue().earliest() == graph.concepts.expiry(coffee(graph), graph.settings)
         graph.fold(concepts_recalled(concepts="coffee", at=NOON + DEFAULT.half_life + day * DAY))
-        assert graph.fading.earliest() <= graph.concepts.expiry(coffee(graph), graph.settings)
+        assert graph.expiry_queue().earliest() <= graph.concepts.expiry(coffee(graph), graph.settings)
 
 
 def test_a_concept_that_was_forgotten_and_comes_back_is_not_long_term() -> None:
     graph = long_term()
     graph.fold(decay_closed(concepts="coffee"))
     graph.fold(turn_recorded(id="b", concepts="coffee"))
+    graph.settle()
     assert graph.concepts.long_term[coffee(graph)] == 0
 
 
@@ -152,6 +156,7 @@ def test_longer_consolidation_windows_go_on_being_counted() -> None:
     graph = folded(graph_configured(consolidate_every=hour), turn_recorded(id="a", concepts="coffee"))
     graph.fold(graph_configured(consolidate_every=7 * DAY))
     graph.fold(turn_recorded(id="b", concepts="coffee", at=NOON + 7 * DAY))
+    graph.settle()
     assert graph.concepts.seen_windows.tolist() == [2]
 
 
@@ -209,9 +214,9 @@ def test_new_settings_count_from_now_on_and_do_not_fade_the_past_anew() -> None:
 
 def test_an_elephant_has_nothing_that_fades_until_it_is_told_otherwise() -> None:
     graph = folded(graph_configured(preset="elephant"), turn_recorded(concepts="coffee @day:1"), turn_recorded(id="b"))
-    assert graph.fading.earliest() == NEVER
+    assert graph.expiry_queue().earliest() == NEVER
     graph.fold(graph_configured(preset="default"))
-    assert graph.fading.earliest() == NOON + lifetime(0.5, 0.03, DEFAULT.half_life)
+    assert graph.expiry_queue().earliest() == NOON + lifetime(0.5, 0.03, DEFAULT.half_life)
 
 
 def test_with_stability_every_mention_and_recall_makes_the_half_life_longer_from_then_on() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from state.errors import LogRewrittenError, WrongLayoutError
-from state.events.events import UNSTAMPED, AnyEvent, Claim, Data, Stamp, TurnRecorded, decode, encode
+from state.events.events import UNSTAMPED, AnyEvent, Claim, DataEvent, Stamp, TurnRecorded, decode, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from tests.support.events import turn_recorded
 from tests.support.logs import LogWriter, unmoved
@@ -17,7 +17,7 @@ from tests.support.strategies import Step, steps
 
 
 def after(log: LogWriter) -> LogPosition:
-    return log.folded().head
+    return log.folded().position
 
 
 def judge(head: LogPosition, event: AnyEvent, offset: int | None = None) -> tuple[LogPosition, Acceptance]:
@@ -48,16 +48,16 @@ def test_an_empty_log_has_no_owner() -> None:
 
 def test_the_offset_of_a_claim_is_the_epoch(log: LogWriter) -> None:
     claim = Claim(writer="b", partitions=4, nonce="n")
-    head, verdict = judge(after(log), claim, offset=77)
-    assert verdict is Acceptance.ACCEPTED
+    head, acceptance = judge(after(log), claim, offset=77)
+    assert acceptance is Acceptance.ACCEPTED
     assert head.claim == head.last == hashlib.sha256(encode(claim)).hexdigest()[:8]
     assert (head.epoch, head.watermark, head.partitions) == (77, 77, 4)
     assert (head.seq, head.source) == (2, 1), "the position in `turns` is handed over"
 
 
 def test_the_next_event_of_the_owner_is_accepted(log: LogWriter) -> None:
-    head, verdict = judge(after(log), next_turn(log))
-    assert verdict is Acceptance.ACCEPTED
+    head, acceptance = judge(after(log), next_turn(log))
+    assert acceptance is Acceptance.ACCEPTED
     assert (head.seq, head.source, head.watermark) == (3, 2, 3)
     assert (head.epoch, head.claim) == (log.epoch, log.claimed)
     assert head.last == hashlib.sha256(encode(next_turn(log))).hexdigest()[:8]
@@ -66,15 +66,15 @@ def test_the_next_event_of_the_owner_is_accepted(log: LogWriter) -> None:
 def test_an_event_of_an_older_claim_is_fenced(log: LogWriter) -> None:
     late = next_turn(log)
     log.claim("another worker")
-    head, verdict = judge(after(log), late)
-    assert verdict is Acceptance.FENCED
+    head, acceptance = judge(after(log), late)
+    assert acceptance is Acceptance.FENCED
     assert head == unmoved(after(log), 4, encode(late))
 
 
 @pytest.mark.parametrize("changes", [{"seq": 2}, {"seq": 4}, {"seq": 0}, {"src": 1}, {"src": 0}], ids=str)
 def test_an_event_that_is_not_the_next_one_is_a_gap(log: LogWriter, changes: dict[str, int]) -> None:
-    head, verdict = judge(after(log), next_turn(log, **changes))
-    assert verdict is Acceptance.GAP
+    head, acceptance = judge(after(log), next_turn(log, **changes))
+    assert acceptance is Acceptance.GAP
     assert head == unmoved(after(log), 3, encode(next_turn(log, **changes)))
 
 
@@ -141,8 +141,8 @@ def test_a_zombie_whose_lost_claim_lay_where_another_lies_now_is_fenced(zombie: 
     log.claim("successor")
     assert lost.epoch == log.epoch
     for late in (next_turn(lost), next_turn(lost, chain=log.link["chain"]), next_turn(lost, seq=2)):
-        head, verdict = judge(after(log), late)
-        assert verdict is Acceptance.FENCED
+        head, acceptance = judge(after(log), late)
+        assert acceptance is Acceptance.FENCED
         assert head == unmoved(after(log), 2, encode(late))
         assert judge(head, next_turn(log))[1] is Acceptance.ACCEPTED, "the owner goes on"
 
@@ -158,7 +158,7 @@ def test_the_link_of_an_empty_log_is_accepted_by_nobody() -> None:
 
 
 def test_a_link_is_what_every_event_carries_beside_its_facts(log: LogWriter) -> None:
-    assert set(after(log).link) == set(Data.__struct_fields__) - {"v"} == set(Stamp.__annotations__)
+    assert set(after(log).link) == set(DataEvent.__struct_fields__) - {"v"} == set(Stamp.__annotations__)
 
 
 def test_an_event_that_is_not_stamped_can_never_be_encoded() -> None:
@@ -213,8 +213,8 @@ def test_every_accepted_record_changes_the_link(log: LogWriter, append: str) -> 
 
 @pytest.mark.parametrize("changes", [{"epoch": 9}, {"claim": "?"}, {"seq": 9}, {"src": 0}], ids=str)
 def test_a_record_that_is_not_accepted_leaves_the_link(log: LogWriter, changes: dict[str, object]) -> None:
-    head, verdict = judge(after(log), next_turn(log, **changes))
-    assert verdict is not Acceptance.ACCEPTED
+    head, acceptance = judge(after(log), next_turn(log, **changes))
+    assert acceptance is not Acceptance.ACCEPTED
     assert head.link == after(log).link
     assert judge(head, next_turn(log))[1] is Acceptance.ACCEPTED
 

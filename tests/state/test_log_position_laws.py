@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from state.errors import LogRewrittenError
-from state.events.events import Claim, Data, decode, encode
+from state.events.events import Claim, DataEvent, decode, encode
 from state.log_position import Acceptance, LogPosition, fingerprint
-from tests.support.claim_chain import FAULTS, Simulation, judged, stale_heads, survived
+from tests.support.claim_chain import FAULTS, Simulation, folded, stale_positions, survived
 from tests.support.events import turn_recorded
 from tests.support.logs import LogWriter, Record, fold, unmoved
 from tests.support.strategies import Step, steps, written
@@ -42,9 +42,9 @@ def test_a_zombies_event_changes_nothing_wherever_it_lands(happened: list[Step],
     log = written(happened, stride=10)
     claims = {offset: fingerprint(value) for offset, value in log.records if isinstance(decode(value), Claim)}
     place = data.draw(st.integers(0, len(log.records) - 1), label="place")
-    head = fold(log.records[: place + 1]).head
+    position = fold(log.records[: place + 1]).position
     owner = max(offset for offset in claims if offset <= log.records[place][0])
-    assert (head.epoch, head.claim) == (owner, claims[owner])
+    assert (position.epoch, position.claim) == (owner, claims[owner])
     epoch = data.draw(st.sampled_from([*claims, owner + 1]), label="epoch")
     claim = data.draw(st.sampled_from(["another", *claims.values()]), label="claim")
     assume((epoch, claim) != (owner, claims[owner]))
@@ -52,9 +52,9 @@ def test_a_zombies_event_changes_nothing_wherever_it_lands(happened: list[Step],
         id=data.draw(st.sampled_from(["a", "new"]), label="id"),
         epoch=epoch,
         claim=claim,
-        seq=data.draw(st.sampled_from([head.seq, head.seq + 1, head.seq + 2]), label="seq"),
-        chain=data.draw(st.sampled_from([head.link["chain"], "0" * 16]), label="chain"),
-        src=data.draw(st.integers(0, head.source + 2), label="src"),
+        seq=data.draw(st.sampled_from([position.seq, position.seq + 1, position.seq + 2]), label="seq"),
+        chain=data.draw(st.sampled_from([position.link["chain"], "0" * 16]), label="chain"),
+        src=data.draw(st.integers(0, position.source + 2), label="src"),
     )
     assert digests(inserted(log, place, encode(zombie))) == digests(log.records)
 
@@ -82,12 +82,12 @@ def test_without_one_event_nothing_of_its_owner_is_accepted_any_more(happened: l
     log = written([*happened, ("turn", {})])
     if missing < len(log.records) and not isinstance(decode(log.records[missing][1]), Claim):
         rest = fold(log.records[:missing])
-        expected = rest.head
+        expected = rest.position
         for offset, value in log.records[missing + 1 :]:
             if isinstance(decode(value), Claim):
                 break
-            assert rest.fold(offset, value).verdict is Acceptance.GAP
-            assert rest.head == unmoved(expected, offset, value)
+            assert rest.fold(offset, value).acceptance is Acceptance.GAP
+            assert rest.position == unmoved(expected, offset, value)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -113,13 +113,13 @@ def test_the_simulation_can_fail(
     monkeypatch: pytest.MonkeyPatch, ignored: tuple[str, ...], fault: str, failure: tuple[type[Exception], str]
 ) -> None:
     """Without the rules about whose an event is, or about the order, it would tell: so it does look."""
-    judged = LogPosition._judge
+    strict = LogPosition.acceptance_of
 
-    def lenient(self: LogPosition, offset: int, event: Data) -> Acceptance:
+    def lenient(self: LogPosition, offset: int, event: DataEvent) -> Acceptance:
         believed = replace(event, **{name: self.link[name] for name in ignored})
-        return judged(self, offset, believed)  # type: ignore[arg-type]
+        return strict(self, offset, believed)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(LogPosition, "_judge", lenient)
+    monkeypatch.setattr(LogPosition, "acceptance_of", lenient)
     error, told = failure
     with pytest.raises(error, match=told):
         collections.deque((survived(seed, fault) for seed in range(100)), maxlen=0)
@@ -128,18 +128,19 @@ def test_the_simulation_can_fail(
 # A fold that was kept while its log lost its end and grew again
 
 
-def is_of(head: LogPosition, log: list[bytes]) -> bool:
-    """Whether the log goes as far as the head, and holds there what was folded: what a worker asks before it goes on.
+def is_of(position: LogPosition, log: list[bytes]) -> bool:
+    """Say whether the log goes as far as the position, and holds there what was folded: so a worker asks first.
 
-    As streams/recovery/event_table.py has it (`_checked`, `_folded_from`); otherwise it throws the store away and folds anew.
+    As streams/recovery/event_table.py has it (`_checked`, `_folded_from`); otherwise it throws the store away and
+    folds anew.
     """
-    return head.watermark < len(log) and fingerprint(log[head.watermark]) == head.last
+    return position.watermark < len(log) and fingerprint(log[position.watermark]) == position.last
 
 
-def going_on(head: LogPosition, log: list[bytes]) -> str:
-    """Return what became of a fold that went on from `head` with what `log` holds beyond."""
+def going_on(position: LogPosition, log: list[bytes]) -> str:
+    """Return what became of a fold that went on from `position` with what `log` holds beyond."""
     try:
-        return "equal" if judged(log, head)[0] == judged(log)[0] else "differs"
+        return "equal" if folded(log, position)[0] == folded(log)[0] else "differs"
     except LogRewrittenError:
         return "loud"
 
@@ -155,23 +156,23 @@ def test_a_fold_from_before_a_lost_tail_is_recognised_wherever_it_would_silently
     seen: collections.Counter[str] = collections.Counter()
     for seed in range(SIMULATIONS):
         simulation = regrown(seed)
-        for head in stale_heads(simulation):
-            recognised, outcome = not is_of(head, simulation.log), going_on(head, simulation.log)
+        for position in stale_positions(simulation):
+            recognised, outcome = not is_of(position, simulation.log), going_on(position, simulation.log)
             seen[f"{outcome}, {'recognised' if recognised else 'missed'}"] += 1
             if outcome == "differs" and not recognised:
-                assert simulation.log[head.watermark] in simulation.retried, f"regrown({seed}), {head}"
+                assert simulation.log[position.watermark] in simulation.retried, f"regrown({seed}), {position}"
     assert seen["differs, recognised"] > 5 * SIMULATIONS, "the rule had something to do"
     assert seen["differs, missed"] <= seen["differs, recognised"] / 500, "the blind spot is small"
 
 
 def test_a_fold_of_what_the_log_still_holds_is_never_thrown_away() -> None:
     log = regrown(1).log
-    head = LogPosition()
+    position = LogPosition()
     for offset, value in enumerate(log):
-        head, _ = head.after(offset, decode(value), value)
-        assert is_of(head, log)
-        assert is_of(head, log[: offset + 1])
-        assert not is_of(head, log[:offset])
+        position, _ = position.after(offset, decode(value), value)
+        assert is_of(position, log)
+        assert is_of(position, log[: offset + 1])
+        assert not is_of(position, log[:offset])
 
 
 def test_a_late_retry_that_lands_where_it_was_lost_hides_the_loss_of_what_lay_before() -> None:
@@ -183,7 +184,7 @@ def test_a_late_retry_that_lands_where_it_was_lost_hides_the_loss_of_what_lay_be
     after_.append(before.records[-1][1])
     after_.turn()
     old, new = ([value for _, value in log.records] for log in (before, after_))
-    kept = judged(old)[0]
+    kept = folded(old)[0]
     assert (old[2], old[1] == new[1]) == (new[2], False)
     assert is_of(kept, new)
     assert going_on(kept, new) == "differs"

@@ -13,6 +13,7 @@ from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph import mentions
 from state.graph.concept_table import ConceptTable
 from state.graph.decay import decayed, factors
+from state.graph.mentions import Mentions
 from tests.support.events import DAY, NOON, concept
 
 times = st.integers(NOON - 90 * DAY, NOON + 400 * DAY)
@@ -34,10 +35,10 @@ def tell(table: ConceptTable, said: Sequence[Mention], settings: MemorySettings,
     told = [(table.numbers[f"c{number}"], time, weight) for number, time, weight in said]
     if at_once:
         numbers, at = (np.array([one[column] for one in told], np.int64) for column in (0, 1))
-        mentions.fold(table, numbers, at, np.array([weight for _, _, weight in told]), settings)
+        mentions.fold(table, Mentions(numbers, at, np.array([weight for _, _, weight in told])), settings)
         return
     for number, time, weight in told:
-        table.mention(number, time, weight, settings)
+        table.mention(number, weight, at=time, settings=settings)
 
 
 def columns_of(table: ConceptTable) -> dict[str, list[float]]:
@@ -87,7 +88,7 @@ def test_a_long_term_concept_is_mentioned_as_it_is_boosted(
             mentioned.consolidate(0, since, settings)
             boosted.consolidate(0, since, settings)
         tell(mentioned, [(0, time, weight)], settings)
-        boosted.boost(0, weight, time, settings)
+        boosted.boost(0, weight, at=time, settings=settings)
     columns = [[table.strength[0], table.strength_at[0], table.accessed[0]] for table in (mentioned, boosted)]
     assert columns[0] == columns[1]
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from state.events.events import decode
 from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
-from state.store import store as layout
+from state.store import keys
+from state.store.keys import POSITION
 from state.store.rocksdb import RocksStore
-from state.store.store import HEAD, Batch, MemoryStore
+from state.store.store import Batch, MemoryStore
 from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter, fold, long_log
 from tests.support.stores import Opener, WatchedStore, opener
@@ -67,7 +68,7 @@ def test_snapshots_change_nothing(open_store: Opener) -> None:
     assert partition.digest() == log.folded().digest()
     partition.close()
     store = open_store()
-    snapshots = [layout.of_number(value) for _, value in store.scan(b"s", b"s")]
+    snapshots = [keys.of_u64(value) for _, value in store.scan(b"s", b"s")]
     assert len(snapshots) == 3
     assert min(snapshots) >= 64
     assert Partition(store).digest() == log.folded().digest()
@@ -92,7 +93,7 @@ def test_what_was_not_flushed_is_never_dropped_from_memory() -> None:
     for number in range(5):
         log.turn(graph=f"graph-{number}")
     partition = fold(log.records, Partition(MemoryStore(), cached_graphs=1))
-    assert [graph.name for graph in partition.graphs()] == [f"graph-{number}" for number in range(5)]
+    assert [graph.graph_id for graph in partition.graphs()] == [f"graph-{number}" for number in range(5)]
     assert partition.digest() == log.folded().digest()
 
 
@@ -101,7 +102,7 @@ def test_a_flush_is_one_batch_that_holds_the_head() -> None:
     partition = Partition(store)
     for place in range(0, len(log.records), 100):
         fold(log.records[place : place + 100], partition).flush()
-        assert LogPosition.of_bytes(store.batches[-1][HEAD]) == partition.head
+        assert LogPosition.of_bytes(store.batches[-1][POSITION]) == partition.position
     assert len(store.batches) == place // 100 + 1
 
 
@@ -136,7 +137,7 @@ from state.store.rocksdb import RocksStore
 from tests.support.logs import long_log
 partition = Partition(RocksStore(pathlib.Path(sys.argv[1])), cached_graphs=2)
 for offset, value in long_log(3000).records:
-    if offset > partition.head.watermark:
+    if offset > partition.position.watermark:
         partition.fold(offset, value)
         if offset % 3 == 0:
             partition.flush()
@@ -153,8 +154,8 @@ def test_killing_the_folding_process_leaves_the_fold_of_what_it_acknowledged(tmp
             acked = [int(child.stdout.readline()) for _ in range(acks)][-1]
             child.kill()
         partition = Partition(RocksStore(tmp_path))
-        assert partition.head.watermark >= acked
-        assert partition.digest() == fold(log.records[: partition.head.watermark + 1]).digest()
+        assert partition.position.watermark >= acked
+        assert partition.digest() == fold(log.records[: partition.position.watermark + 1]).digest()
         partition.close()
 
 
@@ -180,7 +181,7 @@ def test_an_unknown_graph_is_none_and_leaves_no_trace() -> None:
     partition = LogWriter().folded()
     before = partition.digest()
     assert partition.graph("nobody") is None
-    assert (partition.names(), partition.digest()) == ([], before)
+    assert (partition.graph_ids(), partition.digest()) == ([], before)
 
 
 def test_graphs_come_by_name() -> None:
@@ -188,7 +189,7 @@ def test_graphs_come_by_name() -> None:
     for name in ("b", "a:2", "B", "a"):
         log.turn(graph=name)
     partition = log.folded()
-    assert partition.names() == [graph.name for graph in partition.graphs()] == ["B", "a", "a:2", "b"]
+    assert partition.graph_ids() == [graph.graph_id for graph in partition.graphs()] == ["B", "a", "a:2", "b"]
 
 
 def test_the_head_counts_graphs_and_turns_once() -> None:
@@ -203,13 +204,13 @@ def test_the_head_counts_graphs_and_turns_once() -> None:
     log.turn(id="a")
     log.configure(graph="dan")
     log.configure(wished=True, graph="dan")
-    head = log.folded().head
-    assert (head.graphs, head.turns, head.seq, head.source) == (4, 2, 10, 7)
+    position = log.folded().position
+    assert (position.graphs, position.turns, position.seq, position.source) == (4, 2, 10, 7)
 
 
 def test_fold_tells_what_became_of_a_record() -> None:
     log, partition = LogWriter(), Partition(MemoryStore())
     log.turn()
     folded = [partition.fold(offset, value) for offset, value in [*log.records, (9, log.records[1][1])]]
-    assert [each.verdict for each in folded] == [Acceptance.ACCEPTED, Acceptance.ACCEPTED, Acceptance.GAP]
+    assert [each.acceptance for each in folded] == [Acceptance.ACCEPTED, Acceptance.ACCEPTED, Acceptance.GAP]
     assert folded[1].event == decode(log.records[1][1])

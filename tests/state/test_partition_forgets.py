@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from state.partition import Partition
-from state.store import store as layout
+from state.store import keys
 from state.store.store import Store
 from tests.support.logs import LogWriter, fold
 from tests.support.stores import Opener, WatchedStore
@@ -15,8 +15,8 @@ def snapshots_taken(log: LogWriter) -> list[int]:
     partition = Partition(store)
     for record in log.records:
         fold([record], partition).flush()
-    key = layout.snapshot_key("ada")
-    return [layout.of_number(batch[key] or b"") for batch in store.batches if key in batch]
+    key = keys.snapshot_key("ada")
+    return [keys.of_u64(batch[key] or b"") for batch in store.batches if key in batch]
 
 
 def test_a_snapshot_is_taken_when_what_it_lacks_is_a_quarter_of_what_is_kept() -> None:
@@ -35,8 +35,8 @@ def test_a_graph_that_forgets_is_small_and_so_are_its_snapshots() -> None:
 
 
 def events_in(store: Store, graph: str) -> list[int]:
-    prefix = layout.event_prefix(graph)
-    return [layout.of_number(key[len(prefix) :]) for key, _ in store.scan(prefix, prefix)]
+    prefix = keys.event_prefix(graph)
+    return [keys.of_u64(key[len(prefix) :]) for key, _ in store.scan(prefix, prefix)]
 
 
 def test_a_snapshot_deletes_the_events_that_nobody_will_read_again_once_another_follows(open_store: Opener) -> None:

@@ -9,8 +9,9 @@ from state.events.events import decode
 from state.graph.canonical_bytes import pack
 from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
-from state.store import store as layout
-from state.store.store import HEAD, MemoryStore
+from state.store import keys
+from state.store.keys import POSITION
+from state.store.store import MemoryStore
 from tests.support.logs import LogWriter, fold, long_log
 
 
@@ -62,13 +63,13 @@ def test_an_unreadable_event_stops_the_fold_and_nothing_moves(value: bytes) -> N
     log = LogWriter()
     log.turn()
     partition = log.folded()
-    before, digest = partition.head, partition.digest()
+    before, digest = partition.position, partition.digest()
     for _ in range(2):
         with pytest.raises(UnreadableEventError, match="do not skip it"):
             partition.fold(log.next_offset, value)
-    assert (partition.head, partition.digest()) == (before, digest)
+    assert (partition.position, partition.digest()) == (before, digest)
     log.turn()
-    assert partition.fold(*log.records[-1]).verdict is Acceptance.ACCEPTED, "a version that can read it goes on"
+    assert partition.fold(*log.records[-1]).acceptance is Acceptance.ACCEPTED, "a version that can read it goes on"
 
 
 def test_a_tombstone_stops_the_fold() -> None:
@@ -82,13 +83,13 @@ def test_a_log_that_was_rewritten_stops_the_fold_and_nothing_moves() -> None:
         log.turn(concepts=word)
         log.turn(concepts="milk")
     partition = fold(ours.records[:2])
-    before = partition.head
+    before = partition.position
     with pytest.raises(LogRewrittenError):
         partition.fold(*theirs.records[2])
     with pytest.raises(LogRewrittenError, match="was folded before"):
         partition.fold(*ours.records[1])
-    assert partition.head == before
-    assert partition.fold(*ours.records[2]).verdict is Acceptance.ACCEPTED
+    assert partition.position == before
+    assert partition.fold(*ours.records[2]).acceptance is Acceptance.ACCEPTED
 
 
 def test_another_number_of_partitions_stops_the_fold_also_after_reopening() -> None:
@@ -108,7 +109,7 @@ def test_lost_events_are_noticed_when_the_graph_is_read() -> None:
     for _ in range(3):
         log.turn()
     for ordinal in range(3):
-        partition = Partition(without(stored(log), layout.event_key("ada", ordinal)))
+        partition = Partition(without(stored(log), keys.event_key("ada", ordinal)))
         with pytest.raises(StoreCorruptError, match="graph ada should have 3 events and has 2"):
             partition.graph("ada")
 
@@ -116,7 +117,7 @@ def test_lost_events_are_noticed_when_the_graph_is_read() -> None:
 def test_a_lost_count_is_noticed_before_the_graph_is_begun_anew() -> None:
     log = LogWriter()
     log.turn()
-    partition = Partition(without(stored(log), layout.count_key("ada")))
+    partition = Partition(without(stored(log), keys.count_key("ada")))
     log.turn()
     with pytest.raises(StoreCorruptError, match="graph ada should have 0 events and has 1"):
         partition.fold(*log.records[-1])
@@ -128,16 +129,16 @@ def test_a_lost_head_is_noticed_before_the_log_is_folded_twice() -> None:
     log = LogWriter()
     log.turn()
     with pytest.raises(StoreCorruptError, match="Remove this partition's store"):
-        Partition(without(stored(log), HEAD))
+        Partition(without(stored(log), POSITION))
 
 
 def test_a_graph_that_vanished_altogether_is_noticed_when_all_are_read() -> None:
     log = LogWriter()
     log.turn(graph="ada")
     log.turn(graph="bob")
-    rows = (layout.count_key("bob"), layout.event_prefix("bob"))
+    rows = (keys.count_key("bob"), keys.event_prefix("bob"))
     with pytest.raises(StoreCorruptError, match="1 graphs found, 2 expected"):
-        Partition(without(stored(log), *rows)).names()
+        Partition(without(stored(log), *rows)).graph_ids()
 
 
 def turns_only() -> LogWriter:
@@ -161,8 +162,8 @@ def short_of_events() -> MemoryStore:
     for _ in range(3):
         for _ in range(64):
             log.turn()
-        fold(log.records[partition.head.watermark + 1 :], partition).flush()
-    assert store.get(layout.event_key("ada", 0)) is None
+        fold(log.records[partition.position.watermark + 1 :], partition).flush()
+    assert store.get(keys.event_key("ada", 0)) is None
     return store
 
 
@@ -176,15 +177,15 @@ def test_a_lost_count_of_a_graph_whose_first_event_was_deleted_is_noticed() -> N
     log.configure(graph="ada")
     for _ in range(64):
         log.turn()
-    partition = Partition(without(stored(log), layout.count_key("ada")))
+    partition = Partition(without(stored(log), keys.count_key("ada")))
     with pytest.raises(StoreCorruptError, match="graph ada should have 0 events and has 65"):
         partition.graph("ada")
 
 
 def test_a_snapshot_of_another_layout_whose_events_were_deleted_stops_the_fold() -> None:
-    other = layout.number(100) + pack({"layout": 99}, {})
+    other = keys.u64(100) + pack({"layout": 99}, {})
     store = short_of_events()
-    store.write({layout.snapshot_key("ada"): other, layout.mark_key("ada"): other, layout.base_key("ada"): other})
+    store.write({keys.snapshot_key("ada"): other, keys.mark_key("ada"): other, keys.base_key("ada"): other})
     with pytest.raises(WrongLayoutError, match="remove this partition's store"):
         Partition(store).graph("ada")
 
@@ -192,12 +193,12 @@ def test_a_snapshot_of_another_layout_whose_events_were_deleted_stops_the_fold()
 def test_a_snapshot_of_another_layout_is_passed_over_and_replaced_while_all_events_are_there() -> None:
     log, store = turns_only(), MemoryStore()
     log.folded(store).flush()
-    store.write({layout.snapshot_key("ada"): layout.number(100) + pack({"layout": 99}, {})})
+    store.write({keys.snapshot_key("ada"): keys.u64(100) + pack({"layout": 99}, {})})
     partition = Partition(store)
     assert partition.digest() == log.folded().digest()
     log.turn(graph="ada")
     fold(log.records[-1:], partition).flush()
-    assert b'"layout":99' not in (store.get(layout.snapshot_key("ada")) or b"")
+    assert b'"layout":99' not in (store.get(keys.snapshot_key("ada")) or b"")
     assert Partition(store).digest() == log.folded().digest()
 
 
@@ -205,7 +206,7 @@ def test_a_lost_text_is_noticed_when_it_is_asked_for() -> None:
     log = long_log()
     whole = log.folded().graph("ada")
     assert whole is not None
-    partition = Partition(without(stored(log), layout.event_key("ada", whole.passages.event[2])))
+    partition = Partition(without(stored(log), keys.event_key("ada", whole.passages.event[2])))
     graph = partition.graph("ada")
     assert graph is not None, "the snapshot does not need it"
     with pytest.raises(StoreCorruptError, match="the text of passage 2 of ada is missing"):
@@ -214,6 +215,6 @@ def test_a_lost_text_is_noticed_when_it_is_asked_for() -> None:
 
 def test_a_head_of_another_version_stops_at_once() -> None:
     store = MemoryStore()
-    store.write({HEAD: LogPosition().to_bytes().replace(b'"seq"', b'"sequence"')})
+    store.write({POSITION: LogPosition().to_bytes().replace(b'"seq"', b'"sequence"')})
     with pytest.raises(WrongLayoutError):
         Partition(store)

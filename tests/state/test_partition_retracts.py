@@ -12,7 +12,7 @@ from state.events.events import Retracted
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.retraction import surviving
-from state.store import store as layout
+from state.store import keys
 from state.store.store import MemoryStore
 from tests.support.graphs import events_of, refolded
 from tests.support.interrupted import interrupted
@@ -47,8 +47,8 @@ def test_whatever_is_taken_back_the_state_is_the_fold(
             partition.close()
             again = Partition(open_store())
             assert again.digest() == fresh.digest()
-            assert again.digests() == {name: alone(log, name) for name in again.names()}
-            assert again.head.turns == sum(graph.passages.accepted for graph in again.graphs())
+            assert again.digests() == {name: alone(log, name) for name in again.graph_ids()}
+            assert again.position.turns == sum(graph.passages.accepted for graph in again.graphs())
             for graph, other in zip(again.graphs(), fresh.graphs(), strict=True):
                 assert graph.pack() == other.pack()
                 for passage in range(len(graph.passages)):
@@ -67,7 +67,7 @@ def graph_of(partition: Partition) -> Graph:
 def taken_back(partition: Partition, log: LogWriter, first: int, last: int) -> str:
     """Take back events of "ada"; return its digest."""
     log.undo(first=first, last=last)
-    fold(log.records[partition.head.watermark + 1 :], partition).flush()
+    fold(log.records[partition.position.watermark + 1 :], partition).flush()
     return graph_of(partition).digest()
 
 
@@ -76,12 +76,12 @@ def test_events_behind_many_snapshots_are_taken_back_and_given_back(open_store: 
     digests = []
     for number in range(300):
         log.turn(id=f"turn {number}", concepts=f"word{number % 7} coffee")
-        fold(log.records[partition.head.watermark + 1 :], partition).flush()
+        fold(log.records[partition.position.watermark + 1 :], partition).flush()
         digests.append(graph_of(partition).digest())
     assert taken_back(partition, log, 10, 299) == digests[9]
-    assert partition.head.turns == 10
+    assert partition.position.turns == 10
     assert taken_back(partition, log, 300, 300) == digests[299]
-    assert partition.head.turns == 300
+    assert partition.position.turns == 300
     assert taken_back(partition, log, 301, 301) == digests[9]
     partition.close()
     again = Partition(open_store())
@@ -116,8 +116,8 @@ def test_what_counts_is_counted_among_events_that_are_flushed_or_not() -> None:
 
 
 def rows_in(store: MemoryStore) -> list[int]:
-    prefix = layout.event_prefix("ada")
-    return [layout.of_number(key[len(prefix) :]) for key, _ in store.scan(prefix, prefix)]
+    prefix = keys.event_prefix("ada")
+    return [keys.of_u64(key[len(prefix) :]) for key, _ in store.scan(prefix, prefix)]
 
 
 def test_the_rows_of_a_graph_that_forgets_stay_few_and_enough() -> None:
@@ -130,7 +130,7 @@ def test_the_rows_of_a_graph_that_forgets_stay_few_and_enough() -> None:
             log.forget(turns=[f"turn {number - 20}"])
         if number % 97 == 96:
             log.undo(first=log_length(partition) - 60, last=log_length(partition) - 50)
-        fold(log.records[partition.head.watermark + 1 :], partition).flush()
+        fold(log.records[partition.position.watermark + 1 :], partition).flush()
         most = max(most, len(rows_in(store)))
         graph = graph_of(partition)
         assert set(range(graph.undoable_from, graph.events)) <= set(rows_in(store))
@@ -149,6 +149,6 @@ def test_without_undo_the_base_follows_the_snapshots() -> None:
     for number in range(400):
         log.turn(id=f"turn {number}")
         log.forget(turns=[f"turn {number}"])
-        fold(log.records[partition.head.watermark + 1 :], partition).flush()
+        fold(log.records[partition.position.watermark + 1 :], partition).flush()
     assert len(rows_in(store)) <= 200
     assert Partition(store).digest() == log.folded().digest()

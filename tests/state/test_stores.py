@@ -18,9 +18,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from emgas.errors import DataDirectoryInUseError, EmgasError
 from state.errors import StoreCorruptError, WrongLayoutError
 from state.store import rocksdb
+from state.store.keys import LAYOUT, LAYOUT_KEY, POSITION, of_u64, u64
 from state.store.rocksdb import RocksStore
-from state.store.store import HEAD, LAYOUT, LAYOUT_KEY, Batch, MemoryStore, Store, number, of_number
-from tests.contracts.store_contract import KeptStoreContract, StoreContract
+from state.store.store import Batch, MemoryStore, Store
+from tests.contracts.store_contract import StoreContract
 
 
 class TestMemoryStore(StoreContract):
@@ -29,16 +30,46 @@ class TestMemoryStore(StoreContract):
         return MemoryStore()
 
 
-class TestRocksStore(KeptStoreContract):
+class TestRocksStore(StoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
         store = RocksStore(tmp_path / "deep" / "store")
         yield store
         store.close()
 
-    @pytest.fixture
-    def opened(self) -> Callable[[Path], Store]:
-        return lambda path: RocksStore(path, read_only=True)
+
+@pytest.fixture
+def rocks(tmp_path: Path) -> Iterator[RocksStore]:
+    store = RocksStore(tmp_path / "store")
+    yield store
+    store.close()
+
+
+def test_a_checkpoint_holds_what_was_held_and_nothing_later(rocks: RocksStore, tmp_path: Path) -> None:
+    rocks.write({b"a": b"1", b"b": b"1"})
+    rocks.checkpoint(tmp_path / "deep" / "checkpoint")
+    rocks.write({b"a": b"2", b"b": None, b"c": b"2"})
+    copy = RocksStore(tmp_path / "deep" / "checkpoint", read_only=True)
+    assert list(copy.scan(b"", b"")) == [(b"a", b"1"), (b"b", b"1")]
+    assert copy.count() == 2
+    copy.close()
+
+
+def test_reading_a_checkpoint_does_not_change_its_files(rocks: RocksStore, tmp_path: Path) -> None:
+    rocks.write({b"k%d" % number: b"v" * 100 for number in range(500)})
+    rocks.checkpoint(tmp_path / "checkpoint")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "checkpoint").iterdir()}
+    copy = RocksStore(tmp_path / "checkpoint", read_only=True)
+    assert copy.count() == 500
+    copy.close()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "checkpoint").iterdir()} == before
+
+
+def test_a_checkpoint_over_something_is_refused(rocks: RocksStore, tmp_path: Path) -> None:
+    rocks.write({b"a": b"1"})
+    rocks.checkpoint(tmp_path / "checkpoint")
+    with pytest.raises(Exception, match="exists"):
+        rocks.checkpoint(tmp_path / "checkpoint")
 
 
 def test_a_store_is_read_beside_its_writer_as_it_was_when_it_was_opened(tmp_path: Path) -> None:
@@ -58,42 +89,33 @@ def test_reading_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bulk", [False, True])
-def test_a_store_names_its_layout_from_its_first_head_on(tmp_path: Path, bulk: bool) -> None:
+def test_a_store_names_its_layout_from_its_first_position_on(tmp_path: Path, bulk: bool) -> None:
     store = RocksStore(tmp_path / "store", bulk=bulk)
     store.write({b"a": b"1"})
     assert store.get(LAYOUT_KEY) is None
-    store.write({HEAD: b"{}"})
-    assert store.get(LAYOUT_KEY) == number(LAYOUT)
+    store.write({POSITION: b"{}"})
+    assert store.get(LAYOUT_KEY) == u64(LAYOUT)
     store.close()
 
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_store_of_another_layout_is_refused_and_let_go_of(tmp_path: Path, read_only: bool) -> None:
     store = RocksStore(tmp_path / "store")
-    store.write({HEAD: b"{}"})
-    store.write({LAYOUT_KEY: number(LAYOUT + 1)})
+    store.write({POSITION: b"{}"})
+    store.write({LAYOUT_KEY: u64(LAYOUT + 1)})
     store.close()
     with pytest.raises(WrongLayoutError, match=f"layout {LAYOUT + 1}.*remove that directory"):
         RocksStore(tmp_path / "store", read_only=read_only)
     rocksdb.check_free(tmp_path / "store")
 
 
-def test_a_store_that_names_no_layout_has_the_one_from_before_they_were_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_something_was_folded_into_and_that_names_no_layout_is_refused(tmp_path: Path) -> None:
     store = RocksStore(tmp_path / "store")
-    store.write({HEAD: b"{}"})
+    store.write({POSITION: b"{}"})
     store.write({LAYOUT_KEY: None})
     store.close()
-    store = RocksStore(tmp_path / "store")
-    store.write({HEAD: b"{}"})
-    assert store.get(LAYOUT_KEY) == number(LAYOUT), "it is named now"
-    store.write({LAYOUT_KEY: None})
-    store.close()
-    monkeypatch.setattr(rocksdb, "LAYOUT", LAYOUT + 1)
-    with pytest.raises(WrongLayoutError):
+    with pytest.raises(WrongLayoutError, match=r"has no layout.*remove that directory"):
         RocksStore(tmp_path / "store")
-    RocksStore(tmp_path / "new").close()
 
 
 class TestRocksStoreFilledInBulk(StoreContract):
@@ -107,7 +129,7 @@ class TestRocksStoreFilledInBulk(StoreContract):
 class BothStores(RuleBasedStateMachine):
     """RocksDB and the dict give the same answers, whatever is written, and also after closing and opening."""
 
-    keys = st.binary(max_size=3).filter(lambda key: key not in (HEAD, LAYOUT_KEY)) | st.sampled_from(
+    keys = st.binary(max_size=3).filter(lambda key: key not in (POSITION, LAYOUT_KEY)) | st.sampled_from(
         [b"k", b"k\xff", b"k\xff\xff"]
     )
 
@@ -186,14 +208,14 @@ BATCH = 50
 WRITER = """
 import sys, pathlib
 from state.store import rocksdb
-from state.store.store import number
+from state.store.keys import u64
 rocksdb._BULK_BUFFER_BYTES = 1 << 16
 store = rocksdb.RocksStore(pathlib.Path(sys.argv[1]), bulk=sys.argv[3:] == ["bulk"])
 last = store.get(b"last")
 n = int.from_bytes(last, "big") + 1 if last else 0
 while True:
-    rows = {b"r" + number(n) + bytes([i]): number(n) * 20 for i in range(int(sys.argv[2]))}
-    store.write({**rows, b"last": number(n)})
+    rows = {b"r" + u64(n) + bytes([i]): u64(n) * 20 for i in range(int(sys.argv[2]))}
+    store.write({**rows, b"last": u64(n)})
     print(n, flush=True)
     n += 1
 """
@@ -204,7 +226,7 @@ def test_killing_the_writer_leaves_whole_batches_and_none_that_was_acknowledged_
     for _ in range(4):
         acked = kill_after(seeded.randrange(1, 400), tmp_path)
         store = RocksStore(tmp_path)
-        last = of_number(store.get(b"last") or b"")
+        last = of_u64(store.get(b"last") or b"")
         assert last >= acked
         assert is_prefix(store)
         store.close()
@@ -216,7 +238,7 @@ def test_killing_who_fills_a_store_in_bulk_leaves_whole_batches(tmp_path: Path) 
         kill_after(seeded.randrange(200, 900), tmp_path, "bulk")
         store = RocksStore(tmp_path)
         assert is_prefix(store)
-        last = of_number(store.get(b"last") or number(0))
+        last = of_u64(store.get(b"last") or u64(0))
         store.close()
     assert last > 0, "something had been kept"
 
@@ -236,16 +258,16 @@ def kill_after(acks: int, path: Path, *how: str) -> int:
 def is_prefix(store: Store) -> bool:
     """Whether the store holds exactly the whole batches 0 … `last`."""
     last = store.get(b"last")
-    held = [(of_number(key[1:9]), key[9], value) for key, value in store.scan(b"r", b"r")]
-    batches = of_number(last) + 1 if last else 0
-    return held == [(n, i, number(n) * 20) for n in range(batches) for i in range(BATCH)]
+    held = [(of_u64(key[1:9]), key[9], value) for key, value in store.scan(b"r", b"r")]
+    batches = of_u64(last) + 1 if last else 0
+    return held == [(n, i, u64(n) * 20) for n in range(batches) for i in range(BATCH)]
 
 
 def unflushed(path: Path, batches: int) -> Path:
     """Return a copy of a store's files as a killed process leaves them: all in the write-ahead log."""
     store = RocksStore(path / "open")
     for n in range(batches):
-        store.write({**{b"r" + number(n) + bytes([i]): number(n) * 20 for i in range(BATCH)}, b"last": number(n)})
+        store.write({**{b"r" + u64(n) + bytes([i]): u64(n) * 20 for i in range(BATCH)}, b"last": u64(n)})
     shutil.copytree(path / "open", path / "killed")
     store.close()
     return path / "killed"
@@ -274,12 +296,12 @@ def test_a_damaged_write_ahead_log_rewinds_to_whole_batches(tmp_path: Path, dama
     killed = unflushed(tmp_path, batches=60)
     damage(longest(killed, ".log"))
     store = RocksStore(killed)
-    assert of_number(store.get(b"last") or number(0)) < 59
+    assert of_u64(store.get(b"last") or u64(0)) < 59
     assert is_prefix(store)
     store.close()
 
 
-ROWS = {b"k" + number(i): random.Random(i).randbytes(40) for i in range(3000)}
+ROWS = {b"k" + u64(i): random.Random(i).randbytes(40) for i in range(3000)}
 
 
 @pytest.fixture(scope="module")

@@ -240,8 +240,8 @@ def test_whatever_is_accepted_can_be_folded(text: str, speaker: str, session: st
     handler = a_handler(state, EXTRACTOR)
     decision = decide(handler, arrival(a_turn(text=text, speaker=speaker, session=session, at=at)))
     fold_into(state, decision)
-    assert state.head.turns == (decision.status == "accepted")
-    assert state.head.source == 0
+    assert state.position.turns == (decision.status == "accepted")
+    assert state.position.source == 0
 
 
 EXTRACTOR = YakeExtractor(language="en")

@@ -71,7 +71,7 @@ async def test_what_lies_beyond_a_hole_in_what_recovery_hands_over_is_not_folded
     with capture_logs() as said:
         held.fold(records(log, start=4))
         held.fold(records(log, start=5))
-    assert held.open[0].head.watermark == 1
+    assert held.open[0].position.watermark == 1
     assert [(line["event"], line["delivered"]) for line in said] == [("recovery left records out", 4)]
     held.fold(records(log, start=1))
     assert held.open[0].digest() == writer.folded().digest(), "the hole was filled"
@@ -84,7 +84,7 @@ async def test_the_owner_of_a_partition_reads_from_the_log_what_recovery_left_ou
     await held.hold({0})
     held.fold([record for record in records(log) if record[1] != 3])
     await PartitionWriter(0, held.open[0], log, partitions=PARTITIONS, worker="me", timeout=1.0).claim()
-    assert held.open[0].head.seq == writer.seq
+    assert held.open[0].position.seq == writer.seq
     assert held.open[0].digest() == (await refold(log, 0, len(log.values()), MemoryStore())).digest()
     held.close()
 
@@ -121,7 +121,7 @@ async def test_an_event_that_cannot_be_folded_is_an_error_and_nothing_after_it_i
     await held.hold({0})
     with pytest.raises(UnreadableEventError):
         held.fold(records(log))
-    assert held.open[0].head.watermark == bad - 1
+    assert held.open[0].position.watermark == bad - 1
     held.close()
 
 
@@ -133,7 +133,7 @@ async def test_a_store_ahead_of_the_log_is_set_aside_and_folded_anew(tmp_path: P
     held.close()
     del log.records[0][2:]
     await held.hold({0})
-    assert held.open[0].head.watermark == -1
+    assert held.open[0].position.watermark == -1
     held.close()
     store = Settings(data=tmp_path, broker=None).store_of(0)
     aside = RocksStore(store.with_name("0.set-aside"))
@@ -150,7 +150,7 @@ async def test_a_store_of_another_log_is_folded_anew(tmp_path: Path) -> None:
     last = log.records[0][-1]
     log.records[0][-1] = last._replace(value=last.value.replace(b"t2", b"x2"))
     await held.hold({0})
-    assert held.open[0].head.watermark == -1
+    assert held.open[0].position.watermark == -1
     held.close()
 
 

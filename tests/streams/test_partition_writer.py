@@ -58,7 +58,7 @@ async def test_a_claim_is_appended_and_its_offset_is_the_epoch() -> None:
     writer = await claimed(log)
     claim = decode(log.records[0][0].value)
     assert isinstance(claim, Claim)
-    assert (claim.writer, claim.partitions, writer.state.head.epoch) == ("me", PARTITIONS, 0)
+    assert (claim.writer, claim.partitions, writer.state.position.epoch) == ("me", PARTITIONS, 0)
 
 
 async def test_a_claim_takes_over_what_was_written_before() -> None:
@@ -68,7 +68,7 @@ async def test_a_claim_takes_over_what_was_written_before() -> None:
     for _, value in predecessor.records:
         log.put(value)
     writer = await claimed(log)
-    assert (ids(writer.state), writer.state.head.epoch, writer.state.head.source) == (["t0", "t1"], 3, 1)
+    assert (ids(writer.state), writer.state.position.epoch, writer.state.position.source) == (["t0", "t1"], 3, 1)
     await writer.append(turns(2))
     assert ids(writer.state) == ["t0", "t1", "t2"]
 
@@ -107,7 +107,7 @@ async def test_a_batch_is_chained_and_folded_as_an_offline_fold_would() -> None:
     await writer.append([concepts_recalled(concepts="coffee")])
     assert ids(writer.state) == ["t0", "t1", "t2", "t3"]
     assert writer.state.digest() == fold(log.values()).digest()
-    assert writer.state.head.source == 5
+    assert writer.state.position.source == 5
 
 
 async def test_events_of_a_graph_have_its_key_and_control_events_none() -> None:
@@ -132,7 +132,7 @@ async def test_what_others_append_in_between_is_folded_in_its_place() -> None:
     await writer.append(turns(0, 1, 2))
     await writer.append(turns(3))
     assert ids(writer.state) == ["t0", "t1", "t2", "t3"]
-    assert writer.state.head.watermark == len(log.records[0]) - 1
+    assert writer.state.position.watermark == len(log.records[0]) - 1
     assert writer.state.digest() == fold(log.values()).digest()
 
 
@@ -211,7 +211,7 @@ async def test_the_successor_of_an_owner_whose_acks_were_lost_counts_each_turn_o
         await writer.append(turns(0, 1))
     log.silent = False
     successor = await claimed(log)
-    assert (ids(successor.state), successor.state.head.source) == (["t0", "t1"], 1)
+    assert (ids(successor.state), successor.state.position.source) == (["t0", "t1"], 1)
 
 
 async def test_records_that_a_broker_reordered_stop_the_owner() -> None:
@@ -229,7 +229,7 @@ async def test_many_appends_at_once_wait_for_each_other() -> None:
     log = MemoryLog()
     writer = await claimed(log)
     await asyncio.gather(*(writer.append([concepts_recalled(concepts=f"c{n}")]) for n in range(20)))
-    assert writer.state.head.seq == 20
+    assert writer.state.position.seq == 20
     assert writer.state.digest() == fold(log.values()).digest()
 
 
@@ -267,7 +267,7 @@ def test_whatever_others_write_the_state_is_the_fold_of_the_log(plan: list[tuple
             await writer.append(turns(*range(source, source + count)))
             source += count
         assert ids(writer.state) == [f"t{n}" for n in range(source)]
-        seen = log.values()[: writer.state.head.watermark + 1]
+        seen = log.values()[: writer.state.position.watermark + 1]
         assert writer.state.digest() == fold(seen).digest()
         assert ids(fold(log.values())) == ids(writer.state), "what came after our last event counts for nothing"
 

@@ -258,7 +258,7 @@ async def test_what_a_question_is_appending_is_finished_when_partitions_are_take
     worker.log.slow.set()
     await dropping
     assert isinstance(decode(worker.log.values(HERE)[-1][1]), ConceptsRecalled)
-    assert worker.state.head.watermark == 2, "the state has all that the log has"
+    assert worker.state.position.watermark == 2, "the state has all that the log has"
     await worker.remember("t1")
     assert worker.halted == []
 

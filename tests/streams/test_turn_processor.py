@@ -177,7 +177,7 @@ async def test_a_hole_in_the_offsets_is_passed_over() -> None:
     async with running(bench):
         await bench.processor.put(bench.arrives(a_turn("t1"), 5))
         await bench.until_done(5)
-    assert (bench.ids, bench.state.head.source) == (["t1"], 5)
+    assert (bench.ids, bench.state.position.source) == (["t1"], 5)
 
 
 async def test_nothing_is_half_done_once_it_is_settled() -> None:
@@ -188,7 +188,7 @@ async def test_nothing_is_half_done_once_it_is_settled() -> None:
         await bench.processor.settle()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        assert bench.done == list(range(bench.state.head.source + 1))
+        assert bench.done == list(range(bench.state.position.source + 1))
         assert len(bench.sent.to(REPLIES)) == len(bench.done)
 
 

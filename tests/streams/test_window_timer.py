@@ -22,7 +22,7 @@ from state.events.events import (
     DataEvent,
     DecayWindowClosed,
     GraphConfigured,
-    GraphData,
+    GraphEvent,
     Ticked,
     TurnRecorded,
     WindowEvent,
@@ -88,7 +88,7 @@ class House:
 
     async def hears(self, *messages: dict[str, Any]) -> None:
         """Take these from the queue, as many at once as a batch may hold, and account for all of them."""
-        if self.state.head.epoch < 0:
+        if self.state.position.epoch < 0:
             await self.writer.claim()
             await self.timer.catch_up()
         for message in messages:
@@ -108,7 +108,7 @@ class House:
 
     def events(self, graph: str = "ada") -> list[DataEvent]:
         decoded = [decode(value) for _, value in self.log.values(HERE)]
-        return [event for event in decoded if isinstance(event, GraphData) and event.graph == graph]
+        return [event for event in decoded if isinstance(event, GraphEvent) and event.graph == graph]
 
     def story(self, graph: str = "ada") -> list[str]:
         """Return what happened in a graph, in short."""

@@ -9,8 +9,8 @@ Workers take turns from `turns` and append events; owners change, old owners liv
     "lost tail"     acknowledged records at the end of the log vanish before an owner claims (acks=1)
 
 `survived(seed, fault)` runs one and asserts the invariants: no turn lost, none doubled, none out of order, and what is
-accepted from a log's beginning is the beginning of what is accepted from the whole.  `stale_heads` yields what folds
-may have kept of the tails that were lost.
+accepted from a log's beginning is the beginning of what is accepted from the whole.  `stale_positions` yields what
+folds may have kept of the tails that were lost.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Worker:
         self.buffer: list[bytes] = []  # linked, not written yet
         self.unsure: list[bytes] = []  # written, but the ack was lost: written again some time
 
-    def start(self, head: LogPosition, epoch: int) -> None:
-        self.epoch, self.claim, self.seq, self.chain = epoch, head.claim, head.seq, head.chain
-        self.position = head.source + 1
+    def start(self, at: LogPosition, epoch: int) -> None:
+        self.epoch, self.claim, self.seq, self.chain = epoch, at.claim, at.seq, at.chain
+        self.position = at.source + 1
 
     def link(self, build: object, **facts: object) -> None:
         """Put the next event of this worker's chain into its buffer."""
@@ -93,7 +93,7 @@ class Simulation:
         epoch = len(self.log)  # where a lost claim of a zombie may have lain before
         self.log.append(encode(Claim(writer="worker", partitions=4, nonce=f"{self.random.random()}")))
         newcomer = Worker()
-        newcomer.start(judged(self.log)[0], epoch)
+        newcomer.start(folded(self.log)[0], epoch)
         self.workers.append(newcomer)
         if self.happens(0.05):
             self.log.append(self.log[epoch])  # it goes on under its first claim, and is fenced by the very same again
@@ -151,48 +151,48 @@ class Simulation:
             self.write_again(worker.unsure)
             self.flush(worker)
         last = max(source for source, _ in self.records())
-        while judged(self.log)[0].source < last:  # an owner that was fenced has a successor
+        while folded(self.log)[0].source < last:  # an owner that was fenced has a successor
             self.assign()
             while self.owner.position < len(self.turns):
                 self.consume(self.owner)
             self.flush(self.owner)
 
 
-def judged(log: Sequence[bytes], head: LogPosition = LogPosition()) -> tuple[LogPosition, list[TurnRecorded]]:  # noqa: B008 - is frozen
-    """Return the head after what `log` holds beyond `head`, and the turns accepted there (a repeated id among them)."""
+def folded(log: Sequence[bytes], position: LogPosition = LogPosition()) -> tuple[LogPosition, list[TurnRecorded]]:  # noqa: B008 - is frozen
+    """Follow `log` beyond `position`: where that ends, and the turns accepted there (a repeated id among them)."""
     accepted = []
-    for offset in range(head.watermark + 1, len(log)):
+    for offset in range(position.watermark + 1, len(log)):
         value = log[offset]
         event = read(value)
-        head, verdict = head.after(offset, event, value)
-        if verdict is Acceptance.ACCEPTED and isinstance(event, TurnRecorded):
+        position, acceptance = position.after(offset, event, value)
+        if acceptance is Acceptance.ACCEPTED and isinstance(event, TurnRecorded):
             accepted.append(event)
-    return head, accepted
+    return position, accepted
 
 
-def stale_heads(simulation: Simulation) -> Iterator[LogPosition]:
-    """Yield every head that a fold may have kept from before a tail was lost, and that is of a log which is no more."""
+def stale_positions(simulation: Simulation) -> Iterator[LogPosition]:
+    """Yield every position that a fold may have kept from before a tail was lost: it is of a log which is no more."""
     for regrown in simulation.regrown:
-        head, same = LogPosition(), True
+        position, same = LogPosition(), True
         for offset, value in enumerate(regrown):
-            head, _ = head.after(offset, read(value), value)
+            position, _ = position.after(offset, read(value), value)
             same = same and simulation.log[offset : offset + 1] == [value]
             if not same:
-                yield head
+                yield position
 
 
 def survived(seed: int, fault: str) -> Simulation:
     """Run one simulation and assert the invariants."""
     simulation = Simulation(seed, fault)
     simulation.run()
-    head, accepted = judged(simulation.log)
+    position, accepted = folded(simulation.log)
     wanted = [(source, turn) for source, turn in simulation.records() if turn != INVALID]
     assert [(event.src, event.id) for event in accepted] == wanted, "a turn was lost, doubled or reordered"
     state = fold(enumerate(simulation.log))
     graph = state.graph("ada")
     assert graph is not None
     assert graph.passages.ids == list(dict.fromkeys(turn for _, turn in wanted)), "a turn counts once, in order"
-    assert (state.head.source, state.head.turns) == (head.source, len(graph.passages))
+    assert (state.position.source, state.position.turns) == (position.source, len(graph.passages))
     cut = simulation.random.randrange(len(simulation.log))
-    assert judged(simulation.log[:cut])[1] == accepted[: len(judged(simulation.log[:cut])[1])], "not a prefix"
+    assert folded(simulation.log[:cut])[1] == accepted[: len(folded(simulation.log[:cut])[1])], "not a prefix"
     return simulation

@@ -64,7 +64,7 @@ def decide(handler: CommandHandler, came: Record) -> Decision:
 
 def events_of(decision: Decision) -> list[DataEvent]:
     """List the events that a decision becomes, as the fold will read them."""
-    position = LogWriter(partitions=PARTITIONS).folded().head
+    position = LogWriter(partitions=PARTITIONS).folded().position
     events = [decode(encode(stamp(event, position))) for event in decision.events]
     assert all(isinstance(event, DataEvent) for event in events)
     return cast("list[DataEvent]", events)
@@ -84,8 +84,8 @@ def event_of(decision: Decision) -> DataEvent:
 def fold_into(state: Partition, decision: Decision) -> None:
     """Fold what a decision becomes."""
     for event in decision.events:
-        folded = state.fold(state.head.watermark + 1, encode(stamp(event, state.head)))
-        assert folded.verdict is Acceptance.ACCEPTED
+        folded = state.fold(state.position.watermark + 1, encode(stamp(event, state.position)))
+        assert folded.acceptance is Acceptance.ACCEPTED
 
 
 def recorded(decision: Decision) -> TurnRecorded:

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from emgas.wire import Record
-from state.events.events import AnyEvent
+from state.events.events import SCHEMA
 from state.events.memory_settings import MemorySettings
 from state.graph.codec import LAYOUT
 from state.partition import Partition
@@ -77,7 +77,7 @@ def digests(partitions: Sequence[Iterable[Record]]) -> dict[str, Any]:
     for state, records in zip(states, partitions, strict=True):
         for record in records:
             state.fold(record.offset, record.value)
-    graphs = {graph.name: graph for state in states for graph in state.graphs()}
+    graphs = {graph.graph_id: graph for state in states for graph in state.graphs()}
     return {
         "layout": LAYOUT,
         "partitions": [state.digest() for state in states],
@@ -97,7 +97,7 @@ def schema() -> Any:
             raise NotImplementedError(kind)
         return MemorySettings.model_json_schema()
 
-    return _bare(msgspec.json.schema(AnyEvent, schema_hook=hook))
+    return _bare(msgspec.json.schema(SCHEMA, schema_hook=hook))
 
 
 def _bare(value: Any) -> Any:

@@ -7,27 +7,36 @@ from collections.abc import Iterable
 import numpy as np
 
 from state.events.events import GraphEvent, decode
+from state.graph.codec import LAYOUT
 from state.graph.graph import Graph
-from state.graph.view import Window
+from state.graph.tables import Window
 from tests.support.logs import LogWriter
 
 
 def folded(*events: GraphEvent) -> Graph:
-    """Return the graph "ada" of these events."""
+    """Build the graph "ada" of these events, settled."""
     return refolded(events, Graph("ada"))
 
 
 def refolded(events: Iterable[GraphEvent], graph: Graph) -> Graph:
-    """Fold `events` into `graph` and return it."""
+    """Fold `events` into `graph` and settle it; return it."""
     for event in events:
         graph.fold(event)
+    graph.settle()
     return graph
 
 
 def events_of(log: LogWriter, graph: str) -> list[GraphEvent]:
-    """Return the events of one graph, accepted or not."""
+    """List the events of one graph, accepted or not."""
     decoded = [decode(value) for _, value in log.records]
     return [event for event in decoded if isinstance(event, GraphEvent) and event.graph == graph]
+
+
+def of_another_version(stored: bytes) -> bytes:
+    """Change the layout that a packed graph, or a stored one, names."""
+    changed = stored.replace(b'"layout":%d' % LAYOUT, b'"layout":%d' % (LAYOUT + 1))
+    assert changed != stored
+    return changed
 
 
 def assert_same_view(one: Graph, other: Graph) -> None:
@@ -49,7 +58,7 @@ def assert_same_view(one: Graph, other: Graph) -> None:
 
 
 def pair_counts(graph: Graph, window: Window) -> dict[str, int]:
-    """Return {"coffee tea": 2, …}, in the order of concept numbers, without what was forgotten."""
+    """Count {"coffee tea": 2, …}, in the order of concept numbers, without what was forgotten."""
     graph.compact()
     keys, counts = graph.pairs[window].canonical()
     ids = graph.concepts.ids

@@ -21,6 +21,6 @@ def interrupted(
             openings = openings - {number}
             partition._store.close()
             partition = Partition(open_store(), cached, rebuilding=rebuilding)
-            number = sum(offset <= partition.head.watermark for offset, _ in log.records) - 1
+            number = sum(offset <= partition.position.watermark for offset, _ in log.records) - 1
         number += 1
     return partition

@@ -196,9 +196,9 @@ def golden_log() -> LogWriter:
     return log
 
 
-def unmoved(head: LogPosition, offset: int, value: bytes) -> LogPosition:
-    """Return `head` after a record that was not accepted: only what tells how far the log was read has moved."""
-    return replace(head, watermark=offset, last=hashlib.sha256(value).hexdigest()[:8])
+def unmoved(position: LogPosition, offset: int, value: bytes) -> LogPosition:
+    """Return `position` after a record that was not accepted: only what tells how far the log was read has moved."""
+    return replace(position, watermark=offset, last=hashlib.sha256(value).hexdigest()[:8])
 
 
 class ListReader:

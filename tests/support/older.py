@@ -16,7 +16,8 @@ from typing import Any
 import orjson
 
 from emgas.wire import Record
-from state.events.events import AnyEvent, Claim, decode
+from state.events.events import Claim, decode
+from state.events.registry import KINDS
 from state.events.upcasting import VERSION, Plain
 from state.log_position import Acceptance, LogPosition, fingerprint
 
@@ -41,7 +42,7 @@ def _faded(plain: Plain) -> Plain:
     return {**plain, "v": VERSION, "kind": "DecayWindowClosed"}
 
 
-STEPS = {(kind.__name__, 0): _same for kind in AnyEvent.__args__} | {
+STEPS = {(kind.__name__, 0): _same for kind in KINDS} | {
     ("Claim", 0): _claim,
     ("TurnRecorded", 0): _turn,
     ("Faded", 0): _faded,
@@ -51,17 +52,17 @@ STEPS = {(kind.__name__, 0): _same for kind in AnyEvent.__args__} | {
 def older(records: Iterable[Record]) -> list[Record]:
     """Return a log of this version as version 0 would have written it: links and chain are those of its own bytes."""
     names = {"": "", bytes(8).hex(): bytes(8).hex()}  # claims and links of the one log → of the other
-    head, chain, made = LogPosition(), bytes(32), []
+    position, chain, made = LogPosition(), bytes(32), []
     for record in records:
         event = decode(record.value)
         value = orjson.dumps(_aged(orjson.loads(record.value), names))
         made.append(record._replace(value=value))
-        head, verdict = head.after(record.offset, event, record.value)
+        position, acceptance = position.after(record.offset, event, record.value)
         if isinstance(event, Claim):
             names[fingerprint(record.value)] = fingerprint(value)
-        if verdict is Acceptance.ACCEPTED:
+        if acceptance is Acceptance.ACCEPTED:
             chain = hashlib.sha256(chain + value).digest()
-            names[head.chain[:8].hex()] = chain[:8].hex()
+            names[position.chain[:8].hex()] = chain[:8].hex()
     return made
 
 

@@ -72,10 +72,10 @@ class Answering:
         return SnapshotTaker(Settings(broker=None, **settings), folds, self.log, lambda: self.now)
 
     async def remember(self, *names: str) -> None:
-        if self.state.head.epoch < 0:
+        if self.state.position.epoch < 0:
             await self.writer.claim()
             await self.timer.catch_up()
-        source = self.state.head.source + 1
+        source = self.state.position.source + 1
         await self.writer.append([turn(source + n, name) for n, name in enumerate(names)])
 
     async def ask(self, value: bytes | None = None, partition: int = HERE, **more: Any) -> None:

@@ -114,7 +114,7 @@ def written(happened: list[Step], *, stride: int = 1) -> LogWriter:
     reference = Partition(MemoryStore())
     for method, arguments in happened:
         if method == "undo":
-            fold(log.records[reference.head.watermark // stride + 1 :], reference)
+            fold(log.records[reference.position.watermark // stride + 1 :], reference)
             _take_back(log, reference.graph(arguments["graph"]), arguments["back"], arguments["count"])
         else:
             getattr(log, method)(**arguments)
@@ -125,4 +125,4 @@ def _take_back(log: LogWriter, graph: Graph | None, back: int, count: int) -> No
     """Take back `count` events, from the one `back` before the newest on, as far back as an honest owner may."""
     if graph is not None and graph.undoable_from < graph.events:
         first = max(graph.undoable_from, graph.events - 1 - back)
-        log.undo(graph=graph.name, first=first, last=min(first + count, graph.events) - 1)
+        log.undo(graph=graph.graph_id, first=first, last=min(first + count, graph.events) - 1)

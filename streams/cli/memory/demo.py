@@ -103,7 +103,7 @@ async def _rebuilt(settings: Settings) -> tuple[str, int]:
             _, end = await log.bounds(partition)
             state = await refold(log, partition, end, RocksStore(settings.home / "rebuilt" / str(partition)))
             digests.append(state.digest())
-            turns += state.head.turns
+            turns += state.position.turns
             state.close()
     return combined(digests), turns
 

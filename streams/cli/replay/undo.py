@@ -13,18 +13,8 @@ from emgas.errors import EmgasError
 from emgas.times import format_utc
 from emgas.wire import partition_of
 from replay.event_list import ListedEvent, as_far_back, event_list, since
-from state.events.events import (
-    ConceptsRecalled,
-    ConsolidationWindowClosed,
-    DecayWindowClosed,
-    Forgotten,
-    GraphConfigured,
-    GraphEvent,
-    Retracted,
-    Ticked,
-    TurnEmbedded,
-    TurnRecorded,
-)
+from state.events.events import GraphEvent, Retracted
+from state.events.registry import SPECS
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 from streams.cli.shared.times import METAVAR, time
@@ -136,27 +126,5 @@ def _described(entry: ListedEvent) -> dict[str, Any]:
 
 def _summary(event: GraphEvent) -> str:
     """Say what an event says, on one short line."""
-    said = " ".join(_words(event).split())
+    said = " ".join(SPECS[type(event)].summary(event).split())
     return said if len(said) <= SUMMARY else f"{said[: SUMMARY - 1]}…"
-
-
-def _words(event: GraphEvent) -> str:
-    match event:
-        case TurnRecorded():
-            return f"{event.speaker}: {event.text}"
-        case TurnEmbedded():
-            return f"{event.id} as a vector by {event.model}"
-        case ConceptsRecalled():
-            return f"recalled {', '.join(event.concepts)}"
-        case GraphConfigured():
-            return f"lives by {event.preset}"
-        case Retracted():
-            return f"takes back {event.first} to {event.last}"
-        case Ticked():
-            return f"it is {format_utc(event.at)}"
-        case ConsolidationWindowClosed():
-            return (
-                f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {len(event.merged)} merged"
-            )
-        case DecayWindowClosed() | Forgotten():
-            return f"forgot {', '.join((*event.concepts, *event.turns))}"

@@ -59,13 +59,13 @@ class LiveStores:
     async def held(self, partition: int) -> Held:
         with closing(self._open(partition)) as store:
             state = Partition(store, self._settings.cached_graphs)
-            return Held(state.head.watermark, state.digest())
+            return Held(state.position.watermark, state.digest())
 
     async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
         with closing(self._open(partition)) as store:
             state = Partition(store, self._settings.cached_graphs)
             _, end = await log.bounds(partition)
-            async for record in read_records(log, partition, state.head.watermark + 1, end):
+            async for record in read_records(log, partition, state.position.watermark + 1, end):
                 state.fold(record.offset, record.value)  # never flushed: the store is not ours to write to
             return state.digests()
 

@@ -1,0 +1,78 @@
+"""What the layers must know of a kind of event, declared once: above its class in state/events/events.py.
+
+Adding a kind of event touches three places:
+
+    1. state/events/events.py    its class, under `@graph_event(…)` or `@control_event`.  From there come what `decode`
+                                 reads, what a fold accepts, when it counts for a look at the past, what `emgas replay
+                                 events` says of it, what `emgas replay undo --last` counts, and what `emgas replay
+                                 verify` looks for in it; a WindowEvent is also published in the topic `changes`
+    2. state/graph/graph.py      the method that folds it, under `@folds(…)`; control events have none
+    3. tests/golden/make.py      something that makes one, for the golden log of the new version: the kinds there are
+                                 belong to the schema (docs/operations.md, "Changing the schema")
+
+Who reads the registry needs no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import IntEnum
+from typing import Any, NamedTuple, TypeVar
+
+Kind = TypeVar("Kind", bound=type)
+
+
+class Timing(IntEnum):
+    """From when on an event counts, in its graph's own time.
+
+    UNTIMED  from where it stands: it has no time of its own
+    TIMED    `at`: it moves the graph's clock
+    WINDOW   `at` and the grace that is in force: it was decided when the window was closed, and is decided anew when
+             the graph is looked at as of a time and what the log holds by then is other than when it was closed
+    """
+
+    UNTIMED = 0
+    TIMED = 1
+    WINDOW = 2
+
+
+class EventSpec(NamedTuple):
+    """A kind of graph event.
+
+    timing    see Timing
+    summary   event → what it says, for people
+    touches   event → the ids of the concepts, turns and themes that it may change
+    is_step   whether it is one of "the last n events" that a user may want to take back; else it goes with the one
+              before it
+    """
+
+    timing: Timing
+    summary: Callable[[Any], str]
+    touches: Callable[[Any], Iterable[str]]
+    is_step: bool
+
+
+KINDS: list[type] = []  # every class of event, in the order of declaration
+SPECS: dict[type, EventSpec] = {}  # of the graph events among them
+
+
+def control_event(kind: Kind) -> Kind:
+    """Register an event that belongs to no graph's fold."""
+    KINDS.append(kind)
+    return kind
+
+
+def graph_event(
+    timing: Timing,
+    *,
+    summary: Callable[[Any], str],
+    touches: Callable[[Any], Iterable[str]] = lambda event: (),
+    is_step: bool = True,
+) -> Callable[[Kind], Kind]:
+    """Register an event that a graph is folded from: see EventSpec."""
+
+    def registered(kind: Kind) -> Kind:
+        SPECS[kind] = EventSpec(timing, summary, touches, is_step)
+        return control_event(kind)
+
+    return registered

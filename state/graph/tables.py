@@ -1,0 +1,66 @@
+"""What one graph holds: its tables and counters.  state/graph/graph.py folds events into them, codec.py packs them,
+view.py reads them.
+
+A turn that was folded last may stand in `passages` only, and rows of what was forgotten may still be there: whoever
+reads calls `Graph.settle` or `Graph.compact` before.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from emgas.limits import EARLIEST_MS
+from state.events.memory_settings import PRESETS
+from state.graph.concept_table import ConceptTable
+from state.graph.cooccurrence import PairCounts
+from state.graph.decay import NEVER
+from state.graph.embedding_table import EmbeddingTable
+from state.graph.passage_table import PassageTable
+from state.graph.theme_table import ThemeTable
+
+Window = Literal["turn", "exchange", "recall"]
+
+
+class GraphTables:
+    """Everything that a graph's memory holds.  Only the graph's fold writes here.
+
+    clock          stream time, ms: the largest event time seen
+    live           whether the last turn was recorded as it was said (else: imported), so that ticks make sense
+    fresh_turns    turns since the last consolidation
+    last_turn_at   the largest event time of a turn
+    enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
+    recalled       ConceptsRecalled that had an effect
+    forgotten      concepts that have ever left; turns that have are `passages.archived`
+    events         how many events there were, those without effect among them: the next one's ordinal
+    undoable_from  ordinal of the first event that may still be taken back: it only ever grows
+    configured     whether a GraphConfigured is among the events that count
+    pairs          how often concepts occurred together, by kind of window
+    """
+
+    def __init__(self, graph_id: str) -> None:
+        self.graph_id = graph_id
+        self.clock = EARLIEST_MS  # not 0: a memory may be older than 1970
+        self.events = self.undoable_from = 0
+        self.configured = self.live = False
+        self.preset, self.settings = "default", PRESETS["default"]
+        self.recalled = self.forgotten = 0
+        self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
+        self.concepts = ConceptTable()
+        self.passages = PassageTable()
+        self.pairs: dict[Window, PairCounts] = {window: PairCounts() for window in get_args(Window)}
+        self.embeddings = EmbeddingTable()
+        self.themes = ThemeTable()
+
+    @property
+    def turns(self) -> int:
+        """Count the turns that were ever accepted."""
+        return self.passages.accepted
+
+    @property
+    def is_blank(self) -> bool:
+        """Say whether nothing counts: nothing has happened yet, or all of it was taken back."""
+        return not self.configured and self.clock == EARLIEST_MS
+
+    def knows(self, turn: str) -> bool:
+        """Say whether a turn of this id was ever accepted."""
+        return self.passages.knows(turn) is not None

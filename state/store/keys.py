@@ -1,0 +1,100 @@
+"""Under which key of a store lies what: the layout of a partition's state, drawn and built here and nowhere else.
+
+    h                      position in the log up to which all is folded: JSON (state/log_position.py)
+    l                      LAYOUT of the keys drawn here: u64; comes with the first position (state/store/rocksdb.py)
+    c <graph>              how many events the graph has: u64
+    s <graph>              snapshot: u64 number of events it holds │ packed graph (state/graph/codec.py)
+    m <graph>, b <graph>   older snapshots, from which the graph is folded again when events are taken back
+    e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it lies in the log; gone once it
+                           cannot be taken back and nobody will read its text (state/store/pages.py)
+
+    <graph> = u8 length │ ASCII      length first, so that no graph's keys can run into another's
+    u64, <ordinal>                   8 bytes, big-endian: their order is the numbers' order
+
+A graph is its snapshot plus the events from there on.  `c` counts them, so that a scan that ends too early (RocksDB
+ends scans silently at a damaged block) is noticed.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+LAYOUT: Final = 2  # raise it when anything drawn above changes; a store and a snapshot of one name it
+POSITION = b"h"
+LAYOUT_KEY = b"l"
+COUNTS = b"c"  # what every count key begins with, and no other key
+_U64 = struct.Struct(">Q")
+
+
+class StoredGraph(NamedTuple):
+    """A snapshot as it is stored: how many events it holds, and the packed graph."""
+
+    events: int
+    packed: bytes
+
+    @classmethod
+    def of(cls, value: bytes) -> StoredGraph:
+        """Take apart the value of a snapshot key."""
+        return cls(of_u64(value), value[_U64.size :])
+
+    def value(self) -> bytes:
+        """Build the value of a snapshot key."""
+        return u64(self.events) + self.packed
+
+
+def u64(value: int) -> bytes:
+    """Pack an integer >= 0 into 8 bytes whose order is the numbers' order."""
+    return _U64.pack(value)
+
+
+def of_u64(value: bytes) -> int:
+    """Read the integer that `u64` packed, from the first 8 bytes."""
+    return int(_U64.unpack_from(value)[0])
+
+
+@lru_cache(maxsize=1 << 14)  # a fold asks for the same few graphs with every event
+def _graph(graph_id: str) -> bytes:
+    encoded = graph_id.encode("ascii")
+    return struct.pack("B", len(encoded)) + encoded
+
+
+def count_key(graph_id: str) -> bytes:
+    """Build the key of the graph's number of events."""
+    return COUNTS + _graph(graph_id)
+
+
+def graph_of_count_key(key: bytes) -> str:
+    """Read the graph id out of a count key."""
+    return key[len(COUNTS) + 1 :].decode("ascii")
+
+
+def snapshot_key(graph_id: str) -> bytes:
+    """Build the key of the graph's newest snapshot."""
+    return b"s" + _graph(graph_id)
+
+
+def mark_key(graph_id: str) -> bytes:
+    """Build the key of the snapshot that will be the base next."""
+    return b"m" + _graph(graph_id)
+
+
+def base_key(graph_id: str) -> bytes:
+    """Build the key of the snapshot before which nothing can be taken back."""
+    return b"b" + _graph(graph_id)
+
+
+def event_prefix(graph_id: str) -> bytes:
+    """Build what all event keys of the graph begin with."""
+    return b"e" + _graph(graph_id)
+
+
+def event_key(graph_id: str, ordinal: int) -> bytes:
+    """Build the key of one event of the graph."""
+    return event_prefix(graph_id) + u64(ordinal)
+
+
+def ordinal_of_event_key(key: bytes) -> int:
+    """Read the ordinal out of an event key."""
+    return of_u64(key[-_U64.size :])
