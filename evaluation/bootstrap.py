@@ -21,7 +21,7 @@ class Generator(Protocol):
     """The part of numpy's Generator that is needed; whoever calls makes one, from a fixed seed."""
 
     def integers(self, low: int, high: int, size: tuple[int, int]) -> Any:
-        """Return whole numbers from low to below high."""
+        """Draw whole numbers from low to below high."""
 
 
 class Interval(NamedTuple):
@@ -33,7 +33,7 @@ class Interval(NamedTuple):
 
 
 def paired(one: Floats, other: Floats, generator: Generator) -> Interval:
-    """Return the interval of one − other; both (q,), the same question at the same place."""
+    """Bootstrap the interval of one − other; both (q,), the same question at the same place."""
     difference = one - other
     if not len(difference):
         return Interval(0.0, 0.0, 0.0)

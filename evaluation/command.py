@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,7 +77,7 @@ def evaluate(
     weights = _fit(results, chosen) if fit else {}
     told = [_told(result, control) for result in (results if len(results) == 1 else [*results, _pooled(results)])]
     if weights:
-        told[-1]["weights"] = {left_out: asdict(chosen_without) for left_out, chosen_without in weights.items()}
+        told[-1]["weights"] = {left_out: dict(chosen_without) for left_out, chosen_without in weights.items()}
     for each in told:
         show(each)
     if json:

@@ -33,7 +33,7 @@ from processors.text.scripts import HAN
 ALL = "none left out"
 UNANSWERABLE_WEIGHT = 0.1
 HAN_WEIGHT = 1.5
-NEUTRAL = replace(FlowWeights(**dict.fromkeys(FEATURES, 1.0)), asks=-1.0, length=-0.5)
+NEUTRAL = FlowWeights(**dict.fromkeys(FEATURES, 1.0) | {"asks": -1.0, "length": -0.5})
 _CHINESE = re.compile(f"[{HAN}]")
 
 
@@ -60,7 +60,7 @@ FITTABLE = {
 
 
 def weights(examined: Sequence[Examined], method: Fittable = DEFAULT) -> dict[str, FlowWeights]:
-    """Return the weights that were fitted without each group, and under ALL those fitted to everything."""
+    """Fit weights without each group, and under ALL to everything."""
     examples = [example for each in examined for example in _examples(each, method)]
     return {ALL: fit(examples, NEUTRAL), **cross_validated(examples, NEUTRAL)}
 
@@ -68,7 +68,7 @@ def weights(examined: Sequence[Examined], method: Fittable = DEFAULT) -> dict[st
 def measured_apart(
     examined: Sequence[Examined], fitted: Mapping[str, FlowWeights], clock: Clock, method: Fittable = DEFAULT
 ) -> Scores:
-    """Return the scores of all questions in their order, each group's with the weights fitted without it."""
+    """Score all questions in their order, each group's with the weights fitted without it."""
     parts = []
     for each in examined:
         for group, questions in groupby(each.questions, key=lambda asked: asked.group):

@@ -29,7 +29,7 @@ class Shuffler(Protocol):
     """The part of numpy's Generator that draws without repetition."""
 
     def choice(self, a: int, size: int, replace: bool) -> Any:
-        """Return `size` distinct numbers below `a`."""
+        """Draw `size` distinct numbers below `a`."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
-        """Return the scores of all parts, in order."""
+        """Join the scores of all parts, in order."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "chance", "ms")))
 
 
 def measured(examined: Examined, method: Method, clock: Clock) -> Scores:
-    """Return how `method` does on one memory.  Preparing (an index, a transition matrix) is not timed."""
+    """Measure how `method` does on one memory.  Preparing (an index, a transition matrix) is not timed."""
     memory = examined.memory
     rankings, ms = _answers(memory, method(memory), [asked.text for asked in examined.questions], clock)
     joined = list(zip(rankings, examined.questions, strict=True))
@@ -68,7 +68,7 @@ def measured(examined: Examined, method: Method, clock: Clock) -> Scores:
 
 
 def _answers(memory: Memory, ranker: Ranker, texts: Sequence[str], clock: Clock) -> tuple[list[Integers], Floats]:
-    """Return the ranking and the milliseconds of every question; the time includes extraction.
+    """Rank for every question, and time it in milliseconds; the time includes extraction.
 
     The first is asked once before, untimed: with the first question after a turn a graph makes its arrays.
     """
@@ -88,7 +88,7 @@ def _against(memory: Memory, ranking: Integers, asked: Question) -> list[float]:
 
 
 def shuffled(questions: Sequence[Question], turns: Sequence[str], generator: Shuffler) -> list[Question]:
-    """Return the questions with other evidence: as many turns, drawn from `turns` by chance."""
+    """Give the questions other evidence: as many turns, drawn from `turns` by chance."""
     return [replace(asked, evidence=_drawn(len(asked.evidence), turns, generator)) for asked in questions]
 
 

@@ -16,8 +16,8 @@
 
 What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
 weighs no more than a short one against what a turn is in itself (features.py).  `inherited` also takes, in part, what
-means nearly the same as a word of the question (query_expansion.py): concept → relative → turn.  Everything is laid out in
-the places of `view.session_order`.  What was tried: docs/recall.md.  Weights: weights.py.
+means nearly the same as a word of the question (query_expansion.py): concept → relative → turn.  Everything is laid out
+in the places of `view.session_order`.  What was tried: docs/recall.md.  Weights: weights.py.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from processors.recall.bm25 import idf, relative, saturated
 from processors.recall.query_terms import QueryTerms
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
-K1: Final = 0.9  # how fast repetition saturates
-B: Final = 0.4  # how much a long turn is discounted
 FADING: Final = 0.7  # of a mention, from one turn to the next
 BACKWARDS: Final = 0.5  # what a later turn tells of an earlier one
 REACH: Final = 8  # turns; 0.7^8 = 0.06 (`faded` doubles three times)
@@ -68,7 +67,7 @@ class Mentions:
         self.weights = np.concatenate((asked.weights, np.ones(len(unknown))))
         self.given = idf(self.turns, np.concatenate((view.passages_with[asked.seeds], unknown))) * self.weights
         self.total = float(self.given.sum())
-        self.relative = view.passage_tokens[self.order.order] / max(view.passage_tokens.mean(), 1.0)
+        self.relative = relative(view.passage_tokens[self.order.order])
 
     def _laid_out(self, cell: Integers, count: Floats) -> Floats:
         cells = np.zeros(self.rows * self.turns)
@@ -76,11 +75,11 @@ class Mentions:
         return cells.reshape(self.rows, self.turns)
 
     def match(self) -> Floats:
-        """Return (p,) the direct match of each turn."""
+        """Match the question with each turn alone: (p,)."""
         return self._normed(self.given @ saturated(self.counts, self.relative))
 
     def inherited(self) -> Floats:
-        """Return (p,) the match over what each turn mentions or has from the turns around it."""
+        """Match the question with what each turn mentions or has from the turns around it: (p,)."""
         apart = np.arange(self.turns) + REACH * self.order.session  # so far that nothing reaches another session
         lasting = (self.row < self.words) | (self.row >= self.known)  # dates and speakers are of a turn
         said = np.zeros((self.rows, self.turns + REACH * len(self.order.tokens)))
@@ -89,15 +88,15 @@ class Mentions:
         return self._normed(self.given @ saturated(self.counts + around[:, apart], self.relative))
 
     def sessions(self) -> Floats:
-        """Return (p,) the match of the session that each turn belongs to."""
+        """Match the question with the session that each turn belongs to: (p,)."""
         number, tokens = len(self.order.tokens), self.order.tokens
         cells = np.bincount(self.row * number + self.order.session[self.at], self.count, self.rows * number)
         counts = cells.astype(np.float64, copy=False).reshape(self.rows, number)
         given: Floats = idf(number, (counts > 0).sum(axis=1)) * self.weights
-        return self._normed(given @ saturated(counts, tokens / max(tokens.mean(), 1.0)))[self.order.session]
+        return self._normed(given @ saturated(counts, relative(tokens)))[self.order.session]
 
     def coverage(self) -> Floats:
-        """Return (p,) in [0, 1]: how much of the question is said in a turn or near it."""
+        """Measure how much of the question is said in a turn or near it: (p,) in [0, 1]."""
         cover = np.zeros_like(self.counts)
         for distance, share in NEARBY:
             for at in {-distance, distance}:
@@ -111,7 +110,7 @@ class Mentions:
 
 
 def mentions(view: GraphView, asked: QueryTerms) -> tuple[Mentions, Mentions]:
-    """Return what mentions the question's seeds, and what mentions them or what means nearly the same.
+    """Find what mentions the question's seeds, and what mentions them or what means nearly the same.
 
     Of the latter the rows of the words that the graph does not know stand behind those of the seeds.
     """
@@ -123,7 +122,7 @@ def mentions(view: GraphView, asked: QueryTerms) -> tuple[Mentions, Mentions]:
 
 
 def _found(view: GraphView, asked: QueryTerms) -> Found:
-    """Return every mention, by row and place ascending; of several relatives in one turn the nearest counts."""
+    """Find every mention, by row and place ascending; of several relatives in one turn the nearest counts."""
     row_of, share = np.full(len(view.is_mark), -1), np.zeros(len(view.is_mark))
     row_of[asked.relatives.concept], share[asked.relatives.concept] = asked.relatives.row, asked.relatives.share
     row_of[asked.seeds] = np.arange(len(asked.seeds))
@@ -139,7 +138,7 @@ def _found(view: GraphView, asked: QueryTerms) -> Found:
 
 
 def faded(counts: Floats) -> Floats:
-    """Return (k, p) Σ over the distances d from 1 to REACH of what stands d places before, · FADING^d."""
+    """Sum what stands d places before, · FADING^d, over the distances d from 1 to REACH: (k, p)."""
     sums = counts.copy()
     for distance in (1, 2, 4):  # sums over 2, 4, 8 places
         sums[:, distance:] += FADING**distance * sums[:, :-distance]
@@ -148,19 +147,8 @@ def faded(counts: Floats) -> Floats:
     return sums
 
 
-def idf(number: int, holding: Integers) -> Floats:
-    """Return how rare a concept is that d of `number` documents hold: ln(1 + (n − d + ½) / (d + ½)); > 0."""
-    rarity: Floats = np.log1p((number - holding + 0.5) / (holding + 0.5))
-    return rarity
-
-
-def saturated(counts: Floats, relative: Floats) -> Floats:
-    """Return (k, p) what BM25 makes of counts (k, p) in documents whose length relative to the mean is (p,)."""
-    return counts * (K1 + 1) / (counts + K1 * (1 - B + B * relative))
-
-
 def associated(view: GraphView, energy: Floats, asked: QueryTerms) -> Floats:
-    """Return (p,) ln(1 + 10 x), x the largest idf · energy among the words of a turn that are no seeds, per word asked.
+    """Compute (p,) ln(1 + 10 x), x the largest idf · energy among a turn's words that are no seeds, per word asked.
 
     One strong association tells almost as much as a much stronger one, as one mention does in BM25.
     """
@@ -171,7 +159,7 @@ def associated(view: GraphView, energy: Floats, asked: QueryTerms) -> Floats:
 
 
 def _strongest(view: GraphView, given: Floats) -> Floats:
-    """Return (passages,) the largest `given` (n,) among the concepts of each passage."""
+    """Find (passages,) the largest `given` (n,) among the concepts of each passage."""
     best = np.zeros(len(view.passage_at))
     starts = view.posting_start
     held = np.flatnonzero(np.diff(starts, append=len(view.posting_concept)))
@@ -181,7 +169,7 @@ def _strongest(view: GraphView, given: Floats) -> Floats:
 
 
 def kinds(view: GraphView, asked: QueryTerms, total: float) -> Floats:
-    """Return (p,) Σ over the asking words: idf of the rarest member of the kind that a turn holds, over √total."""
+    """Compute (p,) Σ over the asking words: idf of the rarest member of the kind that a turn holds, over √total."""
     scores = np.zeros(len(view.passage_at))
     for members in map(np.array, asked.kinds.values()):
         given = np.zeros(len(view.is_mark))
@@ -194,7 +182,7 @@ def kinds(view: GraphView, asked: QueryTerms, total: float) -> Floats:
 
 
 def holding(view: GraphView, concepts: Integers) -> Mask:
-    """Return (passages,) whether each passage holds one of `concepts`."""
+    """Tell of each passage (passages,) whether it holds one of `concepts`."""
     found = np.zeros(len(view.passage_at), np.bool_)
     if len(concepts) == 1:
         found[view.posting_passage[view.posting_concept == concepts[0]]] = True

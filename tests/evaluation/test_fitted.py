@@ -46,7 +46,7 @@ def test_the_weights_of_a_conversation_do_not_know_its_evidence() -> None:
 
 def test_every_question_is_asked_with_the_weights_of_its_conversation_in_its_place() -> None:
     examined = in_groups("x", "y")
-    flat = replace(DEFAULT_FLOW, inherited=0.0, session=0.0, coverage=0.0)
+    flat = DEFAULT_FLOW.replace(inherited=0.0, session=0.0, coverage=0.0)
     told = fitted.measured_apart([examined], {fitted.ALL: flat, "x": DEFAULT_FLOW, "y": flat}, ticking())
     first = sum(asked.group == "x" for asked in examined.questions)
     with_default, with_flat = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -141,14 +140,14 @@ def test_a_name_is_a_speaker_and_no_word() -> None:
 
 
 def test_the_control_has_no_edge_over_which_anything_flows() -> None:
-    assert all(getattr(NO_FLOW, name) == 0 for name in FLOW_EDGES)
-    assert all(getattr(DEFAULT_FLOW, name) > 0 for name in FLOW_EDGES)
+    assert all(NO_FLOW[name] == 0 for name in FLOW_EDGES)
+    assert all(DEFAULT_FLOW[name] > 0 for name in FLOW_EDGES)
 
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_a_weight_of_zero_switches_its_term_off(name: str) -> None:
     view = talk(*TEA)
-    options = RecallOptions(flow=replace(DEFAULT_FLOW, **{name: 0.0}))
+    options = RecallOptions(flow=DEFAULT_FLOW.replace(**{name: 0.0}))
     for passage in recall(view, question("tea"), "Ada's tea", options).passages:
         assert name not in explain(view, question("tea"), "Ada's tea", passage.number, options).terms
 
