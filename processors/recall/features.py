@@ -63,6 +63,11 @@ class Inquiry:
         return first
 
     @cached_property
+    def words(self) -> Floats:
+        """(p,) the length of each turn in words, at least 1."""
+        return np.maximum(self.view.passage_tokens[self.view.session_order.order], 1).astype(np.float64)
+
+    @cached_property
     def speaker(self) -> Floats:
         """(p,) 1 for the turns of the speaker named, if it is just one."""
         named, view = self.asked.named, self.view
@@ -90,11 +95,17 @@ class Feature(NamedTuple):
     reaches: bool = False
 
 
+SAYS_ENOUGH: Final = 64.0  # words, beyond which a longer turn is no likelier to hold an answer
+
 Edge: Final = partial(Feature, is_edge=True, reaches=True)
 
 
 def _association(inquiry: Inquiry) -> Floats:
     return edge_scores.associated(inquiry.view, inquiry.energy, inquiry.asked)
+
+
+def _bridge(inquiry: Inquiry) -> Floats:
+    return edge_scores.bridged(inquiry.view, inquiry.asked, inquiry.near.match())
 
 
 def _kinds(inquiry: Inquiry) -> Floats:
@@ -105,8 +116,16 @@ def _reply(inquiry: Inquiry) -> Floats:
     return inquiry.speaker * np.where(inquiry.is_first, 0.0, np.roll(inquiry.asks, 1))
 
 
+def _first(inquiry: Inquiry) -> Floats:
+    return np.where(edge_scores.lone(inquiry.view), 0.0, inquiry.is_first)
+
+
 def _length(inquiry: Inquiry) -> Floats:
-    return np.log(np.maximum(inquiry.view.passage_tokens[inquiry.view.session_order.order], 1))
+    return np.log(np.minimum(inquiry.words, SAYS_ENOUGH))
+
+
+def _brevity(inquiry: Inquiry) -> Floats:
+    return -np.log(inquiry.words)
 
 
 def _dense(inquiry: Inquiry) -> Floats:
@@ -128,25 +147,27 @@ def _wanted(mark: str, inquiry: Inquiry) -> Floats:
     return _marked(mark, inquiry) if mark in inquiry.asked.wants else np.zeros(len(inquiry.view.passage_at))
 
 
-# The weights are those of a conditional logit (evaluation/fitting.py) over five conversations of LoCoMo and two Chinese
-# ones, rounded to what changes nothing; the scale is that of log-odds.  `dense` is not fitted: without embeddings there
-# is nothing to fit it to.  Those without flow were searched for on the measured recall itself: the logit's are worse.
+# The weights are those of a conditional logit (evaluation/fitting.py) over all forms of talk at once, each of which
+# weighs the same, rounded to what changes nothing; the scale is that of log-odds.  `dense` is not fitted: without
+# embeddings there is nothing to fit it to.  Those without flow were searched for on the measured recall itself.
 FEATURES: Final = (
-    Edge("inherited", lambda inquiry: inquiry.near.inherited(), 1.8),
-    Edge("session", lambda inquiry: inquiry.said.sessions(), 1.0),
-    Edge("coverage", lambda inquiry: inquiry.said.coverage(), 1.1),
-    Edge("association", _association, 0.3),
-    Edge("kinds", _kinds, 0.3),
-    Edge("reply", _reply, 0.7),
-    Feature("match", lambda inquiry: inquiry.said.match(), 0.1, 1.0, reaches=True),
-    Feature("speaker", lambda inquiry: inquiry.speaker, 1.6, 0.84),
-    Feature("asks", lambda inquiry: inquiry.asks, -0.6, -0.5),
-    Feature("first", lambda inquiry: inquiry.is_first, 1.3),
-    Feature("time", partial(_wanted, "@time"), 2.3, 1.0, reaches=True),
-    Feature("name", partial(_wanted, "@name"), 1.6, 0.35, reaches=True),
-    Feature("number", partial(_wanted, "@number"), 1.4, 1.4, reaches=True),
+    Feature("match", lambda inquiry: inquiry.near.match(), 1.8, 1.0, reaches=True),
+    Edge("inherited", lambda inquiry: inquiry.near.inherited(), 1.2),
+    Edge("session", lambda inquiry: inquiry.said.sessions(), 0.8),
+    Edge("coverage", lambda inquiry: inquiry.said.coverage(), 0.25),
+    Edge("association", _association, 0.95),
+    Edge("bridge", _bridge, 0.4),
+    Edge("kinds", _kinds, 0.35),
+    Edge("reply", _reply, 0.4),
+    Feature("speaker", lambda inquiry: inquiry.speaker, 2.3, 0.84),
+    Feature("asks", lambda inquiry: inquiry.asks, -0.9, -0.5),
+    Feature("first", _first, 0.2),
+    Feature("time", partial(_wanted, "@time"), 2.35, 1.0, reaches=True),
+    Feature("name", partial(_wanted, "@name"), 1.3, 0.35, reaches=True),
+    Feature("number", partial(_wanted, "@number"), 1.45, 1.4, reaches=True),
     Feature("names", partial(_marked, "@name"), 0.3, 0.25),
-    Feature("length", _length, 0.15),
+    Feature("length", _length, 0.95),
+    Feature("brevity", _brevity, 1.35),
     Feature("dense", _dense, 1.0, 1.0, reaches=True),
 )
 
