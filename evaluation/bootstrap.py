@@ -6,6 +6,7 @@ Source: Efron & Tibshirani 1993; as a paired test of retrieval: Smucker, Allan &
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -34,12 +35,17 @@ class Interval(NamedTuple):
 
 def paired(one: Floats, other: Floats, generator: Generator) -> Interval:
     """Bootstrap the interval of one − other; both (q,), the same question at the same place."""
-    difference = one - other
-    if not len(difference):
+    return of_mean([one - other], generator)
+
+
+def of_mean(differences: Sequence[Floats], generator: Generator) -> Interval:
+    """Bootstrap the interval of the mean of the mean differences of several sets, whose questions are drawn apart."""
+    sets = [difference for difference in differences if len(difference)]
+    if not sets:
         return Interval(0.0, 0.0, 0.0)
-    means = np.concatenate([_means(difference, generator) for _ in range(DRAWS // _AT_ONCE)])
-    low, high = np.percentile(means, [(100 - LEVEL) / 2, (100 + LEVEL) / 2])
-    return Interval(float(difference.mean()), float(low), float(high))
+    drawn = [np.concatenate([_means(each, generator) for _ in range(DRAWS // _AT_ONCE)]) for each in sets]
+    low, high = np.percentile(np.mean(drawn, axis=0), [(100 - LEVEL) / 2, (100 + LEVEL) / 2])
+    return Interval(float(np.mean([each.mean() for each in sets])), float(low), float(high))
 
 
 def _means(difference: Floats, generator: Generator) -> Floats:

@@ -45,7 +45,7 @@ class Example:
     features  (p, f) its features by passage number, columns as FEATURES
     tokens    (p,) what each passage costs of a budget
     evidence  (k,) the passages that hold the answer, k > 0
-    group     its conversation
+    group     what is left out together: its conversation, or its form of talk
     weight    how much it counts
     """
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from emgas.messages.turns import Turn
 from evaluation.neutral_replies import reply
-from evaluation.questions import DataSet, Question
+from evaluation.datasets import DataSet, Question
 from processors.recall.context import tokens
 
 USER: Final = "User"

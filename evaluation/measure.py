@@ -29,15 +29,21 @@ class Shuffler(Protocol):
     """The part of numpy's Generator that draws without repetition."""
 
     def choice(self, a: int, size: int, replace: bool) -> Any:
-        """Draw `size` distinct numbers below `a`."""
+        """Return `size` distinct numbers below `a`."""
 
 
 @dataclass(frozen=True)
 class Examined:
-    """A memory, and the questions that it is asked."""
+    """A memory, and the questions that it is asked.
+
+    form     the kind of talk that it is of: forms weigh the same in fitting, and are left out together
+    part     the data set within the form: those of one form weigh the same, too
+    """
 
     memory: Memory
     questions: Sequence[Question]
+    form: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,12 @@ class Scores:
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
-        """Join the scores of all parts, in order."""
+        """Return the scores of all parts, in order."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("values", "chance", "ms")))
 
 
 def measured(examined: Examined, method: Method, clock: Clock) -> Scores:
-    """Measure how `method` does on one memory.  Preparing (an index, a transition matrix) is not timed."""
+    """Return how `method` does on one memory.  Preparing (an index, a transition matrix) is not timed."""
     memory = examined.memory
     rankings, ms = _answers(memory, method(memory), [asked.text for asked in examined.questions], clock)
     joined = list(zip(rankings, examined.questions, strict=True))
@@ -68,7 +74,7 @@ def measured(examined: Examined, method: Method, clock: Clock) -> Scores:
 
 
 def _answers(memory: Memory, ranker: Ranker, texts: Sequence[str], clock: Clock) -> tuple[list[Integers], Floats]:
-    """Rank for every question, and time it in milliseconds; the time includes extraction.
+    """Return the ranking and the milliseconds of every question; the time includes extraction.
 
     The first is asked once before, untimed: with the first question after a turn a graph makes its arrays.
     """
@@ -88,7 +94,7 @@ def _against(memory: Memory, ranking: Integers, asked: Question) -> list[float]:
 
 
 def shuffled(questions: Sequence[Question], turns: Sequence[str], generator: Shuffler) -> list[Question]:
-    """Give the questions other evidence: as many turns, drawn from `turns` by chance."""
+    """Return the questions with other evidence: as many turns, drawn from `turns` by chance."""
     return [replace(asked, evidence=_drawn(len(asked.evidence), turns, generator)) for asked in questions]
 
 

@@ -117,21 +117,21 @@ _EVERYDAY_ENGLISH: Final = """
     podcasts radio news phones computers cameras clothes shoes furniture kitchen garden balcony car train bus airport
     hotel beach mountains lake river forest city village market shop library restaurant festival birthday wedding gift
     letter photo memory dream habit routine
-""".split()
+"""
 _EVERYDAY_CHINESE: Final = """
-    做饭 散步 阅读 音乐 园艺 旅行 骑车 绘画 游泳 瑜伽 摄影 写作 喝茶 咖啡 运动 足球 电影 戏剧 博物馆 语言 游戏 象棋 拼图 缝纫 烘焙 徒步
-    露营 钓鱼 跑步 跳舞 唱歌 钢琴 吉他 宠物 小狗 小猫 植物 花草 天气 假期 周末 朋友 家人 孩子 父母 邻居 同事 学校 大学 工作 会议 项目
-    存款 健康 睡眠 早餐 午餐 晚餐 蔬菜 水果 面包 汤 面条 米饭 鱼 巧克力 锻炼 拉伸 呼吸 冥想 书籍 播客 新闻 手机 电脑 相机 衣服 鞋子 家具
-    厨房 花园 阳台 汽车 火车 公交 机场 酒店 海滩 山 湖 河 森林 城市 村庄 市场 商店 图书馆 餐厅 节日 生日 婚礼 礼物 信件 照片 梦想 习惯
-""".split()
+    做饭 散步 阅读 音乐 园艺 旅行 骑车 绘画 游泳 瑜伽 摄影 写作 喝茶 咖啡 运动 足球 电影 戏剧 博物馆 语言 游戏 象棋
+    拼图 缝纫 烘焙 徒步 露营 钓鱼 跑步 跳舞 唱歌 钢琴 吉他 宠物 小狗 小猫 植物 花草 天气 假期 周末 朋友 家人 孩子 父母
+    邻居 同事 学校 大学 工作 会议 项目 存款 健康 睡眠 早餐 午餐 晚餐 蔬菜 水果 面包 汤 面条 米饭 鱼 巧克力 锻炼 拉伸 呼吸
+    冥想 书籍 播客 新闻 手机 电脑 相机 衣服 鞋子 家具 厨房 花园 阳台 汽车 火车 公交 机场 酒店 海滩 山 湖 河 森林 城市 村庄
+    市场 商店 图书馆 餐厅 节日 生日 婚礼 礼物 信件 照片 梦想 习惯
+"""
 
 
 def reply(turn: str, text: str) -> str:
     """Write the reply of TOKENS tokens to the turn of this id and text, in its language."""
     han = bool(_HAN.search(text))
-    sentences, everyday = (
-        (_sentences(_CHINESE), _EVERYDAY_CHINESE) if han else (_sentences(_ENGLISH), _EVERYDAY_ENGLISH)
-    )
+    sentences = _sentences(_CHINESE if han else _ENGLISH)
+    everyday = (_EVERYDAY_CHINESE if han else _EVERYDAY_ENGLISH).split()
     draw = _drawing(turn)
     echoed = _echoed(text, han) or [draw(everyday)]
     said: list[str] = []

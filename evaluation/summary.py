@@ -27,13 +27,13 @@ Mask = NDArray[np.bool_]
 
 
 def headline(questions: Sequence[Question]) -> Mask:
-    """Tell which questions the headline counts: (q,)."""
+    """Return (q,) which questions the headline counts."""
     counts = np.array([asked.category != UNANSWERABLE for asked in questions], np.bool_)
     return counts if counts.any() else ~counts
 
 
 def of_method(scores: Scores, questions: Sequence[Question], ms_per_turn: float, chance: bool) -> dict[str, Any]:
-    """Sum up one method's numbers; with `chance` also what luck would have scored."""
+    """Return one method's numbers; with `chance` also what luck would have scored."""
     counts = headline(questions)
     told: dict[str, Any] = dict(zip(METRICS, _percent(scores.values[counts]), strict=True))
     told["by_category"] = _parts(scores, [asked.category for asked in questions])
@@ -48,7 +48,7 @@ def of_method(scores: Scores, questions: Sequence[Question], ms_per_turn: float,
 
 
 def _parts(scores: Scores, kinds: Sequence[str]) -> dict[str, Any]:
-    """Average OF_CATEGORY for every kind of question, with how many there are."""
+    """Return OF_CATEGORY for every kind of question, with how many there are."""
     columns, parts = [METRICS.index(metric) for metric in OF_CATEGORY], {}
     for kind in sorted(set(kinds)):
         of_kind = np.array([other == kind for other in kinds])
@@ -58,14 +58,14 @@ def _parts(scores: Scores, kinds: Sequence[str]) -> dict[str, Any]:
 
 
 def _percent(values: NDArray[np.float64]) -> list[float]:
-    """Average each column of (q, m), in percent."""
+    """Return the mean of each column of (q, m) in percent."""
     return [round(float(value), 2) for value in 100 * values.mean(axis=0)]
 
 
 def differences(
     scores: Mapping[str, Scores], questions: Sequence[Question], generator: Generator
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Compute what SUBJECT gains over every method of AGAINST that was measured, with intervals, in points."""
+    """Return what SUBJECT gains over every method of AGAINST that was measured, with intervals, in points."""
     counts = headline(questions)
     return {
         f"{SUBJECT} - {other}": {metric: _gain(scores, other, metric, counts, generator) for metric in COMPARED}
