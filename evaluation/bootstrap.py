@@ -35,17 +35,24 @@ class Interval(NamedTuple):
 
 def paired(one: Floats, other: Floats, generator: Generator) -> Interval:
     """Bootstrap the interval of one − other; both (q,), the same question at the same place."""
-    return of_mean([one - other], generator)
+    return of_means([[one - other]], generator) if len(one) else Interval(0.0, 0.0, 0.0)
 
 
-def of_mean(differences: Sequence[Floats], generator: Generator) -> Interval:
-    """Bootstrap the interval of the mean of the mean differences of several sets, whose questions are drawn apart."""
-    sets = [difference for difference in differences if len(difference)]
-    if not sets:
-        return Interval(0.0, 0.0, 0.0)
-    drawn = [np.concatenate([_means(each, generator) for _ in range(DRAWS // _AT_ONCE)]) for each in sets]
-    low, high = np.percentile(np.mean(drawn, axis=0), [(100 - LEVEL) / 2, (100 + LEVEL) / 2])
-    return Interval(float(np.mean([each.mean() for each in sets])), float(low), float(high))
+def of_means(differences: Sequence[Sequence[Floats]], generator: Generator) -> Interval:
+    """Bootstrap the interval of a mean over forms of the mean over their data sets of a mean difference.
+
+    Every data set (q,) has at least one question; the questions of each are drawn apart.
+    """
+    drawn = np.mean([np.mean([_drawn(part, generator) for part in form], axis=0) for form in differences], axis=0)
+    low, high = np.percentile(drawn, [(100 - LEVEL) / 2, (100 + LEVEL) / 2])
+    return Interval(
+        float(np.mean([np.mean([part.mean() for part in form]) for form in differences])), float(low), float(high)
+    )
+
+
+def _drawn(difference: Floats, generator: Generator) -> Floats:
+    """Draw DRAWS times: the mean difference of each draw."""
+    return np.concatenate([_means(difference, generator) for _ in range(DRAWS // _AT_ONCE)])
 
 
 def _means(difference: Floats, generator: Generator) -> Floats:

@@ -16,8 +16,8 @@ from itertools import groupby
 from typing import Final
 
 from emgas.messages.turns import Turn
-from evaluation.neutral_replies import reply
 from evaluation.datasets import DataSet, Question
+from evaluation.neutral_replies import reply
 from processors.recall.context import tokens
 
 USER: Final = "User"
@@ -87,8 +87,9 @@ def _moved(asked: Iterable[Question], message_of: dict[str, str]) -> list[Questi
     return [replace(question, evidence=frozenset(message_of[turn] for turn in question.evidence)) for question in asked]
 
 
+AS_GIVEN: Final = "as given"
 FORMS: Final[dict[str, Callable[[DataSet], DataSet]]] = {
-    "as given": lambda data: data,
+    AS_GIVEN: lambda data: data,
     "user": of_one_user,
     "assistant": with_assistant,
     "long": in_long_messages,

@@ -16,11 +16,12 @@ from typing import Final
 
 from processors.recall.context import tokens
 from processors.text import chinese, stopwords
+from processors.text.scripts import HAN
 
 TOKENS: Final = 650  # of a reply: 500 words, · 1.3
 ECHOED: Final = 12  # words of the turn that a reply takes up at most
 
-_HAN: Final = re.compile(f"[{chinese.CHARACTERS}]+")
+_HAN: Final = re.compile(f"[{HAN}]+")
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z'-]{3,}")
 
 # {0} a word of the turn, {1} another, {2} a word of everyday life.
@@ -119,11 +120,12 @@ _EVERYDAY_ENGLISH: Final = """
     letter photo memory dream habit routine
 """
 _EVERYDAY_CHINESE: Final = """
-    做饭 散步 阅读 音乐 园艺 旅行 骑车 绘画 游泳 瑜伽 摄影 写作 喝茶 咖啡 运动 足球 电影 戏剧 博物馆 语言 游戏 象棋
-    拼图 缝纫 烘焙 徒步 露营 钓鱼 跑步 跳舞 唱歌 钢琴 吉他 宠物 小狗 小猫 植物 花草 天气 假期 周末 朋友 家人 孩子 父母
-    邻居 同事 学校 大学 工作 会议 项目 存款 健康 睡眠 早餐 午餐 晚餐 蔬菜 水果 面包 汤 面条 米饭 鱼 巧克力 锻炼 拉伸 呼吸
-    冥想 书籍 播客 新闻 手机 电脑 相机 衣服 鞋子 家具 厨房 花园 阳台 汽车 火车 公交 机场 酒店 海滩 山 湖 河 森林 城市 村庄
-    市场 商店 图书馆 餐厅 节日 生日 婚礼 礼物 信件 照片 梦想 习惯
+    做饭 散步 阅读 音乐 园艺 旅行 骑车 绘画 游泳 瑜伽 摄影 写作 喝茶 咖啡 运动 足球 电影 戏剧 博物馆 语言
+    游戏 象棋 拼图 缝纫 烘焙 徒步 露营 钓鱼 跑步 跳舞 唱歌 钢琴 吉他 宠物 小狗 小猫 植物 花草 天气 假期
+    周末 朋友 家人 孩子 父母 邻居 同事 学校 大学 工作 会议 项目 存款 健康 睡眠 早餐 午餐 晚餐 蔬菜 水果
+    面包 汤 面条 米饭 鱼 巧克力 锻炼 拉伸 呼吸 冥想 书籍 播客 新闻 手机 电脑 相机 衣服 鞋子 家具 厨房
+    花园 阳台 汽车 火车 公交 机场 酒店 海滩 山 湖 河 森林 城市 村庄 市场 商店 图书馆 餐厅 节日 生日 婚礼
+    礼物 信件 照片 梦想 习惯
 """
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from processors.text import chinese
+from processors.text.scripts import HAN
 
 LEFT_OUT: Final = "[…]"
 AROUND: Final = ((-1, 0.9), (-2, 0.7), (-3, 0.4), (1, 0.7), (2, 0.5), (3, 0.3))  # sentences before or after, share
@@ -25,7 +26,7 @@ _SENTENCE: Final = re.compile(
     r"(?:[^.!?…。！？；\n]|[.!?…](?![\s\"'”’)\]]|$))*(?:[.!?…。！？；]+[\"'”’)\]」』]*|\n|$)\s*"
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_HAN: Final = re.compile(f"[{chinese.CHARACTERS}]")
+_HAN: Final = re.compile(f"[{HAN}]")
 
 
 class Terms(NamedTuple):
