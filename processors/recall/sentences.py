@@ -7,37 +7,35 @@
            answer goes on after the word that was asked for.  At equal worth the earlier one
     taken  while they fit into the budget, the best at any length; shown in the order of the text
 
-Pure: a text, terms and a budget in, a text out.  Nothing is rewritten: every part stands in the turn as it is shown.
+Pure: a text, words and a budget in, a text out.  Nothing is rewritten: every part stands in the turn as it is shown.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from processors.text import chinese
-from processors.text.scripts import HAN
+from processors.text.scripts import DENSE
 
 LEFT_OUT: Final = "[…]"
 AROUND: Final = ((-1, 0.9), (-2, 0.7), (-3, 0.4), (1, 0.7), (2, 0.5), (3, 0.3))  # sentences before or after, share
+BEGINNING: Final = 4  # characters of a word from which longer words may begin with it: adopt, adopted
 
 _SENTENCE: Final = re.compile(
-    r"(?:[^.!?…。！？；\n]|[.!?…](?![\s\"'”’)\]]|$))*(?:[.!?…。！？；]+[\"'”’)\]」』]*|\n|$)\s*"
+    r"""(?: [^.!?…。！？；\n] | [.!?…](?![\s"'”’)\]]|$) )*      # a full stop inside "3.5" or "v1.2" ends nothing
+        (?: [.!?…。！？；]+["'”’)\]」』]* | \n | $ ) \s*""",
+    re.VERBOSE,
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_HAN: Final = re.compile(f"[{HAN}]")
+_DENSE: Final = re.compile(f"[{DENSE}]")
 
 
-class Terms(NamedTuple):
-    """What a question looks for in a sentence.
+class Wanted(NamedTuple):
+    """A word that the question asks for, in the forms that the turn has it in, casefolded, and what it is worth."""
 
-    weights  normal form of a word, or a Chinese word → what a sentence is worth that holds it, > 0
-    normal   a casefolded word → its normal form (processors/text/language.py)
-    """
-
-    weights: Mapping[str, float]
-    normal: Callable[[str], str]
+    forms: tuple[str, ...]
+    weight: float
 
 
 def sentences(text: str) -> list[str]:
@@ -45,15 +43,15 @@ def sentences(text: str) -> list[str]:
     return [found.group() for found in _SENTENCE.finditer(text) if found.group()]
 
 
-def best_sentences(text: str, terms: Terms, budget: int, cost: Callable[[str], int]) -> str:
+def best_sentences(text: str, wanted: Sequence[Wanted], budget: int, cost: Callable[[str], int]) -> str:
     """Quote the sentences of `text` that are worth most, within `budget` as `cost` counts; the whole text if it fits.
 
-    The best sentence is quoted at any length.  A text of which no sentence holds a term is quoted from its beginning.
+    The best sentence is quoted at any length.  A text of which no sentence is worth anything is quoted from its start.
     """
-    if cost(text) <= budget:
-        return text
     parts = sentences(text)
-    order = _by_worth(parts, terms)
+    if cost(text) <= budget or not parts:
+        return text
+    order = _by_worth(parts, wanted)
     chosen, spent = {order[0]}, cost(parts[order[0]])
     for place in order[1:]:
         spent += cost(parts[place])
@@ -63,41 +61,40 @@ def best_sentences(text: str, terms: Terms, budget: int, cost: Callable[[str], i
     return _quoted(parts, chosen)
 
 
-def _by_worth(parts: list[str], terms: Terms) -> list[int]:
+def _by_worth(parts: Sequence[str], wanted: Sequence[Wanted]) -> list[int]:
     """Order the places of sentences, the best first."""
-    said = [_held(part, terms) for part in parts]
-    seen = dict[str, int]()
-    worth = [0.0] * len(parts)
-    for place in sorted(range(len(parts)), key=lambda place: (-_sum(said[place], terms), place)):
-        for word in said[place]:
-            worth[place] += terms.weights[word] / 2 ** seen.get(word, 0)
-            seen[word] = seen.get(word, 0) + 1
+    held = [_held(part, wanted) for part in parts]
+    alone = [sum(wanted[word].weight for word in words) for words in held]
+    worth, seen = [0.0] * len(parts), [0] * len(wanted)
+    for place in sorted(range(len(parts)), key=lambda place: (-alone[place], place)):
+        for word in held[place]:
+            worth[place] += wanted[word].weight / 2 ** seen[word]
+            seen[word] += 1
     near = [_near(worth, place) for place in range(len(parts))]
     return sorted(range(len(parts)), key=lambda place: (-near[place], place))
 
 
-def _near(worth: list[float], place: int) -> float:
-    """Add to what a sentence is worth shares of what those around it are."""
-    return worth[place] + sum(
-        share * worth[other] for step, share in AROUND for other in (place + step,) if 0 <= other < len(worth)
-    )
+def _near(worth: Sequence[float], place: int) -> float:
+    """Add shares of what the sentences around it are worth to the worth of a sentence."""
+    around = ((place + step, share) for step, share in AROUND)
+    return worth[place] + sum(share * worth[other] for other, share in around if 0 <= other < len(worth))
 
 
-def _held(part: str, terms: Terms) -> set[str]:
-    """Find the terms that a sentence holds."""
-    words = (terms.normal(word) for word in _WORD.findall(part.casefold()))
-    held = {word for word in words if word in terms.weights}
-    if _HAN.search(part):
-        plain = chinese.simplified(part)
-        held.update(word for word in terms.weights if _HAN.match(word) and word in plain)
-    return held
+def _held(part: str, wanted: Sequence[Wanted]) -> list[int]:
+    """Find the words that a sentence holds, by their position in `wanted`."""
+    folded = part.casefold()
+    words = set(_WORD.findall(folded))
+    return [number for number, word in enumerate(wanted) if any(_is_in(form, words, folded) for form in word.forms)]
 
 
-def _sum(words: set[str], terms: Terms) -> float:
-    return sum(terms.weights[word] for word in sorted(words))
+def _is_in(form: str, words: set[str], folded: str) -> bool:
+    """Tell whether a form stands among the words of a sentence; where no spaces are written, anywhere in it."""
+    if _DENSE.search(form) or " " in form:
+        return form in folded
+    return form in words or (len(form) >= BEGINNING and any(word.startswith(form) for word in words))
 
 
-def _quoted(parts: list[str], chosen: set[int]) -> str:
+def _quoted(parts: Sequence[str], chosen: set[int]) -> str:
     """Join the chosen sentences in their order, and mark what is left out between them."""
     shown: list[str] = []
     for place, part in enumerate(parts):
