@@ -33,7 +33,7 @@ from state.events.extraction_types import TimeSpan
 
 LONGEST_WORD = 12  # characters that one word's cost covers
 SAME = 0.9  # share of common words from which a passage repeats another
-LONG_TURN = 160  # tokens of a turn beyond which only its best sentences are shown
+LONG_TURN = 200  # tokens of a turn beyond which only its best sentences are shown
 LEAST_LINE = 4  # tokens: no line costs less than its date, its time and a colon
 
 _DENSE = re.compile(f"[{DENSE}]")
