@@ -148,22 +148,22 @@ def _wanted(mark: str, inquiry: Inquiry) -> Floats:
 
 
 # The weights are those of a conditional logit (evaluation/fitting.py) over all forms of talk at once, each of which
-# weighs the same, rounded to what changes nothing; the scale is that of log-odds.  Two were moved by what is measured,
-# match from 1.8 and session from 0.8: it loses nothing anywhere, and long messages, where the logit's stay at the level
-# of BM25, gain two points.  `dense` is not fitted: without embeddings there is nothing to fit it to.  Those without
-# flow were searched for on the measured recall itself.
+# weighs the same, rounded; the scale is that of log-odds.  Five were moved by what is measured, where the forms lose
+# nothing: match from 1.8, because long messages stay at the level of BM25 otherwise; inherited from 1.2, session from
+# 0.8, coverage from 0.25 and first from 0.2, because a memory of many sessions needs them (docs/recall.md).  `dense` is
+# not fitted: without embeddings there is nothing to fit it to.  Those without flow were searched for on recall itself.
 FEATURES: Final = (
     Feature("match", lambda inquiry: inquiry.near.match(), 2.2, 1.0, reaches=True),
-    Edge("inherited", lambda inquiry: inquiry.near.inherited(), 1.2),
-    Edge("session", lambda inquiry: inquiry.said.sessions(), 0.5),
-    Edge("coverage", lambda inquiry: inquiry.said.coverage(), 0.25),
+    Edge("inherited", lambda inquiry: inquiry.near.inherited(), 1.6),
+    Edge("session", lambda inquiry: inquiry.said.sessions(), 1.0),
+    Edge("coverage", lambda inquiry: inquiry.said.coverage(), 0.6),
     Edge("association", _association, 0.95),
     Edge("bridge", _bridge, 0.4),
     Edge("kinds", _kinds, 0.35),
     Edge("reply", _reply, 0.4),
     Feature("speaker", lambda inquiry: inquiry.speaker, 2.0, 0.84),
     Feature("asks", lambda inquiry: inquiry.asks, -0.9, -0.5),
-    Feature("first", _first, 0.2),
+    Feature("first", _first, 0.4),
     Feature("time", partial(_wanted, "@time"), 2.35, 1.0, reaches=True),
     Feature("name", partial(_wanted, "@name"), 1.3, 0.35, reaches=True),
     Feature("number", partial(_wanted, "@number"), 1.5, 1.4, reaches=True),
