@@ -16,7 +16,7 @@ from evaluation.datasets import Question
 from evaluation.measure import Scores
 from evaluation.metrics import METRICS, PRECISION, WITHIN_BUDGETS
 from evaluation.summary import SUBJECT, headline
-from state.graph.view import Floats
+from state.arrays import Floats
 
 SHOWN: Final = WITHIN_BUDGETS[-1]
 AGAINST: Final = ("bm25", "ppr")

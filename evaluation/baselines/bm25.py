@@ -13,7 +13,7 @@ import numpy as np
 from evaluation.memory import Memory, Ranker, best
 from processors.extraction.extractor import Extraction
 from processors.recall.bm25 import idf, relative, saturated
-from state.graph.view import Floats, Integers
+from state.arrays import Floats, Integers
 
 
 class Index:

@@ -18,7 +18,8 @@ import numpy as np
 from evaluation.baselines.structured import Scoring
 from processors.association import edges_out
 from processors.recall.bm25 import idf
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 DAMPING = 0.5
 TOLERANCE = 1e-8

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from state.graph.view import Floats, Integers
+from state.arrays import Floats, Integers
 
 K1: Final = 0.9  # how fast repetition saturates
 B: Final = 0.4  # how much a long document is discounted

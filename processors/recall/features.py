@@ -20,7 +20,8 @@ from processors.recall import edge_scores
 from processors.recall.dense import above_mean
 from processors.recall.edge_scores import Mentions
 from processors.recall.query_terms import QueryTerms
-from state.graph.view import Floats, GraphView
+from state.arrays import Floats
+from state.graph.view import GraphView
 
 
 @dataclass

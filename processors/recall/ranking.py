@@ -19,7 +19,8 @@ from processors.recall.edge_scores import Mask
 from processors.recall.features import FEATURES, features
 from processors.recall.query_terms import QueryTerms
 from processors.recall.weights import FlowWeights
-from state.graph.view import Floats, GraphView, Integers
+from state.arrays import Floats, Integers
+from state.graph.view import GraphView
 
 _REACHES: Final = tuple(row for row, feature in enumerate(FEATURES) if feature.reaches)
 

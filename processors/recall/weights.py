@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from processors.recall import features
-from state.graph.view import Floats
+from state.arrays import Floats
 
 FEATURES: Final = tuple(feature.name for feature in features.FEATURES)
 FLOW_EDGES: Final = tuple(feature.name for feature in features.FEATURES if feature.is_edge)
