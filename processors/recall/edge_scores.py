@@ -6,8 +6,8 @@
     inherited     turn → turns after, before   a mention counts on, · 0.7 for every turn after it and half of that for
                   it, in its session           those before it (ellipsis, "it", "there": what is talked about stays);
                                                the longer the heir, the less it inherits: who says much says it anew
-    session       concept → session → its      BM25 of the rest of the session, with the rarity among sessions
-                  turns
+    session       concept → session → its      BM25 of the rest of the session, with the rarity among sessions; to a
+                  turns                        long turn less, as above
     coverage      concept → turns nearby       share of the question that is not said here, but one turn away (0.6) or
                                                two (0.3): several seeds that meet
     association   concept → concept → turn     the strongest concept of the turn that the seeds woke (activation.py)
@@ -97,8 +97,7 @@ class Mentions:
         said = np.zeros((self.rows, self.turns + REACH * len(self.order.tokens)))
         said[self.row[lasting], apart[self.at[lasting]]] = self.count[lasting]
         around = faded(said) + BACKWARDS * faded(said[:, ::-1])[:, ::-1]
-        heir = 1 / (1 + (self.view.passage_tokens[self.order.order] / HEIR) ** 2)
-        with_them = saturated(self.counts + around[:, apart] * heir, self.relative)
+        with_them = saturated(self.counts + around[:, apart] * self._heir, self.relative)
         return self._normed(self.given @ (with_them - self._own))
 
     def sessions(self) -> Floats:
@@ -108,7 +107,7 @@ class Mentions:
         counts = cells.astype(np.float64, copy=False).reshape(self.rows, number)
         given: Floats = idf(number, (counts > 0).sum(axis=1)) * self.weights
         rest = np.maximum(tokens[of] - self.view.passage_tokens[self.order.order], 0) / max(tokens.mean(), 1.0)
-        return self._normed(given @ saturated(counts[:, of] - self.counts, rest))
+        return self._normed(given @ saturated(counts[:, of] - self.counts, rest)) * self._heir
 
     def coverage(self) -> Floats:
         """Measure how much of the question is said near a turn, but not in it: (p,) in [0, 1]."""
@@ -120,6 +119,12 @@ class Mentions:
                 cover[self.row[here], near[here]] = share
         cover[self.row, self.at] = 0.0
         return self.given @ cover / self.total if self.total else self.given @ cover
+
+    @cached_property
+    def _heir(self) -> Floats:
+        """The share of what is around it that reaches each turn: (p,), the less the more it says itself."""
+        share: Floats = 1 / (1 + (self.view.passage_tokens[self.order.order] / HEIR) ** 2)
+        return share
 
     @cached_property
     def _own(self) -> Floats:
