@@ -40,7 +40,9 @@ SUBTRACTIVE: Final = FlowWeights(
     name=1.7,
     number=1.7,
     names=0.2,
-    length=-0.35,
+    length=0.0,
+    brevity=0.35,
+    bridge=0.0,
 )
 STEADY_STATE: Final = FlowWeights(
     inherited=3.1,
@@ -57,5 +59,7 @@ STEADY_STATE: Final = FlowWeights(
     name=1.2,
     number=1.1,
     names=0.2,
-    length=-0.6,
+    length=0.0,
+    brevity=0.6,
+    bridge=0.0,
 )

@@ -149,10 +149,10 @@ def _wanted(mark: str, inquiry: Inquiry) -> Floats:
 
 
 # The weights are those of a conditional logit (evaluation/fitting.py) over all forms of talk at once, each of which
-# weighs the same, rounded; the scale is that of log-odds.  Five were moved by what is measured, where the forms lose
-# nothing: match from 1.8, because long messages stay at the level of BM25 otherwise; inherited from 1.2, session from
-# 0.9, coverage from 0.25 and first from 0.2, because a memory of many sessions needs them (docs/recall.md).  `dense` is
-# not fitted: without embeddings there is nothing to fit it to.  Those without flow were searched for on recall itself.
+# weighs the same, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
+# nothing: match from 1.8, because long messages stay at the level of BM25 otherwise; inherited from 1.1, session from
+# 0.8 and first from 0.2, because a memory of many sessions needs them (docs/recall.md).  `dense` is not fitted: without
+# embeddings there is nothing to fit it to.  Those without flow were searched for on the measured recall itself.
 FEATURES: Final = (
     Feature("match", lambda inquiry: inquiry.near.match(), 2.2, 1.0, reaches=True),
     Edge("inherited", lambda inquiry: inquiry.near.inherited(), 1.6),
