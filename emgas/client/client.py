@@ -198,6 +198,11 @@ class MemoryClient:
         return await self._open.connection.partitions()
 
     @property
+    def request_reply(self) -> RequestReply:
+        """The open connection's records, for a program that passes on what others send (the gateway)."""
+        return self._open
+
+    @property
     def _open(self) -> RequestReply:
         if self._request_reply is None:
             raise TransportError("this client is not open: use it inside `async with MemoryClient(...) as memory`")

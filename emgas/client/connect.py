@@ -31,6 +31,10 @@ def connect(
         )
 
         return KafkaConnection(_brokers(address), topics, timeout=timeout, **security)
+    if scheme in ("http", "https"):
+        from emgas.client.http import HttpConnection  # here: only whoever speaks HTTP needs an HTTP client
+
+        return HttpConnection(url, topics, key=os.environ.get("EMGAS_KEY"))
     if security:
         raise TransportError(f"{', '.join(security)}: security settings belong to kafka:// addresses")
     return _installed(scheme, url, topics)
