@@ -1,6 +1,7 @@
 """EMGAS, associative memory for conversational AI: the messages, and the client that other programs import."""
 
 from emgas.client.client import MemoryClient
+from emgas.client.sync import Memory
 from emgas.errors import (
     DataDirectoryInUseError,
     EmgasError,
@@ -29,6 +30,7 @@ __all__ = [
     "Filter",
     "HaltedError",
     "InvalidMessageError",
+    "Memory",
     "MemoryClient",
     "NoAnswerError",
     "NoMemoryError",

@@ -10,9 +10,11 @@ from typing import Any
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from mcp.server.mcpserver import MCPServer
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emgas import __version__
@@ -23,6 +25,7 @@ from gateway import graphs, records
 from gateway.access import Authentication
 from gateway.errors import GatewayError, failed, problem, refused
 from gateway.keys import Keys
+from gateway.mcp_tools import Opened, mcp_server
 
 log = structlog.get_logger()
 BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
@@ -35,9 +38,8 @@ def gateway(client: Callable[[], MemoryClient], keys: Keys) -> ASGIApp:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with client() as memory:
             app.state.memory, app.state.exchange = memory, memory.request_reply
-            app.state.ready = True
-            yield
-            app.state.ready = False
+            async with mcp.session_manager.run():
+                yield
 
     app = FastAPI(
         title="EMGAS",
@@ -49,12 +51,26 @@ def gateway(client: Callable[[], MemoryClient], keys: Keys) -> ASGIApp:
         max_body_size=BODY_BYTES,
         telemetry={"logs": False, "auto_configure": False},
     )
-    app.state.ready = False
+    mcp = mcp_server(_opened(app))
+    app.router.routes.extend(_mcp_routes(mcp))
     app.include_router(graphs.router)
     app.include_router(records.router)
     _health(app)
     _problems(app)
     return Measured(Authentication(app, keys), app)
+
+
+def _opened(app: FastAPI) -> Opened:
+    async def opened() -> MemoryClient:
+        memory: MemoryClient = app.state.memory
+        return memory
+
+    return opened
+
+
+def _mcp_routes(mcp: MCPServer[Any]) -> list[BaseRoute]:
+    """Serve MCP at /mcp, stateless: any of several gateways may answer the next call."""
+    return mcp.streamable_http_app(streamable_http_path="/mcp", stateless_http=True, json_response=True).routes
 
 
 class Measured:
