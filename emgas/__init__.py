@@ -12,6 +12,7 @@ from emgas.errors import (
     NotInstalledError,
     QueryFailedError,
     TransportError,
+    WrongEventLoopError,
 )
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import PRESETS, Settings
@@ -45,5 +46,6 @@ __all__ = [
     "Theme",
     "TransportError",
     "Turn",
+    "WrongEventLoopError",
     "__version__",
 ]

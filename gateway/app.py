@@ -1,16 +1,17 @@
-"""The gateway as one ASGI application: routes, keys, and every failure as a problem."""
+"""The gateway as one ASGI application: routes, MCP, keys, and every failure as a problem."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
@@ -20,44 +21,52 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from emgas import __version__
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
-from emgas.limits import RECORD_BYTES
+from emgas.validation import describe_all
 from gateway import graphs, records
-from gateway.access import Authentication
-from gateway.errors import GatewayError, failed, problem, refused
+from gateway.access import BODY_BYTES, Access
+from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.keys import Keys
 from gateway.mcp_tools import Opened, mcp_server
 
 log = structlog.get_logger()
-BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
+Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
+CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
 
-def gateway(client: Callable[[], MemoryClient], keys: Keys) -> ASGIApp:
-    """Make the application.  `client` gives the client that it opens when it starts, and closes when it ends."""
+def gateway(memory: Opening, keys: Keys) -> ASGIApp:
+    """Make the application.  `memory` gives the client, opened when the application starts."""
+    app, mcp = application(memory)
+    app.router.routes.extend(_mcp_routes(mcp))
+    measured = Measured(Access(app, keys))
+    app.state.registry = measured.registry
+    return measured
+
+
+def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
+    """Make the routes that OpenAPI describes, and the MCP server that shares their memory."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with client() as memory:
-            app.state.memory, app.state.exchange = memory, memory.request_reply
-            async with mcp.session_manager.run():
-                yield
+        async with memory() as app.state.memory, mcp.session_manager.run():
+            yield
 
     app = FastAPI(
         title="EMGAS",
         version=__version__,
         summary="Associative long-term memory for conversational AI.",
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         lifespan=lifespan,
         redoc_url=None,
         redirect_slashes=False,
-        max_body_size=BODY_BYTES,
         telemetry={"logs": False, "auto_configure": False},
     )
     mcp = mcp_server(_opened(app))
-    app.router.routes.extend(_mcp_routes(mcp))
     app.include_router(graphs.router)
     app.include_router(records.router)
     _health(app)
     _problems(app)
-    return Measured(Authentication(app, keys), app)
+    _document(app)
+    return app, mcp
 
 
 def _opened(app: FastAPI) -> Opened:
@@ -69,19 +78,24 @@ def _opened(app: FastAPI) -> Opened:
 
 
 def _mcp_routes(mcp: MCPServer[Any]) -> list[BaseRoute]:
-    """Serve MCP at /mcp, stateless: any of several gateways may answer the next call."""
-    return mcp.streamable_http_app(streamable_http_path="/mcp", stateless_http=True, json_response=True).routes
+    """Serve MCP at /mcp, stateless: any of several gateways may answer the next call.  Access looks after its Host."""
+    return mcp.streamable_http_app(
+        streamable_http_path="/mcp",
+        stateless_http=True,
+        json_response=True,
+        max_request_body_size=BODY_BYTES,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    ).routes
 
 
 class Measured:
     """Counts requests and their seconds, by route and status: no label names a graph."""
 
-    def __init__(self, inner: ASGIApp, app: FastAPI) -> None:
-        self._inner, self.app = inner, app
+    def __init__(self, inner: ASGIApp) -> None:
+        self._inner = inner
         self.registry = CollectorRegistry()
         names = ["method", "route", "status"]
         self._seconds = Histogram("emgas_http_request_seconds", "Time to answer", names, registry=self.registry)
-        app.state.registry = self.registry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -98,8 +112,15 @@ class Measured:
         try:
             await self._inner(scope, receive, noted)
         finally:
-            route = getattr(scope.get("route"), "path", "none")
-            self._seconds.labels(scope["method"], route, status).observe(time.perf_counter() - started)
+            method = scope["method"] if scope["method"] in ("GET", "POST", "PUT", "DELETE") else "other"
+            seconds = time.perf_counter() - started
+            self._seconds.labels(method, _route(scope), status).observe(seconds)
+
+
+def _route(scope: Scope) -> str:
+    """Name the route that a request took, as it is declared: /v1/graphs/{graph}/turns."""
+    route = getattr(scope.get("route"), "path", None)
+    return route if isinstance(route, str) else "none"
 
 
 def _health(app: FastAPI) -> None:
@@ -111,7 +132,7 @@ def _health(app: FastAPI) -> None:
     async def ready(request: Request) -> PlainTextResponse:
         try:
             await request.app.state.memory.partitions()
-        except (EmgasError, AttributeError):
+        except EmgasError:
             return PlainTextResponse("the memory is out of reach", 503)
         return PlainTextResponse("ready")
 
@@ -125,9 +146,8 @@ def _problems(app: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> Response:
         found = list(error.errors())
         if any(each["type"] == "json_invalid" for each in found):
-            return problem(400, "not-json", "send one JSON object in UTF-8")
-        where = "; ".join(dict.fromkeys(_sentence(each) for each in found))
-        return problem(422, "invalid", where)
+            return refused(NotJsonError("send one JSON object in UTF-8"))
+        return problem(422, "invalid", describe_all(found, skip=1))  # a location begins with body, path, query, header
 
     @app.exception_handler(EmgasError)
     async def of_memory(_: Request, error: EmgasError) -> Response:
@@ -137,17 +157,9 @@ def _problems(app: FastAPI) -> None:
     async def of_gateway(_: Request, error: GatewayError) -> Response:
         return refused(error)
 
-    @app.exception_handler(graphs.UnknownGraphError)
-    async def unknown(_: Request, __: graphs.UnknownGraphError) -> Response:
-        return problem(404, "unknown-graph", "nobody ever wrote to this graph")
-
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> Response:
-        return problem(error.status_code, _word(error.status_code), str(error.detail), error.headers)
-
-    @app.exception_handler(RecursionError)
-    async def deep(_: Request, __: RecursionError) -> Response:
-        return problem(400, "not-json", "the JSON is nested too deeply")
+        return problem(error.status_code, CODES.get(error.status_code, "refused"), str(error.detail), error.headers)
 
     @app.exception_handler(Exception)
     async def bug(_: Request, error: Exception) -> Response:
@@ -155,11 +167,19 @@ def _problems(app: FastAPI) -> None:
         return problem(500, "internal", "the gateway failed: this is a bug of ours, its log has the place")
 
 
-def _word(status: int) -> str:
-    return {404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}.get(status, "refused")
+def _document(app: FastAPI) -> None:
+    """Have the OpenAPI document say what problems are: FastAPI knows only JSON, and its own form of a 422."""
+    made = app.openapi
 
+    def openapi() -> dict[str, Any]:
+        document = made()
+        for path in document["paths"].values():
+            for operation in path.values():
+                for status, response in operation["responses"].items():
+                    if int(status) >= 400:
+                        response["content"] = {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        for unused in ("HTTPValidationError", "ValidationError"):
+            document["components"]["schemas"].pop(unused, None)
+        return document
 
-def _sentence(found: dict[str, Any]) -> str:
-    """Say what is wrong where, and never with what was sent."""
-    place = ".".join(str(part) for part in found["loc"][1:]) or str(found["loc"][0])
-    return f"{place}: {found['msg']}"
+    app.openapi = openapi  # type: ignore[method-assign]

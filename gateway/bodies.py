@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field, create_model
 
@@ -29,8 +29,15 @@ def named_later(model: type[BaseModel]) -> type[BaseModel]:
     return changed
 
 
-TurnBody = named_later(without(Turn, "TurnBody", "graph"))
-SettingsBody = named_later(without(Configure, "SettingsBody", "graph", "kind"))
-ForgetBody = named_later(without(Forget, "ForgetBody", "graph", "kind"))
-UndoBody = named_later(without(Undo, "UndoBody", "graph", "kind"))
-QueryBody = without(Query, "QueryBody", "graph", "kind")
+if TYPE_CHECKING:  # no type checker can follow what is made from the wire's models
+    TurnBody = BaseModel
+    SettingsBody = BaseModel
+    ForgetBody = BaseModel
+    UndoBody = BaseModel
+    QueryBody = BaseModel
+else:
+    TurnBody = named_later(without(Turn, "TurnBody", "graph"))
+    SettingsBody = named_later(without(Configure, "SettingsBody", "graph", "kind"))
+    ForgetBody = named_later(without(Forget, "ForgetBody", "graph", "kind"))
+    UndoBody = named_later(without(Undo, "UndoBody", "graph", "kind"))
+    QueryBody = without(Query, "QueryBody", "graph", "kind")

@@ -15,14 +15,10 @@ from emgas.client.client import MemoryClient
 from emgas.messages import queries, turns
 from emgas.messages.fields import GraphId, Name, Text
 from emgas.validation import build
-from gateway.access import may
+from gateway.access import caller, may
 from gateway.bodies import ForgetBody, QueryBody, SettingsBody, TurnBody, UndoBody
-from gateway.errors import Problem, problem
+from gateway.errors import REFUSALS, UnknownGraphError, problem
 
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "content": {"application/problem+json": {}}}
-    for status in (400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 500, 503, 504)
-}
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
 LISTED = 100  # concepts that a live answer shows
 
@@ -40,30 +36,42 @@ IdempotencyKey = Annotated[
 ]
 
 
-@router.post("/turns", status_code=201, responses={200: {"model": turns.Outcome, "description": "known already"}})
+@router.post(
+    "/turns",
+    status_code=201,
+    response_model=turns.Outcome,
+    responses={200: {"model": turns.Outcome, "description": "known already"}},
+)
 async def record_turn(
     graph: Annotated[Graph, may("write")],
     body: TurnBody,
     memory: Memory,
-    idempotency_key: IdempotencyKey = None,  # type: ignore[valid-type]
-) -> turns.Outcome:
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
     """Record a turn; answers once its graph has folded it."""
     outcome = await memory.record(build(turns.Turn, _message(graph, body, idempotency_key)))
     return _told(outcome, 201)
 
 
 @router.post("/query")
-async def ask(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Memory) -> queries.Reply:  # type: ignore[valid-type]
+async def ask(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Memory) -> queries.Reply:
     """Ask what was said.  With `reinforce` the right to write is needed too."""
-    return await memory.ask(build(queries.Query, {**body.model_dump(exclude_unset=True), "graph": graph}))
+    query = build(queries.Query, {**body.model_dump(exclude_unset=True), "graph": graph})
+    if query.reinforce:
+        caller().check("write", graph)
+    return await memory.ask(query)
+
+
+async def activated(
+    graph: Annotated[Graph, may("read")], memory: Memory, text: Annotated[Text, Query()]
+) -> queries.Reply:
+    """Answer before the response begins: what fails then is still a problem with a status."""
+    return await memory.query(graph, text, explain=True, top_concepts=LISTED)
 
 
 @router.get("/activation", response_class=EventSourceResponse)
-async def watch_activation(
-    graph: Annotated[Graph, may("read")], memory: Memory, text: Annotated[Text, Query()]
-) -> AsyncIterator[ServerSentEvent]:
+async def watch_activation(reply: Annotated[queries.Reply, Depends(activated)]) -> AsyncIterator[ServerSentEvent]:
     """Stream an answer step by step: `round` events with the concepts that woke, then `passages`, then `context`."""
-    reply = await memory.query(graph, text, explain=True, top_concepts=LISTED)
     for length in sorted({len(concept.path) for concept in reply.concepts}):
         woken = [concept.model_dump() for concept in reply.concepts if len(concept.path) == length]
         yield ServerSentEvent(event="round", id=str(length), data=woken)
@@ -76,52 +84,48 @@ async def describe(graph: Annotated[Graph, may("read")], memory: Memory, respons
     """Tell what a graph holds.  ETag: how far its log was folded."""
     described = await memory.describe(graph)
     if not described.found:
-        raise UnknownGraphError
+        raise UnknownGraphError("nobody ever wrote to this graph")
     position = described.position
     response.headers["ETag"] = f'"{position.partition}-{position.watermark}"'
     return described
 
 
-@router.put("/settings")
+@router.put("/settings", response_model=turns.Outcome)
 async def configure(
     graph: Annotated[Graph, may("admin")],
     body: SettingsBody,
     memory: Memory,
-    idempotency_key: IdempotencyKey = None,  # type: ignore[valid-type]
-) -> turns.Outcome:
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
     """Say how the graph is to live from here on: a preset, and what differs from it."""
     wanted = build(turns.Configure, _message(graph, body, idempotency_key, kind="configure"))
     settings = wanted.settings.model_dump(exclude_none=True)
     return _told(await memory.configure(graph, wanted.preset, id=wanted.id, **settings), 200)
 
 
-@router.post("/forget")
+@router.post("/forget", response_model=turns.Outcome)
 async def forget(
     graph: Annotated[Graph, may("forget")],
     body: ForgetBody,
     memory: Memory,
-    idempotency_key: IdempotencyKey = None,  # type: ignore[valid-type]
-) -> turns.Outcome:
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
     """Forget concepts, turns and sessions; the log keeps the past."""
     wanted = build(turns.Forget, _message(graph, body, idempotency_key, kind="forget"))
-    named = wanted.concepts, wanted.turns, wanted.sessions
-    return _told(await memory.forget(graph, *named, id=wanted.id), 200)
+    outcome = await memory.forget(graph, wanted.concepts, wanted.turns, sessions=wanted.sessions, id=wanted.id)
+    return _told(outcome, 200)
 
 
-@router.post("/undo")
+@router.post("/undo", response_model=turns.Outcome)
 async def undo(
     graph: Annotated[Graph, may("forget")],
     body: UndoBody,
     memory: Memory,
-    idempotency_key: IdempotencyKey = None,  # type: ignore[valid-type]
-) -> turns.Outcome:
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
     """Take back events of the graph; itself an event that can be taken back."""
     wanted = build(turns.Undo, _message(graph, body, idempotency_key, kind="undo"))
     return _told(await memory.undo(graph, wanted.first, wanted.last, id=wanted.id), 200)
-
-
-class UnknownGraphError(Exception):
-    """Nobody ever wrote to this graph."""
 
 
 def _message(graph_id: str, body: BaseModel, key: str | None, **more: str) -> dict[str, Any]:
@@ -131,7 +135,7 @@ def _message(graph_id: str, body: BaseModel, key: str | None, **more: str) -> di
     return fields
 
 
-def _told(outcome: turns.Outcome, accepted: int) -> Any:
+def _told(outcome: turns.Outcome, accepted: int) -> Response:
     if outcome.status == "rejected":
         reason = outcome.reason or "the memory refused it"
         return problem(409 if "another text" in reason else 422, "rejected", reason)

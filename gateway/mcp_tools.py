@@ -3,8 +3,8 @@
     remember, recall, forget, themes      always               configure, undo      only with --tools all
 
 Each tool names its graph, unless the server is pinned to one.  Results are typed; every refusal is a ToolError with
-the same sentence as everywhere else.  Over HTTP the caller's key decides (gateway/access.py); over stdio whoever started the
-process may do everything.
+the same sentence as everywhere else.  Over HTTP the caller's key decides (gateway/access.py); over stdio whoever
+started the process may do everything.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ async def _forget(
         raise ToolError("not confirmed: nothing was forgotten")
     name = uuid4().hex
     with _told("forget", graph):
-        return _outcome(await (await memory()).forget(graph, concepts, turns, sessions, id=name), name)
+        return _outcome(await (await memory()).forget(graph, concepts, turns, sessions=sessions, id=name), name)
 
 
 async def _themes(memory: Opened, graph: Graph) -> Themes:
@@ -234,5 +234,5 @@ def _without(function: Callable[..., Any], **given: Any) -> Callable[..., Any]:
     )
     bound.__annotations__ = {parameter.name: parameter.annotation for parameter in kept}
     bound.__annotations__["return"] = signature.return_annotation
-    del bound.__wrapped__  # type: ignore[attr-defined]  # else the whole signature would be found again behind it
+    del bound.__wrapped__  # else the whole signature would be found again behind it
     return bound

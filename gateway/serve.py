@@ -1,67 +1,71 @@
-"""`emgas serve`: one process that owns an embedded memory, or stands before Kafka, and lets everybody else in.
-
-The command is found through the entry points `emgas.commands`: nothing below knows the gateway.
-"""
+"""One process that owns an embedded memory, or stands before Kafka, and lets everybody else in (`emgas serve`)."""
 
 from __future__ import annotations
 
-import ipaddress
-from pathlib import Path
-from typing import Annotated
+import asyncio
+import socket
+import sys
+from contextlib import AsyncExitStack, nullcontext
 
-import typer
 import uvicorn
 
 from emgas.client.client import MemoryClient
-from emgas.errors import EmgasError
+from emgas.client.connection import Announcing
+from gateway.access import hostname, is_loopback
 from gateway.app import gateway
-from gateway.keys import KEY_BYTES, Keys, digest, new_key, read_keys
+from gateway.keys import RIGHTS, Caller, Keys, digest, new_key
 
-UNSAFE = 2  # exit code of wrong usage
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - what an operator may ask for
+BACKLOG = 2048
 
 
-def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 8088,
-    keys: Annotated[
-        Path | None, typer.Option(envvar="EMGAS_KEYS", help="A TOML file of keys; nothing beyond loopback without one.")
-    ] = None,
-    url: Annotated[
-        str | None, typer.Option(help="The memory: kafka://…, embedded:DIRECTORY; else the settings'.")
-    ] = None,
-    new_key_for: Annotated[
-        str | None,
-        typer.Option("--new-key", metavar="NAME", help="Print a new key and its entry for the file; serve nothing."),
-    ] = None,
-) -> None:
-    """Serve a memory over HTTP: /docs has every route."""
-    if new_key_for is not None:
-        _print_key(new_key_for)
+async def served(url: str | None, *, host: str, port: int, keys: Keys) -> None:
+    """Serve until a signal ends it, or the memory can answer no more.
+
+    Raises OSError for an address that cannot be listened on, and what opening the memory raises.
+    """
+    async with AsyncExitStack() as stack:
+        listening = stack.enter_context(listen(host, port))
+        memory = await stack.enter_async_context(MemoryClient(url))
+        address = address_of(listening)
+        announce(memory, address, keys)
+        app = gateway(lambda: nullcontext(memory), keys)
+        config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="on", timeout_graceful_shutdown=10)
+        server = uvicorn.Server(config)
+        ending = asyncio.create_task(_end_with(memory, server))
+        sys.stderr.write(f"serving on {address}  (routes: {address}/docs, MCP: {address}/mcp)\n")
+        await server.serve(sockets=[listening])
+        ending.cancel()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the socket before the memory: what is wrong with the address is told at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+
+def address_of(listening: socket.socket) -> str:
+    """Write the URL at which this machine finds the socket."""
+    host, port = listening.getsockname()[:2]
+    host = EVERYWHERE.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def announce(memory: MemoryClient, address: str, keys: Keys) -> None:
+    """Tell who finds the data directory in use where its memory is served, with a key of its own where keys are wanted.
+
+    Who can read that directory could read the memory as well, so the key opens everything.
+    """
+    connection = memory.request_reply.connection
+    if not isinstance(connection, Announcing) or not is_loopback(hostname(address)):
         return
-    try:
-        known = read_keys(keys) if keys is not None else Keys(None)
-    except EmgasError as error:
-        typer.echo(f"serve: {error}", err=True)
-        raise typer.Exit(UNSAFE) from None
-    if not known.are_wanted and not is_loopback(host):
-        typer.echo(
-            f"serve: {host} is not loopback, and there are no keys: give --keys FILE (--new-key NAME makes one)",
-            err=True,
-        )
-        raise typer.Exit(UNSAFE)
-    typer.echo(f"serving on http://{host}:{port}  (routes: /docs)", err=True)
-    uvicorn.run(gateway(lambda: MemoryClient(url), known), host=host, port=port, log_level="warning", ws="none")
+    key = new_key() if keys.are_wanted else None
+    if key is not None:
+        keys.add(Caller(name="this machine", sha256=digest(key), graphs=("*",), rights=RIGHTS))
+    connection.announce(address, key)
 
 
-def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _print_key(name: str) -> None:
-    key = new_key()
-    typer.echo(f"# the key, shown once ({KEY_BYTES} random bytes): {key}")
-    typer.echo(f'[[key]]\nname = "{name}"\nsha256 = "{digest(key)}"\ngraphs = ["*"]\nrights = ["read", "write"]')
+async def _end_with(memory: MemoryClient, server: uvicorn.Server) -> None:
+    """Stop the server when the memory halts: a supervisor starts it again."""
+    await memory.request_reply.ended()
+    server.should_exit = True

@@ -5,8 +5,8 @@
         print(memory.search("what broke?").context)
 
 A loop of its own runs in a thread of its own, and every call waits there for its answer; so any number of threads may
-share one Memory.  Who forgets to close it loses nothing (every call has returned what the log acknowledged) and does not
-hang: the thread is a daemon, and closes the client when the interpreter ends.
+share one Memory.  Who forgets to close it loses nothing (every call has returned what the log acknowledged) and does
+not hang: the thread is a daemon, and closes the client when the interpreter ends.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Memory:
         thread.start()
         self._loop, self._thread = loop, thread
         try:
-            self._wait(self._client.__aenter__())
+            self._wait(self._client.open())
         except BaseException:
             self._end()
             raise
@@ -69,7 +69,7 @@ class Memory:
             return
         atexit.unregister(self.close)
         try:
-            self._wait(self._client.__aexit__(None, None, None), CLOSING_SECONDS)
+            self._wait(self._client.close(), CLOSING_SECONDS)
         finally:
             self._end()
 
@@ -114,7 +114,7 @@ class Memory:
         graph: str | None = None,
     ) -> Outcome:
         """Let a graph forget concepts, turns and sessions."""
-        return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions))
+        return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions=sessions))
 
     def undo(self, first: int, last: int | None = None, *, graph: str | None = None) -> Outcome:
         """Take back a graph's events `first`..`last`."""
