@@ -15,9 +15,7 @@ from emgas.client.request_reply import Answer
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
 from gateway.keys import Keys
-from tests.support.pipeline import PATIENCE, Pipeline
-
-STEP = 0.005  # seconds between two looks at a server that starts
+from tests.support.pipeline import PATIENCE, Pipeline, eventually
 
 
 @asynccontextmanager
@@ -32,15 +30,15 @@ async def serving(memory: MemoryClient, keys: Keys | None = None) -> AsyncIterat
 async def listening(app: ASGIApp) -> AsyncIterator[str]:
     """Serve an application on a free port of loopback; give the URL."""
     with socket.create_server(("127.0.0.1", 0)) as opened:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", lifespan="on"))
+        config = uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[opened]))
         async with asyncio.timeout(PATIENCE):
-            while not server.started and not serving.done():
-                await asyncio.sleep(STEP)
+            await eventually(lambda: server.started or serving.done())
         try:
             yield f"http://127.0.0.1:{opened.getsockname()[1]}"
         finally:
-            server.should_exit = server.force_exit = True
+            server.should_exit = True
             await serving
 
 
