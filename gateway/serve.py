@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import sys
-from contextlib import AsyncExitStack, nullcontext
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 
 import uvicorn
 
@@ -17,6 +19,17 @@ from gateway.keys import RIGHTS, Caller, Keys, digest, new_key
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - what an operator may ask for
 BACKLOG = 2048
+
+
+class OrderlyServer(uvicorn.Server):
+    """Ends at a signal, as uvicorn does, but does not raise it again then: the memory is still to be closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
 
 
 async def served(url: str | None, *, host: str, port: int, keys: Keys) -> None:
@@ -31,7 +44,7 @@ async def served(url: str | None, *, host: str, port: int, keys: Keys) -> None:
         announce(memory, address, keys)
         app = gateway(lambda: nullcontext(memory), keys)
         config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="on", timeout_graceful_shutdown=10)
-        server = uvicorn.Server(config)
+        server = OrderlyServer(config)
         ending = asyncio.create_task(_end_with(memory, server))
         sys.stderr.write(f"serving on {address}  (routes: {address}/docs, MCP: {address}/mcp)\n")
         await server.serve(sockets=[listening])
