@@ -25,6 +25,7 @@ _SENTENCES = {
     "string_pattern_mismatch": "must be 1 to 128 letters, digits or _ . : @ - and start with a letter or a digit",
     "string_unicode": "holds a lone surrogate, which is not valid Unicode: re-encode the text",
     "model_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
     "union_tag_not_found": "has no `kind`: add one",
 }
 _TIMES = {"at", "as_of", "since", "until"}
