@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, MCPServer, Resolve
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
-from mcp_types import ToolAnnotations
-from pydantic import BaseModel, Field
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import BaseModel, Field, ValidationError
 
 from emgas import __version__
 from emgas.client.client import MemoryClient
@@ -27,8 +27,9 @@ from emgas.errors import EmgasError
 from emgas.messages.fields import GraphId
 from emgas.messages.queries import Theme
 from emgas.messages.turns import Outcome
+from emgas.validation import describe
 from gateway.access import caller
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, NotAllowedError
 from gateway.keys import Right
 
 Opened = Callable[[], Awaitable[MemoryClient]]  # gives the open client, once it is open
@@ -82,9 +83,26 @@ class Confirmation(BaseModel):
     forget: bool = Field(description="really forget this?")
 
 
+class PlainServer(MCPServer[Any]):
+    """Refuses with our sentences alone: the library's name its own classes, and repeat what was sent."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """See MCPServer."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(describe(error.__cause__)) from None
+            if isinstance(error.__cause__, ToolError):
+                raise ToolError(str(error.__cause__)) from None
+            raise
+
+
 def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool = False) -> MCPServer[Any]:
     """Make the server.  `graph_id`: the one graph that its tools are about; else each call names one."""
-    server: MCPServer[Any] = MCPServer("emgas", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
+    server = PlainServer("emgas", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
     tools: list[tuple[Callable[..., Any], ToolAnnotations]] = [
         (_remember, ADDS),
         (_recall, READS),
@@ -96,7 +114,7 @@ def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool 
     for function, hints in tools:
         bound = _without(function, memory=opened, **({} if graph_id is None else {"graph": graph_id}))
         server.tool(name=function.__name__.removeprefix("_"), annotations=hints)(bound)
-    _describe(server, opened)
+    _describe(server, opened, graph_id)
     return server
 
 
@@ -190,12 +208,17 @@ async def _undo(
         return _outcome(await (await memory()).undo(graph, first, last, id=name), name)
 
 
-def _describe(server: MCPServer[Any], opened: Opened) -> None:
+def _describe(server: MCPServer[Any], opened: Opened, pinned: str | None) -> None:
     @server.resource("emgas://{graph}/themes", mime_type="application/json")
     async def themes_of(graph: str) -> str:
         """Tell what a graph holds, and its themes."""
-        with _told("read", graph):
+        try:
+            if pinned not in (None, graph):
+                raise NotAllowedError("this server is about one graph, and not about this one")
+            caller().check("read", graph)
             found = await (await opened()).describe(graph)
+        except (EmgasError, GatewayError) as error:
+            raise ResourceError(str(error)) from error
         if not found.found:
             raise ResourceNotFoundError("nobody ever wrote to this graph")
         return found.model_dump_json()
