@@ -1,4 +1,7 @@
-"""From an address to the connection that it names: kafka://host:port, embedded:DIRECTORY, or an installed package's."""
+"""From an address to the connection that it names: Kafka's, a gateway's, the embedded log's, or a package's.
+
+kafka://host:port[,host:port]    http://host:port, https://…    embedded:DIRECTORY    what a package registered
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,12 @@ if TYPE_CHECKING:
 
 
 def connect(
-    url: str | Connection | None, topics: TopicNames, timeout: float, **security: Unpack[Security]
+    url: str | Connection | None,
+    topics: TopicNames,
+    timeout: float,
+    *,
+    key: str | None = None,
+    **security: Unpack[Security],
 ) -> Connection:
     """Make the connection, not yet open, that `url` (or the environment) names.
 
@@ -31,6 +39,14 @@ def connect(
         )
 
         return KafkaConnection(_brokers(address), topics, timeout=timeout, **security)
+    if scheme in ("http", "https"):
+        try:
+            from emgas.client.http import HttpConnection  # here: only whoever speaks HTTP needs an HTTP client
+        except ImportError as error:
+            raise NotInstalledError("http: addresses need more: pip install 'emgas-client[http]'") from error
+        return HttpConnection(url, topics, key=key or os.environ.get("EMGAS_KEY"))
+    if key is not None:
+        raise TransportError("key: belongs to http:// and https:// addresses")
     if security:
         raise TransportError(f"{', '.join(security)}: security settings belong to kafka:// addresses")
     return _installed(scheme, url, topics)

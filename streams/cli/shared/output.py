@@ -60,6 +60,11 @@ def fail(message: str, code: int = FAILURE) -> NoReturn:
     raise typer.Exit(code)
 
 
+def tell(message: str) -> None:
+    """Say something about the way, beside the result."""
+    err.print(f"[dim]{escape(message)}[/]", highlight=False, soft_wrap=True)
+
+
 def warn(message: str) -> None:
     """Say what was passed over, and go on."""
     err.print(f"[bold yellow]passed over:[/] {escape(message)}", highlight=False, soft_wrap=True)
