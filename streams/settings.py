@@ -13,6 +13,7 @@ import platformdirs
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from emgas.client.security import SecuritySettings
 from emgas.messages.memory_settings import PresetName
 from emgas.wire import TopicNames
 from processors.text.chinese import Segmenter
@@ -29,10 +30,10 @@ def _lines(file: Path | None) -> list[str]:
         raise ValueError(f"{file} cannot be read ({error.strerror}): name a file with one word a line") from None
 
 
-class Settings(BaseSettings):
+class Settings(BaseSettings, SecuritySettings):
     """Read once, at start; the same for every part of the process."""
 
-    model_config = SettingsConfigDict(env_prefix="EMGAS_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="EMGAS_", frozen=True, hide_input_in_errors=True)
 
     broker: str | None = None
     data: Path = Field(default_factory=_default_data)
@@ -90,6 +91,8 @@ class Settings(BaseSettings):
             return None
         if not value.startswith("kafka://") or len(value) == len("kafka://"):
             raise ValueError("must be kafka://host:port[,host:port…], or empty for the embedded log")
+        if "@" in value:  # not repeated: it may hold a password
+            raise ValueError("holds credentials: set EMGAS_SASL_USERNAME and EMGAS_SASL_PASSWORD instead")
         return value
 
     @property

@@ -54,7 +54,8 @@ class MemoryClient:
         **security: Unpack[Security],
     ) -> None:
         """`url`: kafka://host:port[,host:port], embedded:DIRECTORY, or a Connection; by default $EMGAS_BROKER, else
-        the embedded log in $EMGAS_DATA.  `security`: emgas.client.kafka.Security, for kafka:// only."""
+        the embedded log in $EMGAS_DATA.  `security`: emgas.client.kafka.Security, for kafka:// only; by default, what
+        EMGAS_* variables say (emgas/client/security.py)."""
         self._url = url
         self._prefix = prefix
         self._timeout = timeout

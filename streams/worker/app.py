@@ -40,6 +40,7 @@ from streams.query.snapshot_taker import SnapshotTaker
 from streams.recovery.event_table import EventTable, Partitions
 from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
+from streams.transport.kafka.credentials import faust_credentials
 from streams.transport.select import Transport
 from streams.transport.sender import MessageSender
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
@@ -262,6 +263,7 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "broker_heartbeat_interval": settings.session_timeout / 5,
         "broker_rebalance_timeout": max(15.0, settings.session_timeout * 1.5),
         "consumer_auto_offset_reset": "earliest",
+        "broker_credentials": faust_credentials(settings.security),
         "producer_acks": -1,
         "producer_linger": 0,
         "producer_request_timeout": settings.append_timeout,
