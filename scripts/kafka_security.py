@@ -57,6 +57,7 @@ def secured(properties: str, folder: Path, ports: tuple[int, ...]) -> str:
         f"ssl.truststore.location={folder / 'ca.pem'}",
         "listener.name.ssl.ssl.client.auth=required",
         "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "ssl.principal.mapping.rules=RULE:^CN=(.*)$/$1/",
         "super.users=User:ANONYMOUS;User:admin",
     ]
     return "\n".join(lines) + "\n"
