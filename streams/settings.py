@@ -61,6 +61,7 @@ class Settings(BaseSettings, SecuritySettings):
     fetch_wait_ms: int = Field(50, ge=1, description="how long the broker may hold back an empty fetch")
     snapshots: str | None = Field(None, description="directory or fsspec URL where workers keep snapshots")
     snapshots_kept: int = Field(3, ge=1, description="newest snapshots kept of each partition")
+    health: str | None = Field(None, description="[host:]port of /livez, /readyz and /metrics; a bare port: loopback")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
 
     @field_validator("reply_topics", mode="before")
@@ -79,6 +80,14 @@ class Settings(BaseSettings, SecuritySettings):
         """The words of the file `words`; none without one."""
         return _lines(self.words)
 
+    @field_validator("health")
+    @classmethod
+    def _listenable(cls, value: str | None) -> str | None:
+        host, _, port = (value or "").rpartition(":")
+        if value and not (port.isdecimal() and int(port) < 65536 and (host or ":" not in value)):
+            raise ValueError("must be host:port, or a port of this machine alone")
+        return value or None
+
     @field_validator("snapshots")
     @classmethod
     def _somewhere(cls, value: str | None) -> str | None:
@@ -94,6 +103,14 @@ class Settings(BaseSettings, SecuritySettings):
         if "@" in value:  # not repeated: it may hold a password
             raise ValueError("holds credentials: set EMGAS_SASL_USERNAME and EMGAS_SASL_PASSWORD instead")
         return value
+
+    @property
+    def health_address(self) -> tuple[str, int] | None:
+        """Where health is told: (host, port); None for nowhere."""
+        if self.health is None:
+            return None
+        host, _, port = self.health.rpartition(":")
+        return host.strip("[]") or "127.0.0.1", int(port)
 
     @property
     def topics(self) -> TopicNames:

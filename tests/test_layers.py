@@ -45,6 +45,7 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
     "faust": ("streams/",),
     "mode": ("streams/",),
     "aiokafka": ("streams/", "emgas/client/kafka.py"),
+    "prometheus_client": ("streams/worker/",),
     "rocksdict": ("state/store/rocksdb.py",),
     "yake": ("processors/extraction/yake_extractor.py",),
 }
@@ -61,6 +62,7 @@ IMPURE_FILES = (
     "emgas/client/client.py",
     "emgas/client/request_reply.py",
     "emgas/client/kafka.py",
+    "emgas/client/security.py",
     "emgas/importers/",
     "emgas/schema/",
     "processors/text/tables.py",

@@ -110,7 +110,9 @@ class SecuritySettings(BaseModel):
     def _add_sasl(self, found: Security) -> None:
         found["sasl_mechanism"] = self.sasl_mechanism
         if self.sasl_mechanism == "OAUTHBEARER":
-            found["sasl_oauth_token_provider"] = _tokens(self)
+            from emgas.client.kafka import Tokens  # here: only Kafka needs it
+
+            found["sasl_oauth_token_provider"] = Tokens(self.secret)
         else:
             found["sasl_plain_username"] = self.sasl_username or ""
             found["sasl_plain_password"] = self.secret()
@@ -125,17 +127,6 @@ class SecuritySettings(BaseModel):
         except (OSError, UnicodeDecodeError) as error:
             why = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise TransportError(f"EMGAS_SASL_PASSWORD_FILE={self.sasl_password_file} cannot be read: {why}") from None
-
-
-def _tokens(settings: SecuritySettings) -> object:
-    """Make what aiokafka asks for a token at every connection: whoever renews the file needs no restart."""
-    from aiokafka.abc import AbstractTokenProvider  # type: ignore[import-untyped]  # here: only Kafka needs it
-
-    class _Tokens(AbstractTokenProvider):  # type: ignore[misc]
-        async def token(self) -> str:
-            return settings.secret()
-
-    return _Tokens()
 
 
 def _problem(*parts: object) -> str:
