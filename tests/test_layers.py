@@ -46,6 +46,7 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
     "mode": ("streams/",),
     "aiokafka": ("streams/", "emgas/client/kafka.py"),
     "prometheus_client": ("streams/worker/",),
+    "opentelemetry": ("emgas/client/traces.py", "streams/worker/traces.py"),
     "rocksdict": ("state/store/rocksdb.py",),
     "yake": ("processors/extraction/yake_extractor.py",),
 }
@@ -63,6 +64,7 @@ IMPURE_FILES = (
     "emgas/client/request_reply.py",
     "emgas/client/kafka.py",
     "emgas/client/security.py",
+    "emgas/client/traces.py",
     "emgas/importers/",
     "emgas/schema/",
     "processors/text/tables.py",

@@ -22,6 +22,7 @@ from emgas.client.connect import connect
 from emgas.client.connection import Connection
 from emgas.client.query_arguments import asking
 from emgas.client.request_reply import Answer, RequestReply
+from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
@@ -63,7 +64,9 @@ class MemoryClient:
         self._request_reply: RequestReply | None = None
 
     async def __aenter__(self) -> Self:
-        request_reply = RequestReply(connect(self._url, TopicNames(self._prefix), self._timeout, **self._security))
+        request_reply = RequestReply(
+            traced(connect(self._url, TopicNames(self._prefix), self._timeout, **self._security))
+        )
         await request_reply.open()
         self._request_reply = request_reply
         return self

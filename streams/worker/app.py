@@ -45,6 +45,7 @@ from streams.transport.kafka.credentials import faust_credentials
 from streams.transport.select import Transport
 from streams.worker.metrics import CountingSender, WorkerMetrics
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
+from streams.worker.traces import ANSWERED, tracing
 
 log = structlog.get_logger()
 
@@ -75,6 +76,7 @@ class MemoryApp(faust.App):
         self._emgas = settings
         self._context = context
         self.metrics = context.metrics
+        self._trace = tracing(settings.prefix)
         self.health_port: int | None = None  # where health is told, if it is (health.py)
         self._partition_count = transport.partitions
         self._reader = transport.reader
@@ -242,13 +244,20 @@ class MemoryApp(faust.App):
             async for event in cast(Stream[Any], stream).noack().events():
                 processor = self.ownership.processors.get(event.message.partition)
                 if processor is not None:  # else it was taken away: the next owner reads it again
-                    await processor.put(Delivery(record_of(event), event.ack))
+                    await processor.put(self._delivery(event))
+
+    def _delivery(self, event: Event[Any]) -> Delivery:
+        record = record_of(event)
+        ended = self._trace(event.message.topic, event.message.partition, record)
+        return Delivery(record, lambda: (event.ack(), ended()))
 
     async def _take_queries(self, stream: StreamT[Any]) -> None:
         with self._halting():
             async for event in stream.events():
                 if self.halted is None:
-                    await self._query_handler.take(event.message.partition, record_of(event))
+                    message, record = event.message, record_of(event)
+                    ANSWERED.set(self._trace(message.topic, message.partition, record))
+                    await self._query_handler.take(message.partition, record)
 
     async def _send(self, record: ProducerRecord) -> Any:
         topic, key, value, headers, partition, _ = record

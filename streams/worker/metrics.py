@@ -25,6 +25,7 @@ from pydantic import BaseModel
 from emgas.messages.queries import Failure, Reply
 from emgas.wire import Headers, Record, ReplyAddress
 from streams.transport.sender import MessageSender
+from streams.worker.traces import ANSWERED
 
 # A turn or an answer takes about a millisecond where all goes well, and seconds where a broker or a disk does not.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -77,7 +78,7 @@ class WorkerMetrics:
 
 
 class CountingSender(MessageSender):
-    """A MessageSender whose answers and dead letters are counted."""
+    """A MessageSender whose answers and dead letters are counted; an answer ends the trace of its question."""
 
     def __init__(self, metrics: WorkerMetrics, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -86,6 +87,7 @@ class CountingSender(MessageSender):
     async def answer(self, to: ReplyAddress | None, kind: str, message: BaseModel) -> None:
         self._metrics.answered(message)
         await super().answer(to, kind, message)
+        ANSWERED.get()()
 
     async def dead_letter(self, record: Record, errors: Headers) -> None:
         await super().dead_letter(record, errors)
