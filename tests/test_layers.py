@@ -52,12 +52,12 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
     "faust": ("streams/",),
     "mode": ("streams/",),
     "aiokafka": ("streams/", "emgas/client/kafka.py"),
+    "prometheus_client": ("streams/worker/", "gateway/"),
+    "opentelemetry": ("emgas/client/traces.py", "streams/worker/traces.py"),
     "rocksdict": ("state/store/rocksdb.py",),
     "yake": ("processors/extraction/yake_extractor.py",),
     "httpx2": ("emgas/client/http.py",),
-    **dict.fromkeys(
-        ("fastapi", "starlette", "uvicorn", "mcp", "mcp_types", "prometheus_client", "jwt"), ("gateway/",)
-    ),
+    **dict.fromkeys(("fastapi", "starlette", "uvicorn", "mcp", "mcp_types", "jwt"), ("gateway/",)),
 }
 
 # No clock, no I/O, no randomness: what is below streams is a function of its arguments.  The client, the importers, the
@@ -75,6 +75,8 @@ IMPURE_FILES = (
     "emgas/client/kafka.py",
     "emgas/client/http.py",
     "emgas/client/sync.py",
+    "emgas/client/security.py",
+    "emgas/client/traces.py",
     "emgas/importers/",
     "emgas/schema/",
     "processors/text/tables.py",

@@ -23,6 +23,7 @@ from emgas.client.connect import connect
 from emgas.client.connection import Connection
 from emgas.client.query_arguments import asking
 from emgas.client.request_reply import Answer, RequestReply
+from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
@@ -57,7 +58,8 @@ class MemoryClient:
     ) -> None:
         """`url`: kafka://host:port[,host:port], embedded:DIRECTORY, http://host:port (`emgas serve`), or a Connection;
         by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA.  `key`: for http:// only, by default $EMGAS_KEY.
-        `security`: emgas.client.kafka.Security, for kafka:// only."""
+        `security`: emgas.client.kafka.Security, for kafka:// only, by default what EMGAS_* variables say
+        (emgas/client/security.py)."""
         self._url = url
         self._prefix = prefix
         self._timeout = timeout
@@ -79,7 +81,7 @@ class MemoryClient:
         if self._request_reply is not None:
             raise TransportError("this client is open already")
         topics = TopicNames(self._prefix)
-        request_reply = RequestReply(connect(self._url, topics, self._timeout, key=self._key, **self._security))
+        request_reply = RequestReply(traced(connect(self._url, topics, self._timeout, key=self._key, **self._security)))
         await request_reply.open()
         self._request_reply, self._loop = request_reply, asyncio.get_running_loop()
         return self

@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Unpack, cast
 
 from emgas.client.connection import Connection
+from emgas.client.security import SecuritySettings
 from emgas.errors import NotInstalledError, TransportError
 from emgas.wire import TopicNames
 
@@ -27,6 +28,8 @@ def connect(
 ) -> Connection:
     """Make the connection, not yet open, that `url` (or the environment) names.
 
+    Without `security`, EMGAS_* variables say it (emgas/client/security.py).
+
     Raises NotInstalledError for a scheme that nothing here carries, TransportError for an address that cannot be one.
     """
     if not isinstance(url, str | None):
@@ -38,6 +41,7 @@ def connect(
             KafkaConnection,  # here: the embedded log, and `import emgas`, need no Kafka client
         )
 
+        security = security or SecuritySettings.of_environment().security
         return KafkaConnection(_brokers(address), topics, timeout=timeout, **security)
     if scheme in ("http", "https"):
         try:
@@ -57,7 +61,7 @@ def _brokers(address: str) -> str:
     if not brokers or "@" in brokers or "/" in brokers:  # not repeated: it may hold a password
         raise TransportError(
             "write the address as kafka://host:port[,host:port]; credentials are settings of their own "
-            "(sasl_plain_username=…, sasl_plain_password=…)"
+            "(sasl_plain_username=…, sasl_plain_password=…; EMGAS_SASL_USERNAME, EMGAS_SASL_PASSWORD)"
         )
     return brokers
 

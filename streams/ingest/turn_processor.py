@@ -45,6 +45,7 @@ class ProcessorContext:
 
     sender        of outcomes and dead letters       batch_turns   records decided and appended together, at most
     turns         reads the topic `turns_topic`      queued_turns  records that may wait
+    told          called with what became of each turn
     """
 
     sender: MessageSender
@@ -52,6 +53,7 @@ class ProcessorContext:
     turns_topic: str
     batch_turns: int
     queued_turns: int
+    told: Callable[[str], object] = lambda status: None
 
 
 class _Batch:
@@ -147,6 +149,11 @@ class TurnProcessor:
                     batch.append(self._queue.get_nowait())
                 await self._account_for(batch)
 
+    @property
+    def queued(self) -> int:
+        """How many records wait."""
+        return self._queue.qsize()
+
     async def settle(self) -> None:
         """Wait until no batch is half done."""
         async with self._working:
@@ -206,6 +213,7 @@ class TurnProcessor:
         await batch.add(decision)
 
     async def _tell(self, decision: Decision) -> None:
+        self._context.told(decision.status)
         sender, arrival = self._context.sender, decision.arrival
         address = sender.address(arrival)
         if address is not None:

@@ -96,7 +96,8 @@ def check_there(settings: Settings) -> None:
 
 
 def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
-    return lambda topic: KafkaReader(settings.bootstrap, topic)
+    security = settings.security
+    return lambda topic: KafkaReader(settings.bootstrap, topic, **security)
 
 
 async def _kafka(settings: Settings) -> Transport:
@@ -134,7 +135,7 @@ async def create(settings: Settings) -> None:
         with opened(settings) as log:
             await EmbeddedTopics(log).create(wanted)
         return
-    await KafkaTopics(settings.bootstrap).create(wanted, settings.replication)
+    await KafkaTopics(settings.bootstrap, **settings.security).create(wanted, settings.replication)
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:
@@ -145,7 +146,7 @@ async def describe(settings: Settings) -> list[TopicDescription]:
         with opened(settings) as log:
             described = await EmbeddedTopics(log).describe(names)
     else:
-        described = await KafkaTopics(settings.bootstrap).describe(names)
+        described = await KafkaTopics(settings.bootstrap, **settings.security).describe(names)
     if missing := set(names) - {topic.name for topic in described}:
         raise TransportError(f"missing topics: {', '.join(sorted(missing))}. Run `emgas topics create`.")
     return described
@@ -157,7 +158,7 @@ async def risks(settings: Settings) -> list[str]:
         return []
     (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)
     try:
-        described = await KafkaTopics(settings.bootstrap).describe([wanted.name])
+        described = await KafkaTopics(settings.bootstrap, **settings.security).describe([wanted.name])
     except TransportError as error:  # a worker needs no right to ask
         log.info("cannot see whether the log may lose events", error=str(error))
         return []

@@ -41,4 +41,4 @@ async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = T
 def _connection(settings: Settings, timeout: float) -> Connection:
     if settings.broker is None:
         return SharedConnection(settings)  # by an address, it would take all other settings from the environment
-    return connect(settings.broker, settings.topics, timeout)
+    return connect(settings.broker, settings.topics, timeout, **settings.security)

@@ -118,8 +118,8 @@ def settings() -> Settings:
 
 
 def _problem(found: Mapping[str, Any]) -> str:
-    name = ".".join(map(str, found["loc"])).upper()
-    return f"EMGAS_{name}: {found['msg'].removeprefix('Value error, ')}"
+    name, told = ".".join(map(str, found["loc"])).upper(), str(found["msg"]).removeprefix("Value error, ")
+    return f"EMGAS_{name}: {told}" if name else told  # what is wrong between several names them itself
 
 
 def configure_logging(level: str, quiet: bool = True) -> None:
