@@ -144,7 +144,7 @@ def test_what_came_in_order_is_the_first_part_of_the_log_and_no_window_is_decide
     assert counted(history, NOON + 400 * DAY) == (len(events), ())
 
 
-def test_a_silent_graph_has_forgotten_by_then_what_the_log_has_not_forgotten_yet() -> None:
+def test_a_silent_graph_has_archived_by_then_what_the_log_has_not_archived_yet() -> None:
     events: list[GraphEvent] = [
         graph_configured(preset="forgetful"),
         turn_recorded(at=NOON, concepts="tea", live=False),
@@ -152,7 +152,8 @@ def test_a_silent_graph_has_forgotten_by_then_what_the_log_has_not_forgotten_yet
     before, after = as_of(events, NOON + 7 * DAY), as_of(events, NOON + 60 * DAY)
     assert before is not None
     assert after is not None
-    assert (list(before.concepts.numbers), list(after.concepts.numbers)) == (["tea"], [])
+    assert [list(graph.concepts.numbers) for graph in (before, after)] == [["tea"], ["tea"]]
+    assert [graph.concepts.archived.tolist() for graph in (before, after)] == [[0], [1]]
     assert (before.clock, after.clock) == (NOON + 7 * DAY, NOON + 60 * DAY)
 
 
