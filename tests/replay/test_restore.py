@@ -202,11 +202,11 @@ async def test_what_cannot_be_this_log_is_refused_and_the_way_out_named(source: 
 
 
 async def test_events_that_no_worker_could_fold_are_refused() -> None:
-    newer = [*logged(small(1)), Record(4, 0, None, b'{"v":2,"kind":"GraphErased"}')]
+    newer = [*logged(small(1)), Record(4, 0, None, b'{"v":3,"kind":"GraphErased"}')]
     await refused(
         await backup(Topic(newer)),
         Topic([]),
-        "offset 4 of partition 0 cannot be folded: an event of the log has schema version 2",
+        "offset 4 of partition 0 cannot be folded: an event of the log has schema version 3",
     )
     log = small(1)
     log.chain = bytes(32)
