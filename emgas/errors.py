@@ -14,9 +14,14 @@ EmgasError
 
 from __future__ import annotations
 
+from emgas.masking import masked
+
 
 class EmgasError(Exception):
-    """Base of every error that EMGAS raises on purpose; its text says what to do."""
+    """Base of every error that EMGAS raises on purpose; its text says what to do, and tells no secret of a URL."""
+
+    def __str__(self) -> str:
+        return masked(super().__str__())
 
 
 class InvalidMessageError(EmgasError):

@@ -33,13 +33,17 @@ Headers = tuple[tuple[str, bytes], ...]
 
 
 class Record(NamedTuple):
-    """One record as it lies in its partition; `timestamp` is the log's, ms since the epoch.  A null value reads b""."""
+    """One record as it lies in its partition; `timestamp` is the log's, ms since the epoch.  A null value reads b"".
+
+    by_broker  the timestamp is known to be the broker's own, not the sender's
+    """
 
     offset: int
     timestamp: int
     key: bytes | None
     value: bytes
     headers: Headers = ()
+    by_broker: bool = False
 
 
 class ProducerRecord(NamedTuple):

@@ -58,6 +58,9 @@ class Settings(BaseSettings, SecuritySettings):
     append_timeout: float = Field(60.0, gt=0, description="seconds without an ack until the worker gives up and exits")
     cached_graphs: int = Field(1000, ge=1, description="graphs kept in memory per partition")
     session_timeout: float = Field(10.0, gt=0, description="seconds until the group misses a dead worker")
+    isolation: Literal["read_committed", "read_uncommitted"] = Field(
+        "read_committed", description="whether what a Kafka transaction wrote counts only once it is committed"
+    )
     fetch_wait_ms: int = Field(50, ge=1, description="how long the broker may hold back an empty fetch")
     snapshots: str | None = Field(None, description="directory or fsspec URL where workers keep snapshots")
     snapshots_kept: int = Field(3, ge=1, description="newest snapshots kept of each partition")

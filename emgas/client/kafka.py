@@ -24,10 +24,12 @@ from aiokafka import errors as aiokafka_errors
 from aiokafka.abc import AbstractTokenProvider  # type: ignore[import-untyped]
 
 from emgas import limits
+from emgas.client import lenient_records
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, Receipt, Record, TopicNames, partition_of
 
 log = logging.getLogger(__name__)
+lenient_records.install()
 
 BATCH_BYTES = 128 * 1024  # one request per broker is in flight, so bulk speed is batch size by round trip
 TOPIC_SECONDS = 2.0  # how long a topic that was just created may take to be seen

@@ -2,7 +2,7 @@
 
 Every record gets exactly one event that accounts for it, in order, so that the source position never skips:
 
-    not acceptable                          TurnRejected, and the bytes go to dead-letters
+    not acceptable, or fails twice          TurnRejected, and the bytes go to dead-letters
     id known to the graph, same text        TurnDuplicated
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
@@ -19,10 +19,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import structlog
 from msgspec.structs import replace
 from pydantic import ValidationError
 
 from emgas import limits
+from emgas.errors import HaltedError, TransportError
 from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Configure, Forget, Turn, Undo
 from emgas.times import HOUR_MS
@@ -42,14 +44,19 @@ from state.events.events import (
     TurnEmbedded,
     TurnRecorded,
     TurnRejected,
+    encode,
 )
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import fingerprint
+from state.log_position import LogPosition, stamp
 from state.partition import Partition
 from streams.errors import RejectedError
 
+log = structlog.get_logger()
+ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
+MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
@@ -114,7 +121,41 @@ class CommandHandler:
         return command
 
     def decide(self, arrival: Record, command: Command) -> Decision:
-        """Decide which events account for `arrival`.  Before any command but a turn, all before it must be folded."""
+        """Decide which events account for `arrival`.  Before any command but a turn, all before it must be folded.
+
+        What fails twice at one record (an extractor or a model at its text, an event that nobody could read back) fails
+        for ever, so it is that record's outcome.  What may pass on another day is raised.
+        """
+        try:
+            return self._tried(arrival, command)
+        except MAY_PASS:
+            raise
+        except Exception:  # of whichever extractor or model
+            log.warning("turn tried again", partition=self._partition, offset=arrival.offset, exc_info=True)
+        try:
+            return self._tried(arrival, command)
+        except MAY_PASS:
+            raise
+        except Exception as error:
+            why = f"nothing can be made of this {type(command).__name__.lower()} ({type(error).__name__}, twice)"
+            return _rejected(arrival, command, f"{why}: the worker's log has the place; what it said is kept here")
+
+    def _tried(self, arrival: Record, command: Command) -> Decision:
+        """Decide, and see to it that what was decided can be written; else nothing of it is pending."""
+        was_born, was_pending = command.graph in self._born, (command.graph, command.id) in self._pending
+        try:
+            decision = self._decided(arrival, command)
+            for event in decision.events:
+                encode(stamp(event, ANYWHERE))
+        except Exception:
+            if not was_born:
+                self._born.discard(command.graph)
+            if not was_pending:
+                self._pending.pop((command.graph, command.id), None)
+            raise
+        return decision
+
+    def _decided(self, arrival: Record, command: Command) -> Decision:
         if isinstance(command, Configure):
             return self._configured(arrival, command)
         if isinstance(command, Forget):
@@ -148,7 +189,7 @@ class CommandHandler:
 
     def _recorded(self, arrival: Record, turn: Turn) -> Decision:
         extractor = self._context.extractor
-        said_at, now = arrival.timestamp if turn.at is None else turn.at, self._context.now()
+        said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now(arrival)
         at = min(said_at, now + self._context.skew_ms)
         found = extractor.of_turn(turn.text, speaker=turn.speaker, at=at)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
@@ -169,6 +210,11 @@ class CommandHandler:
         events: list[DataEvent] = [*birth, event, *self._embedded(turn, at)]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
+
+    def _now(self, arrival: Record) -> int:
+        """Tell the present: a worker's clock that is behind the broker's must not move turns into the past."""
+        now = self._context.now()
+        return max(now, arrival.timestamp) if arrival.by_broker else now
 
     def _embedded(self, turn: Turn, at: int) -> list[TurnEmbedded]:
         """Embed a turn, if there is a model and it has a vector for the text."""

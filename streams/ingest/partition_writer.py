@@ -23,6 +23,7 @@ from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
 from streams.errors import AppendFailedError, FencedError
+from streams.ingest.slices import Slices
 from streams.transport.sender import Send
 
 KeyValue = tuple[bytes | None, bytes]  # of a record to be appended
@@ -69,6 +70,7 @@ class PartitionWriter:
     timeout     to wait for acks, s
     appended    told of each append how long the acks and the fold took, s
     ignored     told why the fold did not accept an event of somebody else
+    slices      of the event loop, which folding shares with others
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class PartitionWriter:
         timeout: float,
         appended: Callable[[float, float], object] = lambda acks, fold: None,
         ignored: Callable[[str], object] = lambda reason: None,
+        slices: Slices | None = None,
     ) -> None:
         self.partition = partition
         self.state = state
@@ -90,6 +93,7 @@ class PartitionWriter:
         self._worker = worker
         self._timeout = timeout
         self._appended, self._ignored = appended, ignored
+        self._slices = slices or Slices(time.perf_counter)
         self._epoch = -1
         self._turn_to_append = asyncio.Lock()
         self._folded = asyncio.Condition()
@@ -130,8 +134,10 @@ class PartitionWriter:
         except Exception as error:  # of whichever transport: none of them tells for certain what the log holds now
             raise AppendFailedError(f"the log refused an event of partition {self.partition}: {error}") from error
         acknowledged = time.perf_counter()
-        for offset, (_, value) in sorted(zip(offsets, records, strict=True)):
-            await self._fold_own(offset, value)
+        with self._slices.work() as share:
+            for offset, (_, value) in sorted(zip(offsets, records, strict=True)):
+                await self._fold_own(offset, value)
+                await share.breathe()
         self.state.flush()
         self._appended(acknowledged - started, time.perf_counter() - acknowledged)
         await self._tell()

@@ -25,11 +25,11 @@ from state.partition import Partition
 from streams.errors import TurnsSkippedError
 from streams.ingest.command_handler import CommandHandler, Decision
 from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.slices import Slices
 from streams.ingest.window_timer import WindowTimer
 from streams.transport.sender import MessageSender, error_headers
 
 log = structlog.get_logger()
-TURNS_BETWEEN_YIELDS = 4  # extraction holds the event loop for about a millisecond a turn
 
 
 class Delivery(NamedTuple):
@@ -44,7 +44,9 @@ class ProcessorContext:
     """What all of a worker's turn processors share.
 
     sender        of outcomes and dead letters       batch_turns   records decided and appended together, at most
-    turns         reads the topic `turns_topic`      queued_turns  records that may wait
+    turns         reads the topic `turns_topic`      queued_turns  records that may wait before no more are fetched
+    hold          (partition, whether): fetch no more of a partition, or go on
+    slices        of the event loop, which partitions share
     told          called with what became of each turn
     """
 
@@ -53,6 +55,8 @@ class ProcessorContext:
     turns_topic: str
     batch_turns: int
     queued_turns: int
+    hold: Callable[[int, bool], None]
+    slices: Slices
     told: Callable[[str], object] = lambda status: None
 
 
@@ -133,12 +137,19 @@ class TurnProcessor:
         self._timer = timer
         self._handler = handler
         self._context = context
-        self._queue: asyncio.Queue[Delivery] = asyncio.Queue(context.queued_turns)
+        self._queue: asyncio.Queue[Delivery] = asyncio.Queue()
+        self._is_held = False
         self._working = asyncio.Lock()
 
-    async def put(self, delivery: Delivery) -> None:
-        """Queue a turn; wait while the queue is full."""
-        await self._queue.put(delivery)
+    def put(self, delivery: Delivery) -> None:
+        """Queue a turn.  Once `queued_turns` wait no more are fetched; what was fetched already still comes."""
+        self._queue.put_nowait(delivery)
+        if not self._is_held and self._queue.qsize() >= self._context.queued_turns:
+            self._hold(True)
+
+    def _hold(self, is_held: bool) -> None:
+        self._is_held = is_held
+        self._context.hold(self._writer.partition, is_held)
 
     async def run(self) -> None:
         """Work for ever.  Raises HaltedError and whatever the transport raises: the process must then stop."""
@@ -147,6 +158,8 @@ class TurnProcessor:
             async with self._working:
                 while not self._queue.empty() and len(batch) < self._context.batch_turns:
                     batch.append(self._queue.get_nowait())
+                if self._is_held and self._queue.qsize() <= self._context.queued_turns // 2:
+                    self._hold(False)
                 await self._account_for(batch)
 
     @property
@@ -160,22 +173,22 @@ class TurnProcessor:
             pass
 
     def drop(self) -> None:
-        """Forget what waits; whoever waits for room in the queue goes on (the agent serves other partitions too)."""
+        """Forget what waits."""
         while not self._queue.empty():
             self._queue.get_nowait()
 
     async def _account_for(self, deliveries: list[Delivery]) -> None:
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state)
-            for count, delivery in enumerate(await self._fresh(deliveries)):
-                await self._decide(delivery.arrival, batch)
-                if count % TURNS_BETWEEN_YIELDS == TURNS_BETWEEN_YIELDS - 1:
-                    await asyncio.sleep(0)  # let queries in
+            with self._context.slices.work() as share:
+                for delivery in await self._fresh(deliveries):
+                    await self._decide(delivery.arrival, batch)
+                    await share.breathe()
             await batch.finish()
         for delivery in deliveries:
             delivery.done()
         for decision in batch.decisions:
-            await self._tell(decision)
+            self._tell(decision)
 
     async def _fresh(self, deliveries: list[Delivery]) -> list[Delivery]:
         """Pick those that are not yet accounted for; make sure that nothing was left out before them."""
@@ -212,7 +225,7 @@ class TurnProcessor:
             log.warning("turn rejected", partition=partition, offset=arrival.offset, reason=reason)
         await batch.add(decision)
 
-    async def _tell(self, decision: Decision) -> None:
+    def _tell(self, decision: Decision) -> None:
         self._context.told(decision.status)
         sender, arrival = self._context.sender, decision.arrival
         address = sender.address(arrival)
@@ -220,4 +233,4 @@ class TurnProcessor:
             watermark = self._writer.state.position.watermark
             position = Position(partition=self._writer.partition, watermark=watermark, source=arrival.offset)
             outcome = Outcome(status=decision.status, turn=decision.turn, reason=decision.reason, position=position)
-            await sender.answer(address, "outcome", outcome)
+            sender.start(address, "outcome", outcome)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from pydantic import ValidationError
 from emgas.errors import HaltedError, TransportError
 from emgas.messages.fields import Position
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
-from emgas.messages.queries import Describe, Description, Failure, Query, Reply, Timing
+from emgas.messages.queries import Describe, Description, Failure, FailureCode, Query, Reply, Timing
 from emgas.messages.topics import REQUEST
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory, Steps, in_one_go, is_long
@@ -42,6 +42,8 @@ from streams.ingest.command_handler import check_size, explained
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
 from streams.query.as_of_cache import AsOfCache
+from streams.query.log_clock import LogClock
+from streams.query.places import Place, Places
 from streams.query.replies import description, inspection, position_of
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
@@ -51,6 +53,7 @@ log = structlog.get_logger()
 PATIENCE_MS = 10_000  # how long a question without a deadline may wait
 LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `queries_at_once`
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
+PART_IN_QUEUE = 0.4  # of its time: what lay in the log for longer is refused at once, as is all that lies behind it
 
 Message = Reply | Description | Inspection | Checkpointed | Failure
 
@@ -62,6 +65,8 @@ class QueryContext:
     writers, timers  of the partitions that it owns, by partition: the worker keeps both up to date
     partitions       how many there are in all
     now              ms since the epoch
+    monotonic        ms since whenever
+    end_of_turns     partition → the offset behind its last turn, asked of the log
     halt             stops the worker
     """
 
@@ -74,15 +79,17 @@ class QueryContext:
     settings: Settings
     partitions: int
     now: Callable[[], int]
+    monotonic: Callable[[], float]
+    end_of_turns: Callable[[int], Awaitable[int]]
     halt: Callable[[BaseException], None]
 
 
 class _Asked(NamedTuple):
-    """A record of `queries`, the partition that it came from, and until when (ms) it wants an answer."""
+    """A record of `queries`, the partition that it came from, and until when (monotonic, ms) it wants an answer."""
 
     partition: int
     record: Record
-    deadline: int
+    deadline: float
 
 
 class QueryHandler:
@@ -90,28 +97,57 @@ class QueryHandler:
 
     def __init__(self, context: QueryContext) -> None:
         self._context = context
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._clock = LogClock(context.monotonic)
+        self._places = Places(context.settings.queries_at_once)
         self._appending: set[asyncio.Task[None]] = set()
+        self._short = asyncio.Lock()  # one recall, then whatever else is to be done, then the next
         self._long = asyncio.Lock()  # for one long question at a time: several would hold up the short ones
+        self._ends: dict[int, asyncio.Task[int]] = {}  # of `turns`, being asked, by partition
 
     @property
     def answering(self) -> int:
         """How many questions wait for an answer, or for what they woke to be appended."""
-        return len(self._tasks)
+        return len(self._places.tasks)
 
     async def take(self, partition: int, record: Record) -> None:
-        """Start answering a record of `queries`."""
+        """Start answering a record of `queries`, or tell at once that there will be no answer.
+
+        How much of its time is left is told by the log's clock, as is its deadline: a worker's wall clock may be wrong.
+        """
         to = self._context.sender.address(record)
-        if len(self._tasks) >= self._context.settings.queries_at_once:
-            await self._send(to, Failure(code="overloaded", message="too many questions at once: ask again later"))
-            return
-        deadline = _deadline(record)
-        if deadline <= self._context.now():
-            log.info("question expired", partition=partition, offset=record.offset)
-            return
-        task = asyncio.create_task(self._answer(_Asked(partition, record, deadline), to))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        granted, age = _granted(record), self._age(record)
+        if age >= granted:
+            self._refuse(
+                to, "expired", "the deadline has passed before a worker saw it: ask again, or check your clock"
+            )
+        elif age > PART_IN_QUEUE * granted:
+            self._refuse(to, "overloaded", "too many questions lie before this one: ask again later")
+        else:
+            self._start(_Asked(partition, record, self._context.monotonic() + granted - age), to)
+
+    def _age(self, record: Record) -> float:
+        """Tell for how long (ms) a record waited in the log; unknown, and 0, if its sender wrote the timestamp."""
+        if not record.by_broker:
+            return 0.0
+        self._clock.see(record.timestamp)
+        return self._clock.age(record.timestamp)
+
+    def _start(self, asked: _Asked, to: ReplyAddress | None) -> None:
+        """Give the question a place and answer it in a task of its own."""
+        place = Place(to, asked.record.key)
+        has_room, displaced = self._places.make_room(place)
+        if displaced is not None:
+            self._refuse(
+                displaced.to, "overloaded", "others ask, too, and you have most questions here: ask again later"
+            )
+        if has_room:
+            self._places.hold(asyncio.create_task(self._answer(asked, to)), place)
+        else:
+            self._refuse(to, "overloaded", "too many questions at once: ask again later")
+
+    def _refuse(self, to: ReplyAddress | None, code: FailureCode, message: str) -> None:
+        failure = Failure(code=code, message=message)
+        self._context.sender.start(to, failure.kind, failure)
 
     async def drop(self, *, halted: bool = False) -> None:
         """Stop answering; who asked will ask again elsewhere.
@@ -119,9 +155,11 @@ class QueryHandler:
         What is being appended is finished: the state would lack an event that the log has, and what is appended next
         would not follow it.  Not so once `halted`: nothing follows.
         """
-        for task in self._tasks if halted else self._tasks - self._appending:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        tasks = self._places.tasks
+        for task in tasks:
+            if halted or task not in self._appending:
+                task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._context.as_of_cache.forget()
 
     async def _answer(self, asked: _Asked, to: ReplyAddress | None) -> None:
@@ -138,6 +176,9 @@ class QueryHandler:
         except Exception:
             log.exception("answer failed", partition=asked.partition, offset=asked.record.offset)
             answer = Failure(code="internal", message="this answer failed, and no other: the worker's log says how")
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - there is one wherever something is awaited
+        self._places.settle(task)
         if isinstance(answer, Answer):
             await self._send(to, answer.reply)
             await self._reinforce(asked, answer)
@@ -199,19 +240,33 @@ class QueryHandler:
             )
 
     async def _wait_for(self, after: int | None, writer: PartitionWriter, asked: _Asked) -> None:
-        """Wait until the turn at offset `after` is folded."""
+        """Wait until the turn at offset `after` is folded; refuse at once to wait for one that is not in the log."""
         if after is None or writer.state.position.source >= after:
             return
         try:
             async with self._in_time(asked):
+                if (end := await self._end_of_turns(asked.partition)) <= after:
+                    raise RefusedError("not-yet", f"there is no turn {after} yet: the log of turns ends before {end}")
                 await writer.until_source(after)
         except TimeoutError:
             source = writer.state.position.source
             raise RefusedError("not-yet", f"turn {after} is not folded yet, the state is at {source}") from None
 
+    async def _end_of_turns(self, partition: int) -> int:
+        """Ask the log where the turns of a partition end, as of now or later; all who ask meanwhile ask together."""
+        before = self._ends.get(partition)
+        if before is not None:  # its answer may be older than the turn that is waited for
+            await asyncio.wait([before])
+        if self._ends.get(partition) in (None, before):
+            self._ends[partition] = asyncio.ensure_future(self._context.end_of_turns(partition))
+        try:
+            return await asyncio.shield(self._ends[partition])
+        except TransportError as error:
+            raise RefusedError("internal", f"the log does not tell where the turns end: {error}") from None
+
     def _in_time(self, asked: _Asked) -> asyncio.Timeout:
         """Give up so early before the deadline that a refusal arrives in time."""
-        return asyncio.timeout(PART_TO_WAIT * (asked.deadline - self._context.now()) / 1000)
+        return asyncio.timeout(PART_TO_WAIT * (asked.deadline - self._context.monotonic()) / 1000)
 
     async def _recall(self, query: Query, writer: PartitionWriter, asked: _Asked, *, started: float) -> Answer:
         """Answer a query from the graph as it is, or as it was; it has been waiting since `started` (s)."""
@@ -250,7 +305,9 @@ class QueryHandler:
         """Answer in one go; a long question lets others in, and begins again if what it needs is gone by then."""
         answer = self._context.answerer.answer
         if not is_long(query):
-            return in_one_go(answer(query, memory()))
+            async with self._short:
+                await asyncio.sleep(0)  # turns, and other questions coming in, have their share between two answers
+                return in_one_go(answer(query, memory()))
         read: dict[int, TurnRecorded] = {}
         async with self._turn_of_long(asked):
             try:
@@ -298,6 +355,8 @@ class QueryHandler:
         graph = self._context.writers[asked.partition].state.graph(graph_id)
         if graph is not None and not graph.live:
             return graph.clock
+        if asked.record.by_broker:
+            return asked.record.timestamp
         return min(asked.record.timestamp, self._context.now() + self._context.settings.skew_ms)
 
     def _recorded(self, graph_id: str, answer: Answer, *, asked: _Asked, at: int) -> list[DataEvent]:
@@ -338,9 +397,9 @@ def _ms_since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def _deadline(record: Record) -> int:
-    """Find until when (ms) an answer is wanted; a header that is no number counts as none."""
+def _granted(record: Record) -> int:
+    """Find for how long (ms) after its timestamp an answer is wanted; a header that is no number counts as none."""
     given = as_mapping(record.headers).get(DEADLINE, b"")
     if not given.isdigit() or len(given) > 15:
-        return record.timestamp + PATIENCE_MS
-    return min(int(given), record.timestamp + LONGEST_MS)
+        return PATIENCE_MS
+    return min(int(given) - record.timestamp, LONGEST_MS)

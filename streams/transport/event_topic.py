@@ -35,7 +35,7 @@ from streams.transport.topic_plan import RECORD_BYTES
 async def reading(settings: Settings) -> AsyncIterator[LogReader]:
     """Give the topic `events` to read.  Raises TransportError when there is none."""
     if not settings.is_embedded:
-        yield KafkaReader(settings.bootstrap, settings.topics.events, **settings.security)
+        yield KafkaReader(settings.bootstrap, settings.topics.events, isolation=settings.isolation, **settings.security)
         return
     log = ReadOnlyLog(settings.home)
     try:

@@ -1,14 +1,18 @@
-"""Which partitions a consumer reads first: questions before turns, and neither may starve the other.
+"""Which partitions a consumer reads first: questions before turns, and none may starve another.
 
 A log hands out what it has of one partition after the other, so a question would wait behind every turn that was
-fetched before it (on Kafka up to 1,000, seconds of work).  Hence one fetch asks
+fetched before it (on Kafka up to 1,000, seconds of work), and so would the turns of other partitions.  Hence one fetch
+asks
 
-    questions at hand     only for them, at once; then for as many of the rest as are at hand.  Each has a share of its
-                          own, so a flood of either leaves the other as much as it takes
-    no questions          for everything, waiting; whatever comes first ends the wait
+    questions at hand     only for them, at once; then for the rest that is at hand: of each partition of turns a share
+                          of its own, one after the other, and of changelogs together
+    no questions          for that rest; only if there is none, for everything, waiting: whatever comes first ends the
+                          wait
     recovery, no sources  for changelogs alone, in large portions: nobody waits for an answer yet
 
-Both transports' consumers read by this order.  Faust then takes the topics of one fetch in turn, the first one first.
+To take a record is cheap (what it asks for is done elsewhere, and turns that nobody has room for are not asked for), so
+shares are what goes through the loop in one go.  Both transports' consumers read by this order.  Faust then takes the
+topics of one fetch in turn, the first one first.
 """
 
 from __future__ import annotations
@@ -18,7 +22,8 @@ from collections.abc import Awaitable, Callable
 from faust.transport.consumer import RecordMap
 from faust.types import TP
 
-SHARE = 32  # records of questions, and as many of the rest, that one fetch hands out while sources are read
+SHARE = 32  # records of each partition of turns, and of changelogs, that one fetch hands out while sources are read
+QUESTIONS = 512  # and of all questions together: in a flood, most are only told that there are too many
 
 # (partitions, never none; seconds to wait for something; records at most) → what there is to read of them
 Read = Callable[[set[TP], float, int], Awaitable[RecordMap]]
@@ -30,7 +35,7 @@ class FetchOrder:
     def __init__(self, comes_first: Callable[[TP], bool], is_changelog: Callable[[TP], bool]) -> None:
         self._comes_first = comes_first
         self._is_changelog = is_changelog
-        self._rest_failed = False  # beside questions: it fails again, and is then told, when it is read alone
+        self._failed: set[TP] = set()  # beside others: they fail again, and it is then told, when they are read alone
 
     async def fetch(self, read: Read, active: set[TP], seconds: float, portion: int) -> RecordMap:
         """Read of `active` by the order above; `portion` bounds what recovery takes at once.
@@ -39,19 +44,26 @@ class FetchOrder:
         """
         first = {tp for tp in active if self._comes_first(tp)}
         rest = active - first
-        if self._rest_failed and rest:
-            self._rest_failed = False
-            return await read(rest, 0.0, SHARE)
-        questions = await read(first, 0.0, SHARE) if first else {}
-        if questions:
-            return {**questions, **await self._beside(read, rest)}
+        failed, self._failed = self._failed & rest, set()
+        if failed:
+            return await read(failed, 0.0, SHARE)
+        found = await read(first, 0.0, QUESTIONS) if first else {}
+        if self._sources(rest):
+            found = await self._beside(found, read, rest)
         most = portion if all(map(self._is_changelog, active)) else SHARE
-        return await read(active, seconds, most) if active else {}
+        return found or (await read(active, seconds, most) if active else {})
 
-    async def _beside(self, read: Read, rest: set[TP]) -> RecordMap:
-        """Read what is at hand of `rest`; the questions already read must not be lost with a failure of theirs."""
-        try:
-            return await read(rest, 0.0, SHARE) if rest else {}
-        except Exception:  # of whatever kind: told by the next fetch
-            self._rest_failed = True
-            return {}
+    def _sources(self, partitions: set[TP]) -> list[TP]:
+        return sorted(tp for tp in partitions if not self._is_changelog(tp))
+
+    async def _beside(self, found: RecordMap, read: Read, rest: set[TP]) -> RecordMap:
+        """Add to `found` what is at hand of `rest`; what was read already must not be lost with a failure of theirs."""
+        sources = self._sources(rest)
+        for share in [*({tp} for tp in sources), rest - set(sources)]:
+            try:
+                found = {**found, **(await read(share, 0.0, SHARE) if share else {})}
+            except Exception:  # of whatever kind: told by the next fetch
+                if not found:
+                    raise
+                self._failed |= share
+        return found

@@ -24,7 +24,7 @@ from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.kafka.transport import KafkaTransport
-from streams.transport.topic_plan import TopicDescription, differences, plan
+from streams.transport.topic_plan import TopicDescription, another_partition_count, differences, plan
 
 log = structlog.get_logger()
 
@@ -97,7 +97,7 @@ def check_there(settings: Settings) -> None:
 
 def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
     security = settings.security
-    return lambda topic: KafkaReader(settings.bootstrap, topic, **security)
+    return lambda topic: KafkaReader(settings.bootstrap, topic, isolation=settings.isolation, **security)
 
 
 async def _kafka(settings: Settings) -> Transport:
@@ -107,7 +107,9 @@ async def _kafka(settings: Settings) -> Transport:
     if len(set(counts.values())) > 1:
         raise TransportError(f"{counts}: these topics must have equally many partitions; create them anew")
     destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
-    driver = partial(KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms)
+    driver = partial(
+        KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms, isolation=settings.isolation
+    )
     return Transport(driver, counts[names.turns], reader, destinations)
 
 
@@ -150,6 +152,18 @@ async def describe(settings: Settings) -> list[TopicDescription]:
     if missing := set(names) - {topic.name for topic in described}:
         raise TransportError(f"missing topics: {', '.join(sorted(missing))}. Run `emgas topics create`.")
     return described
+
+
+async def growth(settings: Settings, known: int) -> str | None:
+    """Tell an operator that the topic `turns` has not the `known` count of partitions any more; None while it has.
+
+    Raises TransportError.
+    """
+    if settings.is_embedded:
+        return None
+    name = settings.topics.turns
+    found = await _kafka_reader(settings)(name).partitions()
+    return None if found == known else another_partition_count(name, found, known)
 
 
 async def risks(settings: Settings) -> list[str]:

@@ -1,24 +1,33 @@
 """What leaves a worker besides events: answers and dead letters.
 
 An answer goes only to a topic on the allow-list and to a partition that exists: a message must not be able to make the
-worker write elsewhere (confused deputy).  An answer that cannot be delivered is logged and dropped: its asker times out
-and may ask again.  A dead letter must be acknowledged before the event that mentions it is appended.
+worker write elsewhere (confused deputy).  It goes in a task of its own, because a producer waits a minute for a topic
+that is gone; of those there are ANSWERS_AT_ONCE at most.  An answer that cannot be delivered is counted and dropped:
+its asker times out and may ask again.  A dead letter must be acknowledged before the event that mentions it is
+appended.
 
 Headers of a dead letter, beside the original ones; key and value are the original bytes:
 
     emgas.errors.message    why                       emgas.errors.offset     where it lay, -1: refused before sending
     emgas.errors.topic      where it was meant for    emgas.errors.partition  -1: refused before sending
+
+A record that was packed on its way may be larger than any that a topic takes.  Its dead letter is cut to CUT_BYTES of
+the value, of the key and of all headers, each cut header whole or not at all, and says so:
+
+    emgas.errors.bytes      of the whole value        emgas.errors.sha256     of the whole value, hex
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from pydantic import BaseModel
 
+from emgas.limits import TRANSPORT_BYTES
 from emgas.wire import (
     CORRELATION_ID,
     REPLY_PARTITION,
@@ -32,6 +41,10 @@ from emgas.wire import (
 )
 
 log = structlog.get_logger()
+ANSWERS_AT_ONCE: Final = 4096  # on their way to the log; more are dropped
+WHOLE_BYTES: Final = TRANSPORT_BYTES + 1024 * 1024  # of a dead letter's key, value and headers; more is cut
+CUT_BYTES: Final = 1024 * 1024  # of each of them, once it is cut
+HEADER_BYTES: Final = 16  # of lengths, beside name and value
 
 # Takes a record; what it returns, awaited, gives what to await for the acknowledgement.
 Send = Callable[[ProducerRecord], Awaitable[Awaitable[Any]]]
@@ -54,12 +67,13 @@ class MessageSender:
         self._dead_letters = dead_letters
         self._destinations = destinations
         self._send = send
-        self._unacknowledged: set[asyncio.Future[object]] = set()
+        self._answers: set[asyncio.Task[None]] = set()
+        self.dropped = 0  # answers that found no place, or that the log refused
 
     @property
     def unacknowledged(self) -> int:
         """Count the answers that are on their way to the log."""
-        return len(self._unacknowledged)
+        return len(self._answers)
 
     def address(self, record: Record) -> ReplyAddress | None:
         """Read where the sender of `record` wants its answer; None if it wants none, or where none may go."""
@@ -75,31 +89,60 @@ class MessageSender:
         return ReplyAddress(topic, partition, headers.get(CORRELATION_ID, b""))
 
     async def answer(self, to: ReplyAddress | None, kind: str, message: BaseModel) -> None:
-        """Send `message` to `to`, without waiting for the ack; do nothing without an address.
+        """Begin to send `message` to `to`; when this returns the producer has it, unless that is to wait.
 
         Never raises: whoever asked chose the size of the correlation id, and must not stop the worker by it.
         """
-        if to is not None:
-            try:
-                await self._answer(to, kind, message)
-            except Exception as error:
-                log.warning("answer lost", error=str(error))
+        self.start(to, kind, message)
+        await asyncio.sleep(0)
+
+    def start(self, to: ReplyAddress | None, kind: str, message: BaseModel) -> None:
+        """Send `message` to `to` as soon as the event loop comes to it; do nothing without an address."""
+        if to is None:
+            return
+        if len(self._answers) >= ANSWERS_AT_ONCE:
+            self._drop("too many are on their way: is the topic there, and the broker?")
+            return
+        task = asyncio.create_task(self._answer(to, kind, message))
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
 
     async def _answer(self, to: ReplyAddress, kind: str, message: BaseModel) -> None:
-        identity = to.correlation_id.decode(errors="replace")
-        headers = ((CORRELATION_ID, to.correlation_id), *cloud_event(kind, identity, ""))
-        value = message.model_dump_json().encode()
-        sent = await self._send(ProducerRecord(to.topic, None, value, headers, to.partition))
-        acknowledged = asyncio.ensure_future(sent)
-        self._unacknowledged.add(acknowledged)
-        acknowledged.add_done_callback(self._acknowledged)
+        try:
+            identity = to.correlation_id.decode(errors="replace")
+            headers = ((CORRELATION_ID, to.correlation_id), *cloud_event(kind, identity, ""))
+            value = message.model_dump_json().encode()
+            await (await self._send(ProducerRecord(to.topic, None, value, headers, to.partition)))
+        except Exception as error:
+            self._drop(str(error))
 
-    def _acknowledged(self, sent: asyncio.Future[object]) -> None:
-        self._unacknowledged.discard(sent)
-        if not sent.cancelled() and sent.exception() is not None:
-            log.warning("answer lost", error=str(sent.exception()))
+    def _drop(self, why: str) -> None:
+        self.dropped += 1
+        if self.dropped & (self.dropped - 1) == 0:  # the 1st, 2nd, 4th, … : a flood of them is not told one by one
+            log.warning("answer lost", error=why, lost=self.dropped)
 
     async def dead_letter(self, record: Record, errors: Headers) -> None:
         """Keep a record that cannot be accepted.  Raises what the transport raises: it must not be lost."""
-        headers = (*record.headers, *errors)
-        await (await self._send(ProducerRecord(self._dead_letters, record.key, record.value, headers)))
+        kept = record if _size(record) <= WHOLE_BYTES else _cut(record)
+        headers = (*kept.headers, *errors)
+        await (await self._send(ProducerRecord(self._dead_letters, kept.key, kept.value, headers)))
+
+
+def _size(record: Record) -> int:
+    headers = sum(HEADER_BYTES + len(name.encode(errors="replace")) + len(text) for name, text in record.headers)
+    return len(record.key or b"") + len(record.value) + headers
+
+
+def _cut(record: Record) -> Record:
+    """Cut a record to what fits into a dead letter, and name in headers what it was."""
+    headers, room = [], CUT_BYTES
+    for name, text in record.headers:
+        room -= HEADER_BYTES + len(name.encode(errors="replace")) + len(text)
+        if room >= 0:
+            headers.append((name, text))
+    told = (
+        ("emgas.errors.bytes", str(len(record.value)).encode()),
+        ("emgas.errors.sha256", hashlib.sha256(record.value).hexdigest().encode()),
+    )
+    key = None if record.key is None else record.key[:CUT_BYTES]
+    return record._replace(key=key, value=record.value[:CUT_BYTES], headers=(*headers, *told))

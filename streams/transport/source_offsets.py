@@ -57,6 +57,7 @@ class PositionedConsumer(Consumer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._news = asyncio.Event()  # something may have become readable
         self._held: set[TP] = set()  # resumed by Faust, not positioned yet
+        self._full: set[TP] = set()  # sources whose readers have enough for now
         self._placed: set[TP] = set()  # positioned, waiting for resume_flow
         self._released = False
         self._holds = 0
@@ -78,7 +79,7 @@ class PositionedConsumer(Consumer):
         await super().on_partitions_assigned(assigned, generation_id)
 
     def _hold(self) -> None:
-        self._held, self._placed, self._released = set(), set(), False
+        self._held, self._placed, self._full, self._released = set(), set(), set(), False
         self._holds += 1
         self._buffered_partitions.clear()
 
@@ -88,6 +89,14 @@ class PositionedConsumer(Consumer):
         sources = set() if self._released else {tp for tp in asked if not self._is_changelog_tp(tp)}
         self._held |= sources
         super().resume_partitions(asked - sources)
+        self._news.set()
+
+    def hold(self, tp: TP, is_full: bool) -> None:
+        """Fetch no more of `tp` until its reader has room again: one that is slow holds up no other partition.
+
+        An assignment lets go of all.  Not by Faust's `pause_partitions`, which a rebalance reads otherwise.
+        """
+        (self._full.add if is_full else self._full.discard)(tp)
         self._news.set()
 
     async def perform_seek(self) -> None:
@@ -145,7 +154,7 @@ class PositionedConsumer(Consumer):
         active = self._get_active_partitions()
         self._news.clear()
         records = await self._getmany(active, timeout)
-        if not records and not (active and self.fetch_waits):
+        if not records and not (active - self._full and self.fetch_waits):
             await self._wait_for_news(timeout)
         return records, active
 
@@ -165,7 +174,7 @@ class PositionedConsumer(Consumer):
     async def _getmany(self, active_partitions: set[TP] | None, timeout: float) -> RecordMap:
         async with self._fetch_or_seek:
             # a copy: Faust hands its live set to another thread, and aiokafka takes an empty one for "all partitions"
-            active = set(self._get_active_partitions())
+            active = set(self._get_active_partitions()) - self._full
             self._seeks_before_fetch = self._seeks
             return await self._fetch(active, min(timeout, FETCH_SECONDS)) if active else {}
 

@@ -11,6 +11,7 @@ go on.  Which partitions are ours, and what works on them: ownership.py.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from state.store.store import Store
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
+from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 from streams.query.as_of_cache import AsOfCache
@@ -43,11 +45,13 @@ from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
 from streams.transport.kafka.credentials import faust_credentials
 from streams.transport.select import Transport
+from streams.transport.source_offsets import PositionedConsumer
 from streams.worker.metrics import CountingSender, WorkerMetrics
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
 from streams.worker.traces import ANSWERED, tracing
 
 log = structlog.get_logger()
+BY_BROKER = 1  # Kafka's LogAppendTime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +84,7 @@ class MemoryApp(faust.App):
         self.health_port: int | None = None  # where health is told, if it is (health.py)
         self._partition_count = transport.partitions
         self._reader = transport.reader
+        self._slices = Slices(time.perf_counter)
         events = transport.reader(settings.topics.events)
         self.folds = Partitions(settings, events)
         self._sender = CountingSender(self.metrics, settings.topics.dead_letters, transport.destinations, self._send)
@@ -111,9 +116,18 @@ class MemoryApp(faust.App):
                 settings=self._emgas,
                 partitions=self._partition_count,
                 now=self._context.now,
+                monotonic=lambda: time.monotonic() * 1000,
+                end_of_turns=self._end_of_turns,
                 halt=self.halt,
             )
         )
+
+    async def _end_of_turns(self, partition: int) -> int:
+        tp = TP(self._emgas.topics.turns, partition)
+        return (await cast(PositionedConsumer, self.consumer).highwaters(tp))[tp]
+
+    def _hold(self, partition: int, is_full: bool) -> None:
+        cast(PositionedConsumer, self.consumer).hold(TP(self._emgas.topics.turns, partition), is_full)
 
     def _wire(self) -> None:
         topics, count = self._emgas.topics, self._partition_count
@@ -201,6 +215,7 @@ class MemoryApp(faust.App):
             timeout=settings.append_timeout,
             appended=partial(self.metrics.appended, partition),
             ignored=lambda reason: self.metrics.ignored.labels(reason).inc(),
+            slices=self._slices,
         )
         await writer.claim()
         self.metrics.claims.inc()
@@ -229,6 +244,8 @@ class MemoryApp(faust.App):
             batch_turns=settings.batch_turns,
             queued_turns=settings.queued_turns,
             told=self.metrics.told,
+            hold=self._hold,
+            slices=self._slices,
         )
         handler = CommandHandler(writer.state, writer.partition, handling)
         return TurnProcessor(writer=writer, timer=timer, handler=handler, context=processing)
@@ -244,7 +261,7 @@ class MemoryApp(faust.App):
             async for event in cast(Stream[Any], stream).noack().events():
                 processor = self.ownership.processors.get(event.message.partition)
                 if processor is not None:  # else it was taken away: the next owner reads it again
-                    await processor.put(self._delivery(event))
+                    processor.put(self._delivery(event))
 
     def _delivery(self, event: Event[Any]) -> Delivery:
         record = record_of(event)
@@ -269,7 +286,8 @@ def record_of(event: Event[Any]) -> Record:
     message = event.message
     timestamp = round(message.timestamp * 1000)  # Faust divided by 1000; cutting off could lose a millisecond
     headers = tuple(as_mapping(message.headers).items())  # Faust gives pairs or a mapping
-    return Record(message.offset, timestamp, message.key, message.value or b"", headers)
+    by_broker = message.timestamp_type == BY_BROKER
+    return Record(message.offset, timestamp, message.key, message.value or b"", headers, by_broker)
 
 
 def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:

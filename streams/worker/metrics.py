@@ -84,9 +84,9 @@ class CountingSender(MessageSender):
         super().__init__(*arguments)
         self._metrics = metrics
 
-    async def answer(self, to: ReplyAddress | None, kind: str, message: BaseModel) -> None:
+    def start(self, to: ReplyAddress | None, kind: str, message: BaseModel) -> None:
         self._metrics.answered(message)
-        await super().answer(to, kind, message)
+        super().start(to, kind, message)
         ANSWERED.get()()
 
     async def dead_letter(self, record: Record, errors: Headers) -> None:

@@ -49,6 +49,7 @@ async def running(
     Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such
     extractor or model), and what halts the worker while it starts: Faust's start would never come to its end then.
     """
+    _log_without_locals()
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder)
     _make(settings.home)
@@ -63,7 +64,7 @@ async def running(
         app = MemoryApp(settings, transport, context)
         await resources.enter_async_context(served(settings, app))
         starting = asyncio.ensure_future(app.start())
-        warning = asyncio.ensure_future(_warn(settings))
+        warning = asyncio.ensure_future(_warn(settings, transport.partitions))
         try:
             await _started(starting, halted)
             yield app
@@ -75,14 +76,38 @@ async def running(
             await asyncio.wait([warning])
 
 
+def _log_without_locals() -> None:
+    """Where nobody configured structlog (a client with a worker of its own), have tracebacks show no values.
+
+    By default it prints the locals of every frame: the bytes of somebody's turn among them.
+    """
+    if not structlog.is_configured():
+        plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+        structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
+
+
 def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncContextManager[select.Transport]:
     return select.found(settings) if log is None else nullcontext(select.embedded(settings, log))
 
 
-async def _warn(settings: Settings) -> None:
-    """Say where the log is not kept as it must be: it would be noticed only when events are gone."""
+async def _warn(settings: Settings, partitions: int) -> None:
+    """Say where the log is not kept as it must be: it would be noticed only when events are gone.
+
+    And, on every tick, whether somebody gave `turns` other partitions than it was born with: from then on its turns
+    lie where other workers look for other graphs, and each is rejected.
+    """
     for risk in await select.risks(settings):
         log.warning("the log may lose events", setting=risk)
+    told = None
+    while not settings.is_embedded:
+        await asyncio.sleep(settings.tick_seconds)
+        try:
+            grown = await select.growth(settings, partitions)
+        except TransportError:
+            continue  # the broker is away: whoever reads or writes the log notices it, too
+        if grown != told and grown is not None:
+            log.error("turns are being rejected", why=grown)
+        told = grown
 
 
 def _make(home: Path) -> None:

@@ -10,13 +10,13 @@ import msgspec
 import pytest
 
 from emgas.errors import HaltedError
-from processors.extraction.yake_extractor import YakeExtractor
 from state.errors import LogRewrittenError, UnreadableEventError
 from state.events.events import (
     Claim,
     encode,
 )
 from streams.errors import FencedError
+from streams.ingest.command_handler import CommandHandler
 from streams.ingest.turn_processor import TurnProcessor
 from streams.query.query_handler import QueryHandler
 from tests.support.pipeline import PATIENCE, Pipeline, a_turn, as_json, eventually, only
@@ -134,7 +134,7 @@ class Folds(PipelineSteps):
         await eventually(lambda: doomed.ids("ada") == ["t1", "t2"])
         assert all(each.match for each in await doomed.verified())
 
-    @pytest.mark.parametrize("where", ["turns", "queries", "extractor"])
+    @pytest.mark.parametrize("where", ["turns", "queries", "reading"])
     async def test_a_bug_halts_the_worker_and_costs_no_turn(
         self, doomed: Pipeline, monkeypatch: pytest.MonkeyPatch, where: str
     ) -> None:
@@ -144,7 +144,7 @@ class Folds(PipelineSteps):
         owner, name = {
             "turns": (TurnProcessor, "put"),
             "queries": (QueryHandler, "take"),
-            "extractor": (YakeExtractor, "of_turn"),
+            "reading": (CommandHandler, "read"),
         }[where]
         monkeypatch.setattr(owner, name, failing)
         query = as_json({"kind": "query", "graph": "ada", "text": "what?"})

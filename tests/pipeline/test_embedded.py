@@ -56,7 +56,7 @@ async def test_a_memory_that_cannot_be_opened_leaves_nothing_running_and_nothing
             RocksStore(pipeline.settings.store_of(number)).close()
 
 
-async def test_a_rebalance_frees_an_agent_that_waits_for_room_in_a_queue_and_loses_no_turn(tmp_path: Path) -> None:
+async def test_a_rebalance_while_a_queue_is_full_loses_no_turn(tmp_path: Path) -> None:
     async with embedded(tmp_path, queued_turns=1, batch_turns=1) as pipeline:
         partition, consumer = pipeline.place("ada"), pipeline.app.consumer
         queue = pipeline.app.ownership.processors[partition]._queue
@@ -65,7 +65,7 @@ async def test_a_rebalance_frees_an_agent_that_waits_for_room_in_a_queue_and_los
             for number in range(5):
                 turn = as_json(a_turn("ada", f"t{number}"))
                 await pipeline.produce(pipeline.topics.turns, b"ada", turn, partition)
-            await eventually(lambda: queue._putters)  # and the agent with one in hand
+            await eventually(lambda: queue.qsize() and consumer._full)  # and no more are fetched
             pipeline.app.ready.clear()
             await consumer.subscribe({tp.topic for tp in consumer.assignment()})  # the embedded log's rebalance
         await pipeline.app.ready.wait()
@@ -87,7 +87,7 @@ async def test_a_question_that_comes_while_partitions_are_given_up_waits_for_not
             assert working.locked()
             question = b'{"kind": "query", "graph": "ada", "text": "the kettle", "after": 9}'
             await app._query_handler.take(partition, arrival(question, timestamp=now_ms()))
-            await eventually(lambda: not app._query_handler._tasks)
+            await eventually(lambda: not app._query_handler.answering)
         await app.ready.wait()
         await eventually(lambda: pipeline.ids("ada") == ["t0"])
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emgas.wire import ProducerRecord
+from emgas.wire import ProducerRecord, Record
 from streams.ingest.partition_writer import ProducedLog
 from streams.worker.app import record_of
 from tests.support.logs import MemoryLog
@@ -18,7 +18,7 @@ from tests.support.pipeline import eventually
 
 
 def event(**message: Any) -> Any:
-    known = {"offset": 7, "timestamp": 1.5, "key": b"k", "value": b"v", "headers": [("a", b"1")]}
+    known = {"offset": 7, "timestamp": 1.5, "timestamp_type": 0, "key": b"k", "value": b"v", "headers": [("a", b"1")]}
     return cast(Any, SimpleNamespace(message=SimpleNamespace(**{**known, **message})))
 
 
@@ -27,9 +27,14 @@ def test_a_time_that_faust_divided_is_the_same_again(milliseconds: int) -> None:
     assert record_of(event(timestamp=milliseconds / 1000.0)).timestamp == milliseconds
 
 
+@pytest.mark.parametrize("kind", [0, 1, None])
+def test_only_a_time_that_the_broker_gave_counts_as_the_brokers(kind: int | None) -> None:
+    assert record_of(event(timestamp_type=kind)).by_broker == (kind == 1)
+
+
 @pytest.mark.parametrize("headers", [None, [], {}])
 def test_a_record_may_have_no_headers_no_key_and_no_value(headers: Any) -> None:
-    assert record_of(event(headers=headers, key=None, value=None)) == (7, 1500, None, b"", ())
+    assert record_of(event(headers=headers, key=None, value=None)) == Record(7, 1500, None, b"")
 
 
 async def test_events_are_sent_to_their_partition_in_order_and_acknowledged_together() -> None:

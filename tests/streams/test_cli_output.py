@@ -8,11 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+import typer
+from rich.text import Text
 
 from emgas.messages.fields import Position
 from emgas.messages.queries import ActivatedConcept, RecalledPassage, Reply, Timing
 from streams.cli.memory import query
 from streams.cli.shared import output
+from streams.worker import service
 
 
 @pytest.fixture
@@ -62,3 +65,56 @@ def test_brackets_in_a_turn_are_shown_as_they_are(capsys: pytest.CaptureFixture[
     )
     shown = capsys.readouterr().out
     assert all(text in shown for text in ("[b]Ada", "a [/b] and [bold]x", "[x]"))
+
+
+@pytest.mark.parametrize("how", ["string", "cell", "text"])
+def test_a_text_gives_no_orders_to_the_terminal(how: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = "\x1b]0;owned\x07\x1b[2Jhi\x9b31m\x7f"
+    if how == "cell":
+        rows = output.table("", "text")
+        rows.add_row(said)
+        output.out.print(rows)
+    else:
+        output.out.print(said if how == "string" else Text(said), markup=False)
+    printed = capsys.readouterr().out
+    assert not output.CONTROL.search(printed)
+    assert "\\x1b[2Jhi\\x9b31m\\x7f" in printed.replace("\n", "")
+
+
+def test_what_programs_read_is_untouched(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_json({"text": "\x1b[2J\n"})
+    assert json.loads(capsys.readouterr().out) == {"text": "\x1b[2J\n"}
+    with pytest.raises(typer.Exit):
+        output.fail("kafka://ada:geheim@host \x1b[2J")
+    assert capsys.readouterr().err == "error: kafka://***@host \\x1b[2J\n"
+
+
+@pytest.mark.usefixtures("logging_restored")
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_traceback_shows_no_values_and_no_secret(quiet: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    output.configure_logging("INFO", quiet=quiet)
+    private = "what somebody " + "said"
+    try:
+        raise ValueError("s3://ada:geheim@bucket")
+    except ValueError:
+        structlog.get_logger().exception("answer failed")
+    told = capsys.readouterr().err
+    assert "answer failed" in told
+    assert private not in told
+    assert "geheim" not in told
+
+
+@pytest.mark.usefixtures("logging_restored")
+def test_a_program_that_never_configured_logging_sees_no_values_in_tracebacks(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    structlog.reset_defaults()
+    service._log_without_locals()
+    private = "what somebody " + "said"
+    try:
+        raise ValueError(1)
+    except ValueError:
+        structlog.get_logger().exception("answer failed")
+    told = capsys.readouterr()
+    assert "answer failed" in told.out
+    assert private not in told.out + told.err

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
+from emgas.times import DAY_MS
 from emgas.wire import Record, partition_of
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.dense import Vectors
@@ -245,3 +246,15 @@ def test_whatever_is_accepted_can_be_folded(text: str, speaker: str, session: st
 
 
 EXTRACTOR = YakeExtractor(language="en")
+
+
+@pytest.mark.parametrize(
+    ("behind", "by_broker", "clamped"), [(DAY_MS, True, False), (DAY_MS, False, True), (0, True, False)]
+)
+def test_a_worker_whose_clock_is_behind_the_brokers_moves_no_turn_into_the_past(
+    behind: int, by_broker: bool, clamped: bool
+) -> None:
+    """Only the broker's own time is believed: a sender's would let it be said in the year 9999."""
+    said = NOW + behind
+    event = recorded(decide(a_handler(), arrival(a_turn(at=said), timestamp=said, by_broker=by_broker)))
+    assert (event.at, event.clamped) == ((NOW + SKEW, True) if clamped else (said, False))

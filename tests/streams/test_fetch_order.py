@@ -13,7 +13,7 @@ from faust.types import TP
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.transport.fetch_order import SHARE, FetchOrder
+from streams.transport.fetch_order import QUESTIONS, SHARE, FetchOrder
 
 TURNS, QUERIES, EVENTS = TP("turns", 0), TP("queries", 0), TP("events", 0)
 ALL = {TURNS, QUERIES, EVENTS}
@@ -63,22 +63,40 @@ async def test_a_question_is_handed_out_before_a_thousand_turns_that_were_fetche
     assert (fetched[QUERIES], len(fetched[TURNS])) == (["queries 0"], SHARE)
 
 
-async def test_a_flood_of_questions_leaves_turns_as_large_a_share(log: Prefetched) -> None:
+async def test_a_flood_of_questions_leaves_turns_their_share(log: Prefetched) -> None:
     log.fill(QUERIES, 10_000)
     log.fill(TURNS, 10 * SHARE)
     for _ in range(10):
-        assert {tp: len(records) for tp, records in (await log.fetch()).items()} == {QUERIES: SHARE, TURNS: SHARE}
+        assert {tp: len(records) for tp, records in (await log.fetch()).items()} == {QUERIES: QUESTIONS, TURNS: SHARE}
+
+
+async def test_turns_of_one_partition_are_handed_out_beside_thousands_of_another(log: Prefetched) -> None:
+    other = TP("turns", 1)
+    log.fill(TURNS, 10_000)
+    log.fill(other, 1)
+    assert {tp: len(records) for tp, records in (await log.fetch({*ALL, other})).items()} == {TURNS: SHARE, other: 1}
+
+
+async def test_a_partition_that_cannot_be_read_loses_no_turn_of_another(log: Prefetched) -> None:
+    broken = TP("turns", 1)
+    log.fill(TURNS, 1)
+    log.failures[broken] = LookupError("the offset is gone")
+    assert await log.fetch({*ALL, broken}) == {TURNS: ["turns 0"]}
+    with pytest.raises(LookupError, match="the offset is gone"):
+        await log.fetch({*ALL, broken})
 
 
 async def test_nobody_waits_for_turns_while_questions_are_at_hand(log: Prefetched) -> None:
     log.fill(QUERIES, 1)
     assert await log.fetch() == {QUERIES: ["queries 0"]}
-    assert [seconds for _, seconds, _ in log.reads] == [0.0, 0.0]
+    assert {seconds for _, seconds, _ in log.reads} == {0.0}
 
 
 async def test_without_questions_one_wait_is_for_everything(log: Prefetched) -> None:
     assert await log.fetch(seconds=0.25) == {}
-    assert log.reads == [({QUERIES}, 0.0, SHARE), (ALL, 0.25, SHARE)]
+    assert log.reads[0] == ({QUERIES}, 0.0, QUESTIONS)
+    assert log.reads[-1] == (ALL, 0.25, SHARE)
+    assert [seconds for _, seconds, _ in log.reads].count(0.25) == 1
 
 
 async def test_a_recovery_reads_large_portions(log: Prefetched) -> None:
@@ -94,14 +112,14 @@ async def test_a_partition_that_cannot_be_read_costs_no_question_and_is_told_how
     assert list(await log.fetch()) == [QUERIES]
     with pytest.raises(LookupError, match="the offset is gone"):
         await log.fetch()
-    assert (await log.fetch())[QUERIES][0] == f"queries {SHARE}"
+    assert (await log.fetch())[QUERIES][0] == f"queries {QUESTIONS}"
 
 
 async def test_partitions_that_were_taken_away_are_not_read_for_their_failure(log: Prefetched) -> None:
-    log.fill(QUERIES, 2 * SHARE)
+    log.fill(QUERIES, 2 * QUESTIONS)
     log.failures[TURNS] = LookupError("the offset is gone")
     await log.fetch()
-    assert len((await log.fetch({QUERIES}))[QUERIES]) == SHARE
+    assert len((await log.fetch({QUERIES}))[QUERIES]) == QUESTIONS
     assert await log.fetch(set()) == {}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from emgas.errors import TransportError
 from emgas.times import DAY_MS
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction
@@ -24,7 +25,7 @@ from state.events.events import (
     decode,
 )
 from streams.errors import AppendFailedError
-from streams.query.query_handler import LONGEST_MS, PATIENCE_MS
+from streams.query.query_handler import LONGEST_MS, PART_IN_QUEUE, PATIENCE_MS
 from tests.support.events import turn_recorded
 from tests.support.fakes import DEAD_LETTERS, REPLIES
 from tests.support.logs import fold
@@ -59,12 +60,16 @@ async def test_a_partition_that_was_taken_away_answers_nothing() -> None:
     assert await worker.answers() == []
 
 
-@pytest.mark.parametrize(("deadline", "answered"), [(NOW + 1, True), (NOW, False), (NOW - 1, False), (0, False)])
-async def test_after_the_deadline_nobody_is_answered(deadline: int, answered: bool) -> None:
+@pytest.mark.parametrize(
+    ("deadline", "kind"), [(NOW + 1, "reply"), (NOW, "failure"), (NOW - 1, "failure"), (0, "failure")]
+)
+async def test_after_the_deadline_the_asker_is_told_so(deadline: int, kind: str) -> None:
     worker = Answering()
     await worker.remember("t1")
     await worker.ask(deadline=b"%d" % deadline)
-    assert bool(await worker.answers()) == answered
+    (answer,) = await worker.answers()
+    assert answer["kind"] == kind
+    assert answer.get("code", "expired") == "expired"
     assert worker.halted == []
 
 
@@ -72,20 +77,47 @@ async def test_after_the_deadline_nobody_is_answered(deadline: int, answered: bo
 async def test_a_deadline_that_is_no_number_counts_as_none(deadline: bytes) -> None:
     worker = Answering()
     await worker.remember("t1")
-    worker.now = NOW + PATIENCE_MS - 1
-    await worker.ask(deadline=deadline)
-    assert len(await worker.answers()) == 1
-    worker.now = NOW + PATIENCE_MS
-    await worker.ask(deadline=deadline)
-    assert len(await worker.answers()) == 1
+    await worker.waited(PATIENCE_MS * PART_IN_QUEUE)
+    await worker.ask(deadline=deadline, by_broker=True)
+    assert [answer["kind"] for answer in await worker.answers()] == ["reply"]
+    await worker.waited(PATIENCE_MS)
+    await worker.ask(deadline=deadline, by_broker=True)
+    assert [answer.get("code") for answer in await worker.answers()] == [None, "expired"]
 
 
 async def test_no_deadline_holds_a_place_for_ever() -> None:
     worker = Answering()
     await worker.remember("t1")
-    worker.now = NOW + LONGEST_MS
-    await worker.ask(deadline=b"9" * 15)
-    assert await worker.answers() == []
+    await worker.waited(LONGEST_MS)
+    await worker.ask(deadline=b"9" * 15, by_broker=True)
+    assert [answer["code"] for answer in await worker.answers()] == ["expired"]
+
+
+@pytest.mark.parametrize("wrong", [15_000, DAY_MS, -15_000, -DAY_MS])
+async def test_a_worker_whose_clock_is_wrong_answers_as_ever(wrong: int) -> None:
+    worker = Answering()
+    await worker.remember("t1")
+    worker.now += wrong
+    for _ in range(3):
+        await worker.ask(deadline=b"%d" % (NOW + 10_000), by_broker=True)
+    assert [answer["kind"] for answer in await worker.answers()] == ["reply"] * 3
+
+
+async def test_a_question_that_lay_in_the_log_for_long_is_told_before_its_asker_gives_up() -> None:
+    """What lies behind it has waited as long: all would be answered too late, and none be told."""
+    worker = Answering()
+    await worker.remember("t1")
+    await worker.waited(PART_IN_QUEUE * PATIENCE_MS + 1)
+    await worker.ask(deadline=b"%d" % (NOW + PATIENCE_MS), by_broker=True)
+    assert [answer["code"] for answer in await worker.answers()] == ["overloaded"]
+
+
+async def test_a_time_that_the_sender_wrote_tells_nothing() -> None:
+    worker = Answering()
+    await worker.remember("t1")
+    await worker.ask(timestamp=NOW + DAY_MS)
+    await worker.ask()
+    assert [answer["kind"] for answer in await worker.answers()] == ["reply"] * 2
 
 
 async def test_after_is_answered_once_it_is_folded() -> None:
@@ -108,11 +140,71 @@ async def test_what_is_not_folded_in_time_is_told_before_the_deadline() -> None:
     assert failure["message"] == "turn 1 is not folded yet, the state is at 0"
 
 
+async def test_who_waits_for_a_turn_that_is_not_in_the_log_is_told_at_once() -> None:
+    worker = Answering()
+    await worker.remember("t0")
+    worker.turns_end = 7
+    await worker.ask(a_query(after=7))
+    (failure,) = await worker.answers()
+    assert (failure["code"], failure["message"]) == (
+        "not-yet",
+        "there is no turn 7 yet: the log of turns ends before 7",
+    )
+
+
+async def test_who_cannot_learn_where_the_turns_end_is_told() -> None:
+    worker = Answering()
+    await worker.remember("t0")
+    worker.turns_end = TransportError("the broker is gone")
+    await worker.ask(a_query(after=7))
+    (failure,) = await worker.answers()
+    assert failure["code"] == "internal"
+    assert "the broker is gone" in failure["message"]
+
+
+async def test_a_client_that_holds_all_places_gives_way_to_another_one() -> None:
+    worker = Answering(queries_at_once=4)
+    await worker.remember("t0")
+    for _ in range(4):
+        await worker.ask(a_query(after=1), client=1)
+    await worker.ask(client=2)
+    await eventually(lambda: len(worker.sent.to(REPLIES)) == 2)
+    assert {(sent.partition, sent.message["kind"]) for sent in worker.sent.to(REPLIES)} == {
+        (1, "failure"),
+        (2, "reply"),
+    }
+    await worker.remember("t1")
+    assert [answer["kind"] for answer in await worker.answers()].count("reply") == 4
+
+
+async def test_a_graph_whose_questions_hold_all_places_gives_way_to_another_one() -> None:
+    worker = Answering(queries_at_once=4)
+    await worker.remember("t0")
+    for client in (1, 2, 1, 2):
+        await worker.ask(a_query(after=1), client=client)
+    other = next(name for name in ("bob", "eve", "joe", "kim", "lea", "max") if partition_of(name, PARTITIONS) == HERE)
+    await worker.ask(a_query(graph=other), key=other.encode(), client=3)
+    await eventually(lambda: len(worker.sent.to(REPLIES)) == 2)
+    assert sorted(sent.message["kind"] for sent in worker.sent.to(REPLIES)) == ["failure", "reply"]
+    await worker.handler.drop()
+
+
+async def test_very_many_questions_at_once_are_each_answered_or_told() -> None:
+    worker = Answering(queries_at_once=16)
+    await worker.remember("t1")
+    for _ in range(200):
+        await worker.ask()
+    answers = await worker.answers()
+    assert len(answers) == 200
+    assert {answer.get("code", answer["kind"]) for answer in answers} == {"reply", "overloaded"}
+
+
 async def test_too_many_questions_are_refused_and_a_free_place_is_given_again() -> None:
     worker = Answering(queries_at_once=2)
     await worker.remember("t0")
     for _ in range(3):
         await worker.ask(a_query(after=1))
+    await eventually(lambda: worker.sent.to(REPLIES))
     assert [sent.message["code"] for sent in worker.sent.to(REPLIES)] == ["overloaded"]
     await worker.remember("t1")
     assert [answer["kind"] for answer in await worker.answers()] == ["failure", "reply", "reply"]

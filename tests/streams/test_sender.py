@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from emgas.errors import TransportError
 from emgas.messages.queries import Failure
 from emgas.wire import Headers, Record, ReplyAddress, as_mapping
-from streams.transport.sender import MessageSender, error_headers
+from streams.transport.sender import ANSWERS_AT_ONCE, MessageSender, error_headers
+from streams.transport.topic_plan import RECORD_BYTES
 from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords
 
 FAILURE = Failure(code="overloaded", message="ask again later")
@@ -115,6 +117,43 @@ async def test_a_dead_letter_that_cannot_be_kept_is_an_error(how: str) -> None:
     setattr(sent, how, TransportError("the broker is gone"))
     with pytest.raises(TransportError):
         await sent.sender().dead_letter(asking(()), ())
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Record(42, 0, b"ada", b"x" * (12 << 20), (("own", b"\x01"),)),
+        Record(42, 0, b"k" * (12 << 20), b"x", (("own", b"\x01"),)),
+        Record(42, 0, b"ada", b"x", (("own", b"\x01"), ("large", bytes(12 << 20)))),
+        Record(42, 0, b"ada", b"x", (("own", b"\x01"), *[("n" * 1000, b"")] * 20_000)),
+    ],
+    ids=["value", "key", "a header", "names of headers"],
+)
+async def test_a_dead_letter_that_no_topic_would_take_is_cut_and_says_what_it_was(record: Record) -> None:
+    """What was packed on its way may be larger than any request."""
+    sent = SentRecords()
+    await sent.sender().dead_letter(record, error_headers("emgas.turns", 3, 42, "too large"))
+    (letter,) = sent.all
+    headers = as_mapping(letter.headers)
+    size = (
+        len(letter.key or b"") + len(letter.value or b"") + sum(len(name) + len(text) for name, text in letter.headers)
+    )
+    assert size < RECORD_BYTES
+    assert headers["own"] == b"\x01"
+    assert headers["emgas.errors.message"] == b"too large"
+    assert headers["emgas.errors.bytes"] == str(len(record.value)).encode()
+    assert headers["emgas.errors.sha256"] == hashlib.sha256(record.value).hexdigest().encode()
+    assert record.value.startswith(letter.value or b"")
+
+
+async def test_answers_that_nobody_takes_are_bounded_and_counted() -> None:
+    """As when the topic for answers is gone: a producer waits a minute for it."""
+    sent = SentRecords()
+    sent.silent = True
+    sender = sent.sender()
+    for _ in range(ANSWERS_AT_ONCE + 7):
+        await sender.answer(ADDRESS, "failure", FAILURE)
+    assert (sender.unacknowledged, sender.dropped) == (ANSWERS_AT_ONCE, 7)
 
 
 def test_nothing_is_allowed_by_default() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,6 +18,7 @@ from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
+from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor, TurnsSkippedError
 from tests.support.command_handlers import OneConcept
 from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords, arrival
@@ -36,6 +38,7 @@ class Bench:
         self.turns = MemoryLog(PARTITIONS)
         self.sent = SentRecords()
         self.done: list[int] = []
+        self.held: list[tuple[int, bool]] = []
         self.state = Partition(MemoryStore())
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
         handling = HandlerContext(
@@ -48,6 +51,8 @@ class Bench:
             turns_topic="emgas.turns",
             batch_turns=8,
             queued_turns=queued,
+            hold=lambda partition, is_full: self.held.append((partition, is_full)),
+            slices=Slices(time.perf_counter),
         )
         self.processor = TurnProcessor(
             writer=self.writer,
@@ -64,7 +69,7 @@ class Bench:
 
     async def put(self, *values: bytes) -> None:
         for value in values:
-            await self.processor.put(self.arrives(value))
+            self.processor.put(self.arrives(value))
 
     async def until_done(self, offset: int) -> None:
         await self.writer.until_source(offset)
@@ -153,7 +158,7 @@ async def test_what_is_delivered_again_is_acked_and_has_no_second_event() -> Non
         await bench.put(a_turn("t1"), a_turn("t2"))
         await bench.until_done(1)
         for offset, name in enumerate(("t1", "t2")):
-            await bench.processor.put(bench.arrives(a_turn(name), offset))
+            bench.processor.put(bench.arrives(a_turn(name), offset))
         await bench.put(a_turn("t3"))
         await bench.until_done(2)
     assert bench.done == [0, 1, 0, 1, 2]
@@ -175,7 +180,7 @@ async def test_a_hole_in_the_offsets_is_passed_over() -> None:
     """Transaction markers, or a batch that a broker dropped: no record ever lay there."""
     bench = Bench()
     async with running(bench):
-        await bench.processor.put(bench.arrives(a_turn("t1"), 5))
+        bench.processor.put(bench.arrives(a_turn("t1"), 5))
         await bench.until_done(5)
     assert (bench.ids, bench.state.position.source) == (["t1"], 5)
 
@@ -192,13 +197,32 @@ async def test_nothing_is_half_done_once_it_is_settled() -> None:
         assert len(bench.sent.to(REPLIES)) == len(bench.done)
 
 
-async def test_who_waits_for_room_in_the_queue_of_a_partition_that_is_taken_away_goes_on() -> None:
-    """The agent that waits serves the worker's other partitions too."""
+async def test_a_partition_with_enough_turns_in_its_queue_is_held_until_half_of_them_are_taken() -> None:
+    bench = Bench(queued=16)
+    for number in range(20):
+        await bench.put(a_turn(f"t{number}"))
+    assert bench.held == [(HERE, True)], "what was fetched already is taken, and nobody waits"
+    async with running(bench):
+        await bench.until_done(19)
+    assert bench.held == [(HERE, True), (HERE, False)]
+    assert bench.ids == [f"t{number}" for number in range(20)]
+
+
+async def test_what_waits_in_a_partition_that_is_taken_away_is_read_again_by_the_next_owner() -> None:
     bench = Bench(queued=1)
-    await bench.put(a_turn("t1"))
-    waiting = asyncio.create_task(bench.put(a_turn("t2")))
-    await asyncio.sleep(0)
-    assert not waiting.done()
+    await bench.put(a_turn("t1"), a_turn("t2"))
     bench.processor.drop()
-    await waiting
-    assert (bench.ids, bench.done) == ([], []), "the next owner reads them again"
+    async with running(bench):
+        bench.processor.put(bench.arrives(a_turn("t1"), 0))
+        await bench.until_done(0)
+    assert (bench.ids, bench.done) == (["t1"], [0])
+
+
+async def test_a_topic_for_answers_that_is_gone_holds_up_no_turn() -> None:
+    """A producer waits for a topic that is not there, for a minute and longer."""
+    bench = Bench()
+    bench.sent.silent = True
+    async with running(bench):
+        await bench.put(*(a_turn(f"t{number}") for number in range(20)))
+        await bench.until_done(19)
+    assert bench.sent.all == []

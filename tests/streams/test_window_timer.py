@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import time
 from functools import partial
 from typing import Any
 
@@ -35,6 +36,7 @@ from state.store.store import MemoryStore
 from streams.ingest import window_timer
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from tests.support.events import NOON
 from tests.support.fakes import SentRecords, arrival
@@ -78,6 +80,8 @@ class House:
             turns_topic="emgas.turns",
             batch_turns=batch,
             queued_turns=10_000,
+            hold=lambda partition, is_full: None,
+            slices=Slices(time.perf_counter),
         )
         self.processor = TurnProcessor(
             writer=self.writer,
@@ -94,7 +98,7 @@ class House:
         for message in messages:
             value, key = json.dumps(message).encode(), message["graph"].encode()
             came = arrival(value, self.turns.put(value, key), key, self.now)
-            await self.processor.put(Delivery(came, lambda: None))
+            self.processor.put(Delivery(came, lambda: None))
         working = asyncio.create_task(self.processor.run())
         folded = asyncio.create_task(self.writer.until_source(len(self.turns.records[HERE]) - 1))
         await asyncio.wait([working, folded], return_when=asyncio.FIRST_COMPLETED)

@@ -22,16 +22,22 @@ class Sent(ProducerRecord):
 
 
 class SentRecords:
-    """`send` for a MessageSender.  `refusal`: raised at once; `loss`: raised instead of the ack."""
+    """`send` for a MessageSender.  `refusal`: raised at once; `loss`: raised instead of the ack.
+
+    silent  answers are taken for ever, as a producer takes those to a topic that is not there
+    """
 
     def __init__(self) -> None:
         self.all: list[Sent] = []
         self.refusal: Exception | None = None
         self.loss: Exception | None = None
+        self.silent = False
 
     async def send(self, record: ProducerRecord) -> Awaitable[object]:
         if self.refusal:
             raise self.refusal
+        if self.silent and record.topic == REPLIES:
+            await asyncio.Event().wait()
         acknowledged: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         if self.loss:
             acknowledged.set_exception(self.loss)
@@ -48,8 +54,17 @@ class SentRecords:
 
 
 def arrival(
-    value: bytes, offset: int = 0, key: bytes | None = b"ada", timestamp: int = 1_000, asks: bool = False, **more: bytes
+    value: bytes,
+    offset: int = 0,
+    key: bytes | None = b"ada",
+    timestamp: int = 1_000,
+    asks: bool = False,
+    *,
+    client: int = 1,
+    by_broker: bool = False,
+    **more: bytes,
 ) -> Record:
-    """Make a record that came in; with `asks`, one that wants an answer."""
-    headers = ReplyAddress(REPLIES, 1, b"%d" % offset).headers(timestamp + 60_000) if asks else ()
-    return Record(offset, timestamp, key, value, (*headers, *((k.replace("_", "-"), v) for k, v in more.items())))
+    """Make a record that came in; with `asks`, one that wants an answer in the partition `client`."""
+    headers = ReplyAddress(REPLIES, client, b"%d" % offset).headers(timestamp + 60_000) if asks else ()
+    headers = (*headers, *((k.replace("_", "-"), v) for k, v in more.items()))
+    return Record(offset, timestamp, key, value, headers, by_broker)

@@ -13,8 +13,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Self
 
 from emgas import MemoryClient
@@ -121,6 +121,18 @@ class Pipeline:
     async def end(self, topic: str, partition: int) -> int:
         """Return the offset after the last record."""
         return (await self.transport.reader(topic).bounds(partition))[1]
+
+    async def until_end(self, topic: str, partition: int, end: int) -> None:
+        """Return once the log of a partition ends at `end`, or behind it."""
+        async with asyncio.timeout(PATIENCE):
+            while await self.end(topic, partition) < end:  # noqa: ASYNC110  (a log that is asked)
+                await asyncio.sleep(0.005)
+
+    @asynccontextmanager
+    async def folding_nothing(self, graph: str) -> AsyncIterator[None]:
+        """Let no turn of the graph's partition come into its state for as long as the block lasts."""
+        async with self.app.ownership.writers[self.place(graph)]._turn_to_append:
+            yield
 
     async def events(self, partition: int, start: int = 0) -> list[AnyEvent]:
         return [decode(record.value) for record in await self.records(self.topics.events, partition, start)]

@@ -39,8 +39,11 @@ class Answering:
     def __init__(self, answerer: Answerer = ANSWERER, **settings: Any) -> None:
         self.log = MemoryLog(PARTITIONS)
         self.sent = SentRecords()
+        self.sender = self.sent.sender()
         self.halted: list[BaseException] = []
         self.now = NOW
+        self.monotonic = 0.0
+        self.turns_end: int | TransportError = 1_000_000
         self.store = MemoryStore()
         self.state = Partition(self.store)
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
@@ -53,11 +56,13 @@ class Answering:
                 timers={HERE: self.timer},
                 as_of_cache=AsOfCache(self.past_log),
                 snapshots=self.snapshots(settings),
-                sender=self.sent.sender(),
+                sender=self.sender,
                 answerer=answerer,
                 settings=Settings(broker=None, **settings),
                 partitions=PARTITIONS,
                 now=lambda: self.now,
+                monotonic=lambda: self.monotonic,
+                end_of_turns=self.end_of_turns,
                 halt=self.halted.append,
             )
         )
@@ -71,6 +76,12 @@ class Answering:
         folds.open[HERE] = self.state
         return SnapshotTaker(Settings(broker=None, **settings), folds, self.log, lambda: self.now)
 
+    async def end_of_turns(self, partition: int) -> int:
+        await asyncio.sleep(0)
+        if isinstance(self.turns_end, TransportError):
+            raise self.turns_end
+        return self.turns_end
+
     async def remember(self, *names: str) -> None:
         if self.state.position.epoch < 0:
             await self.writer.claim()
@@ -82,9 +93,15 @@ class Answering:
         value = a_query() if value is None else value
         await self.handler.take(partition, arrival(value, **{"timestamp": NOW, "asks": True, **more}))
 
+    async def waited(self, ms: float) -> None:
+        """Let a question of NOW have waited in the log for `ms`, as a newer one shows."""
+        newer = arrival(a_query(), timestamp=NOW + round(ms), by_broker=True)
+        await self.handler.take(HERE, newer)
+        await self.answers()
+
     async def answers(self) -> list[Any]:
         """Wait until nobody waits any more; return all answers."""
-        await eventually(lambda: not self.handler.answering)
+        await eventually(lambda: not self.handler.answering and not self.sender.unacknowledged)
         return [sent.message for sent in self.sent.to(REPLIES)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -52,7 +51,7 @@ def _show(letter: DeadLetter, json: bool) -> None:
         output.print_json({**_described(letter), "value": letter.value.decode(errors="replace")})
         return
     output.err.print(escape(f"{letter.origin}: {letter.reason}"), highlight=False, soft_wrap=True)
-    sys.stdout.buffer.write(letter.value + b"\n")
+    output.print_bytes(letter.value)
 
 
 def _described(letter: DeadLetter) -> dict[str, Any]:

@@ -7,11 +7,14 @@ import gc
 import os
 import signal
 import sys
+import threading
+from collections.abc import Callable
 
 import structlog
 from rich.markup import escape
 
 from emgas.errors import EmgasError
+from emgas.masking import masked
 from streams.cli.shared import output
 from streams.settings import Settings
 from streams.worker import traces
@@ -19,6 +22,7 @@ from streams.worker.service import running
 
 log = structlog.get_logger()
 HALTED = 70  # EX_SOFTWARE: a supervisor restarts; what needs an operator says so, and halts again
+STOP_SECONDS = 20.0  # after SIGTERM; then the worker leaves as it is: an orchestrator kills it after 30
 
 
 def worker() -> None:
@@ -37,23 +41,56 @@ def worker() -> None:
 
 
 async def _work(settings: Settings) -> None:
-    stop = asyncio.Event()
+    stopping = Stopping()
     loop = asyncio.get_running_loop()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(signal_number, stop.set)
-    async with running(settings, _exit):
-        gc.collect()
-        gc.freeze()  # what was imported stays: to look through all of it now and then stops the worker for 60 ms
-        log.info("worker started", broker=settings.bootstrap, data=str(settings.home))
-        await stop.wait()
-        log.info("worker stops")
+        loop.add_signal_handler(signal_number, stopping.begin)
+    try:
+        async with running(settings, stopping.halted):
+            gc.collect()
+            gc.freeze()  # what was imported stays: to look through all of it now and then stops the worker for 60 ms
+            log.info("worker started", broker=masked(settings.bootstrap), data=str(settings.home))
+            await stopping.begun.wait()
+            log.info("worker stops")
+    except Exception as error:
+        if not stopping.begun.is_set():
+            raise
+        log.warning("worker stopped untidily", error=str(error))
     log.info("worker stopped")
 
 
-def _exit(error: BaseException) -> None:
-    """Leave at once: what is in flight must not be folded, acked or answered; the log and the stores are consistent."""
-    if isinstance(error, EmgasError):
-        output.err.print(f"[bold red]halted:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(HALTED)
+class Stopping:
+    """How the process ends.
+
+    told to stop    with 0, whatever fails on the way (a rebalance under way, a broker that is gone) and after
+                    STOP_SECONDS at the latest: the log and the stores are consistent at every moment
+    halted before   at once with HALTED: what is in flight must not be folded, acked or answered
+    """
+
+    def __init__(self, leave: Callable[[int], object] = os._exit) -> None:
+        self.begun = asyncio.Event()
+        self._leave = leave
+
+    def begin(self) -> None:
+        """Stop, by a signal; a second one changes nothing."""
+        if not self.begun.is_set():
+            self.begun.set()
+            late = threading.Timer(STOP_SECONDS, self.late)
+            late.daemon = True
+            late.start()
+
+    def late(self) -> None:
+        """Leave without waiting any longer: a thread of its own calls this, whatever holds up the event loop."""
+        log.warning("worker leaves", why="it could not let go of its partitions in time: is the broker there?")
+        self._end(0)
+
+    def halted(self, error: BaseException) -> None:
+        """End because of `error`."""
+        if isinstance(error, EmgasError):
+            output.err.print(f"[bold red]halted:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+        self._end(0 if self.begun.is_set() else HALTED)
+
+    def _end(self, code: int) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._leave(code)

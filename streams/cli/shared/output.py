@@ -5,28 +5,54 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import sys
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, MutableMapping
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import orjson
 import structlog
 import typer
 from pydantic import ValidationError
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.progress import Progress, ProgressColumn
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
 from emgas.errors import EmgasError, InvalidMessageError, NoMemoryError, QueryFailedError
 from emgas.importers.lines import check_graph
+from emgas.masking import masked
 from emgas.times import format_utc
 from streams.settings import Settings
 
+PLAIN = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
 FAILURE, USAGE, NOT_FOUND, MISMATCH = 1, 2, 3, 4
 
-out = Console()
-err = Console(stderr=True)
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and newline
+
+
+def shown(text: str) -> str:
+    r"""Write control characters as \xNN: what somebody said must not be an order to the terminal."""
+    return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+class PlainConsole(Console):
+    """A console that obeys no text: of what it prints, only its own styles are escape sequences."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Render a string of a caller, before its width counts."""
+        return super().render_str(shown(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render anything; what was no string (a `Text`, say) is seen to here."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=shown(segment.text))
+
+
+out = PlainConsole()
+err = PlainConsole(stderr=True)
 T = TypeVar("T")
 
 
@@ -46,6 +72,13 @@ def print_json(value: object) -> None:
     typer.echo(orjson.dumps(value).decode())
 
 
+def print_bytes(value: bytes) -> None:
+    """Print bytes: untouched into a file or a pipe, readable on a terminal."""
+    if sys.stdout.isatty():
+        value = shown(value.decode(errors="backslashreplace")).encode()
+    sys.stdout.buffer.write(value + b"\n")
+
+
 def table(title: str, *columns: str) -> Table:
     """Make an empty table with these columns; a column whose name ends with "#" holds numbers."""
     made = Table(title=title, title_justify="left", title_style="bold")
@@ -56,7 +89,7 @@ def table(title: str, *columns: str) -> Table:
 
 def fail(message: str, code: int = FAILURE) -> NoReturn:
     """Say what is wrong and what to do, and exit."""
-    err.print(f"[bold red]error:[/] {escape(message)}", highlight=False, soft_wrap=True)
+    err.print(f"[bold red]error:[/] {escape(masked(message))}", highlight=False, soft_wrap=True)
     raise typer.Exit(code)
 
 
@@ -122,6 +155,11 @@ def _problem(found: Mapping[str, Any]) -> str:
     return f"EMGAS_{name}: {told}" if name else told  # what is wrong between several names them itself
 
 
+def _masked_values(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Let no line of a log tell a secret."""
+    return {name: masked(value) if isinstance(value, str) else value for name, value in event.items()}
+
+
 def configure_logging(level: str, quiet: bool = True) -> None:
     """Log to stderr: JSON lines for a worker, for a command only what went wrong."""
     threshold = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
@@ -130,8 +168,9 @@ def configure_logging(level: str, quiet: bool = True) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.format_exc_info,
+            _masked_values,
             structlog.processors.TimeStamper(fmt="iso"),
-            structlog.dev.ConsoleRenderer(colors=False) if quiet else structlog.processors.JSONRenderer(),
+            PLAIN if quiet else structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR if quiet else threshold),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

@@ -4,8 +4,8 @@ No consumer group: partitions are assigned by hand, nothing is committed, live w
 consumer of its own, so reads may overlap and nothing has to be closed.
 
 Offsets may have holes (transaction markers, batches that a broker dropped when it truncated), so a read ends when the
-consumer's *position* has reached the end, not when a record has.  Isolation is read_uncommitted: EMGAS writes no
-transactions, and an open transaction of somebody else must not hold back the log.
+consumer's *position* has reached the end, not when a record has.  What a transaction wrote that was aborted is a hole,
+too, unless `isolation` says otherwise: workers and readers must see the same log.
 """
 
 from __future__ import annotations
@@ -28,10 +28,19 @@ PATIENCE_MS = 30_000  # without progress; then the broker is taken for lost
 class KafkaReader:
     """Reads one topic of the cluster behind `bootstrap`.  Raises TransportError."""
 
-    def __init__(self, bootstrap: str, topic: str, batch: int = 2000, **security: Unpack[Security]) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        batch: int = 2000,
+        *,
+        isolation: str = "read_committed",
+        **security: Unpack[Security],
+    ) -> None:
         self._bootstrap = bootstrap
         self._topic = topic
         self._batch = batch
+        self._isolation = isolation
         self._security = security
 
     async def partitions(self) -> int:
@@ -80,7 +89,7 @@ class KafkaReader:
             group_id=None,
             enable_auto_commit=False,
             auto_offset_reset="none",  # an offset that is gone is an error, not a reason to read elsewhere
-            isolation_level="read_uncommitted",
+            isolation_level=self._isolation,
             max_partition_fetch_bytes=TRANSPORT_BYTES,
             **self._security,
         )

@@ -49,6 +49,7 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
         consumer = super()._create_worker_consumer(transport)
         consumer._fetch_max_wait_ms = cast(KafkaTransport, transport).fetch_wait_ms
         consumer._auto_offset_reset = "none"
+        consumer._isolation_level = cast(KafkaTransport, transport).isolation
         return consumer
 
     async def fetch(self, active: set[TP], seconds: float, order: FetchOrder) -> RecordMap:
@@ -130,12 +131,16 @@ class KafkaTransport(driver.Transport):
     """Consumers and producers of the cluster behind `bootstrap`: `host:port`, several with commas between.
 
     fetch_wait_ms  how long the broker may hold back an empty fetch: what an idle worker's next message waits at most
+    isolation      "read_committed": what an aborted transaction wrote is not there
     """
 
     Consumer = KafkaConsumer
     Producer = KafkaProducer
 
-    def __init__(self, bootstrap: str, app: AppT, fetch_wait_ms: int = FETCH_WAIT_MS) -> None:
+    def __init__(
+        self, bootstrap: str, app: AppT, fetch_wait_ms: int = FETCH_WAIT_MS, isolation: str = "read_committed"
+    ) -> None:
         hosts = [part.rpartition("://")[2].strip() for part in bootstrap.split(",")]
         super().__init__([URL(f"kafka://{host}") for host in hosts if host], app)
         self.fetch_wait_ms = fetch_wait_ms
+        self.isolation = isolation

@@ -1,0 +1,44 @@
+"""Who holds the event loop lets others in once its slice is used up; busy partitions share one slice."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from streams.ingest.slices import SLICE_SECONDS, Slices
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("busy", [1, 4])
+async def test_others_come_in_as_often_as_the_share_of_a_slice_is_used_up(busy: int) -> None:
+    clock, let_in = Clock(), 0
+
+    async def other() -> None:
+        nonlocal let_in
+        while True:
+            let_in += 1
+            await asyncio.sleep(0)
+
+    slices = Slices(clock)
+    slices.busy = busy - 1
+    others = asyncio.create_task(other())
+    with slices.work() as share:
+        for _ in range(40):
+            clock.now += SLICE_SECONDS / 8
+            await share.breathe()
+    others.cancel()
+    assert abs(let_in - 5 * busy) <= 2, "where rounding falls is no matter"
+
+
+def test_who_is_done_leaves_its_share_to_others() -> None:
+    slices = Slices(Clock())
+    with slices.work(), slices.work():
+        assert slices.busy == 2
+    assert slices.busy == 0
