@@ -66,7 +66,7 @@ async def measured(url: str, server: psutil.Process) -> dict[str, float]:
         **told("publish", published),
         **told("query", asked),
         **told("recall", sorted(recalled)),
-        **await crowd(url),
+        **await crowd(url, server),
     }
 
 
