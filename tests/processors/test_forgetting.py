@@ -11,16 +11,16 @@ from processors.lifecycle.forgetting import Gone, faded, requested
 from state.events.memory_settings import PRESETS
 from state.graph.decay import decayed, lifetime
 from state.graph.graph import Graph
-from tests.support.events import (
-    NOON,
+from tests.support.builders import (
     concept,
     concepts_recalled,
     consolidation_closed,
+    folded,
     forgotten,
     graph_configured,
     turn_recorded,
 )
-from tests.support.graphs import folded
+from tests.support.clocks import NOON
 
 FORGETFUL = PRESETS["forgetful"]  # a week's half-life, threshold 0.1
 FADED = NOON + lifetime(0.4, 0.1, FORGETFUL.half_life)  # two half-lives

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange, diff
 from state.events.events import GraphEvent
 from state.graph.graph import Graph
-from tests.support.events import (
-    DAY,
-    NOON,
+from tests.support.builders import (
     concept,
     concepts_recalled,
     consolidation_closed,
     decay_closed,
+    folded,
     forgotten,
     graph_configured,
+    refolded,
     ticked,
     topic_change,
     turn_recorded,
 )
-from tests.support.graphs import folded, refolded
+from tests.support.clocks import DAY, NOON
 from tests.support.lives import configurations, happenings
 from tests.support.living import Happening, live
 

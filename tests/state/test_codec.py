@@ -14,7 +14,7 @@ from emgas.limits import EARLIEST_MS
 from state.events.events import UNSTAMPED, encode
 from state.graph.canonical_bytes import pack, unpack
 from state.graph.graph import Graph
-from tests.support.events import concept, turn_recorded
+from tests.support.builders import concept, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 
 GOLDEN = "93c09694c244c0b30f24cc30c2206ed40cb5fb0d8a5f8f4104d6ff7749db4a35"  # of the whole fold, its position included

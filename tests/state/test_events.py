@@ -13,7 +13,7 @@ from state.errors import UnreadableEventError
 from state.events.events import Claim, Ticked, decode, encode
 from state.events.extraction_types import TimeSpan
 from state.events.upcasting import UPCASTERS
-from tests.support.events import concept, graph_configured, ticked, topic_change, turn_recorded
+from tests.support.builders import concept, graph_configured, ticked, topic_change, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 from tests.support.strategies import Step, steps, written
 

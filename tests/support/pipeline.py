@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any, Self
 
@@ -29,9 +28,8 @@ from streams.transport.dead_letters import DeadLetter, read_all
 from streams.worker.app import MemoryApp
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.service import running
+from tests.support.clocks import PATIENCE, now
 from tests.support.transports import SqliteTransport, Transport
-
-PATIENCE = 60.0  # seconds; only a hanging test ever waits that long
 
 
 class Pipeline:
@@ -164,17 +162,6 @@ def a_turn(graph: str, id: str = "t1", text: str = "The red kettle whistles.", *
 def as_json(message: dict[str, Any]) -> bytes:
     """Return a message as a foreign program would write it."""
     return json.dumps(message, ensure_ascii=False).encode()
-
-
-def now() -> int:
-    return time.time_ns() // 1_000_000
-
-
-async def eventually(condition: Callable[[], object]) -> None:
-    """Return once `condition` holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110  (what is waited for has no event of its own)
-            await asyncio.sleep(0.005)
 
 
 def settings_for(data: Any, prefix: str, broker: str | None, **changes: Any) -> Settings:
