@@ -158,11 +158,11 @@ def _corpus_of(file: Path) -> Path:
     return file.with_name(f"{file.stem}_corpus.json")
 
 
-def _read(file: Path, corpus: Path | None, merged: bool) -> DataSet:
+def _read(file: Path, corpus: Path | None, *, merged: bool) -> DataSet:
     beside = _corpus_of(file)
     passages = corpus or (beside if beside.is_file() else None)
     try:
-        data = read(_bytes(file), _bytes(passages) if passages else None, merged)
+        data = read(_bytes(file), _bytes(passages) if passages else None, merged=merged)
     except InvalidMessageError as error:
         raise InvalidMessageError(f"{file}: {error}") from error
     if not any(data.questions.values()):
@@ -263,7 +263,7 @@ def _told(result: Result, control: str) -> dict[str, Any]:
     """Sum up a result as plain values, to be printed; every share in percent."""
     by_chance, generator = control == "shuffled", np.random.default_rng(SEED)
     methods = {
-        name: summary.of_method(scores, result.questions, result.ms_per_turn, by_chance)
+        name: summary.of_method(scores, result.questions, result.ms_per_turn, chance=by_chance)
         for name, scores in result.scores.items()
     }
     return {

@@ -7,7 +7,8 @@ other settings brings it back.  Source: SEEDS E30, S27, P24.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ def _of_session(graph: Graph, session: str) -> set[int]:
     return set(np.flatnonzero(of_session).tolist())
 
 
-def _only_in(graph: Graph, passages: Set[int]) -> set[int]:
+def _only_in(graph: Graph, passages: AbstractSet[int]) -> set[int]:
     """Find the concepts, marks too, that no other kept passage holds."""
     candidates = {concept for passage in passages for concept in graph.passages.concepts_of(passage)}
     elsewhere = _passages_with(graph, candidates) - set(passages)
@@ -73,7 +74,7 @@ def _only_in(graph: Graph, passages: Set[int]) -> set[int]:
     return {concept for concept in candidates - held if graph.concepts.alive[concept]}
 
 
-def _left_wordless(graph: Graph, gone: Set[int]) -> set[int]:
+def _left_wordless(graph: Graph, gone: AbstractSet[int]) -> set[int]:
     """Find the kept passages of which every word is among `gone`, or was forgotten before."""
     alive, is_mark = graph.concepts.alive, graph.concepts.is_mark
     left = set()
@@ -86,7 +87,7 @@ def _left_wordless(graph: Graph, gone: Set[int]) -> set[int]:
     return left
 
 
-def _passages_with(graph: Graph, concepts: Set[int]) -> set[int]:
+def _passages_with(graph: Graph, concepts: AbstractSet[int]) -> set[int]:
     """Find the kept passages that hold one of `concepts`."""
     if not concepts:
         return set()

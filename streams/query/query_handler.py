@@ -286,7 +286,7 @@ class QueryHandler:
                     await timer.close_due(graph_id, at)
                     await timer.append([recalled])
                     timer.look_at(graph_id)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the worker halts with it
             self._context.halt(error)
 
     @contextmanager

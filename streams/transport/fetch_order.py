@@ -52,6 +52,6 @@ class FetchOrder:
         """Read what is at hand of `rest`; the questions already read must not be lost with a failure of theirs."""
         try:
             return await read(rest, 0.0, SHARE) if rest else {}
-        except Exception:  # of whatever kind: told by the next fetch
+        except Exception:  # noqa: BLE001 - of whatever kind: told by the next fetch
             self._rest_failed = True
             return {}

@@ -82,7 +82,7 @@ class MessageSender:
         if to is not None:
             try:
                 await self._answer(to, kind, message)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - as promised above
                 log.warning("answer lost", error=str(error))
 
     async def _answer(self, to: ReplyAddress, kind: str, message: BaseModel) -> None:

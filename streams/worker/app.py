@@ -149,7 +149,7 @@ class MemoryApp(faust.App):
             self.ownership.halted()
             self._context.on_halt(error)
 
-    async def _stop_answering(self, halted: bool) -> None:
+    async def _stop_answering(self, halted: bool) -> None:  # noqa: FBT001 - a callback that takes one thing
         await self._query_handler.drop(halted=halted)
 
     @contextmanager

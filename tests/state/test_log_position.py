@@ -31,7 +31,7 @@ def next_turn(log: LogWriter, **changes: object) -> TurnRecorded:
 
 @pytest.fixture
 def log() -> LogWriter:
-    """A log with a claim and two turns."""
+    """Write a log with a claim and two turns."""
     log = LogWriter()
     log.turn()
     log.turn()

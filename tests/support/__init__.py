@@ -1,1 +1,1 @@
-"""What tests of several layers share: builders, fakes of seams, clocks, logs that a fold accepts, and what drives them."""
+"""What tests of several layers share: builders, fakes of seams, clocks, logs, and what drives them."""

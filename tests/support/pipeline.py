@@ -103,7 +103,8 @@ class Pipeline:
 
     async def ask(self, topic: str, key: bytes | None, value: bytes, partition: int, headers: Headers = ()) -> Answer:
         """Append the same, and return the answer."""
-        return await self.memory._open.ask(ProducerRecord(topic, key, value, headers, partition), PATIENCE)
+        there = self.memory._open  # noqa: SLF001 - a client sends only what is right
+        return await there.ask(ProducerRecord(topic, key, value, headers, partition), PATIENCE)
 
     def address(self, correlation: bytes, topic: str | None = None, partition: int = 0) -> Headers:
         """Return the headers that ask for an answer at `topic`, by default `replies`."""
@@ -151,7 +152,7 @@ class Pipeline:
     async def verified(self) -> list[Verification]:
         """Return every partition's live digest beside that of an offline fold."""
         log = self.transport.reader(self.topics.events)
-        live = [await self.memory.inspect(number) for number in range(self.partitions)]
+        live = [await self.memory.inspect(partition) for partition in range(self.partitions)]
         return [await verify_partition(log, n, it.position.watermark, it.digest or "") for n, it in enumerate(live)]
 
 

@@ -58,7 +58,7 @@ class Answering:
         )
 
     def memory(self) -> Memory:
-        """What a question about the graph "ada" is asked."""
+        """Look at the memory as a question about the graph "ada" does."""
         return Memory(self.state.graph("ada"), self.state.text_of, position_of(self.writer))
 
     def snapshots(self, settings: dict[str, Any]) -> SnapshotTaker:

@@ -23,16 +23,16 @@ def create(
     given = {"partitions": partitions, "replication": replication}
     settings = output.settings().model_copy(update={name: value for name, value in given.items() if value})
     output.run(select.create(settings))
-    _print(output.run(select.describe(settings)), json)
+    _print(output.run(select.describe(settings)), json=json)
 
 
 @app.command()
 def describe(json: output.Json = False) -> None:
     """Show the topics: partitions, copies, settings, how much they hold."""
-    _print(output.run(select.describe(output.settings())), json)
+    _print(output.run(select.describe(output.settings())), json=json)
 
 
-def _print(topics: list[TopicDescription], json: bool) -> None:
+def _print(topics: list[TopicDescription], *, json: bool) -> None:
     if json:
         output.print_json({"topics": [_described(topic) for topic in topics]})
         return

@@ -122,7 +122,7 @@ def _problem(found: Mapping[str, Any]) -> str:
     return f"EMGAS_{name}: {found['msg'].removeprefix('Value error, ')}"
 
 
-def configure_logging(level: str, quiet: bool = True) -> None:
+def configure_logging(level: str, *, quiet: bool = True) -> None:
     """Log to stderr: JSON lines for a worker, for a command only what went wrong."""
     threshold = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
     structlog.configure(
