@@ -79,7 +79,7 @@ class Difference:
     weaker: list[ConceptChange]
     forgotten: list[ConceptChange]
     long_term: list[ConceptChange]
-    topics: list[ThemeChange]
+    themes: list[ThemeChange]
     added: list[str]
     archived: list[str]
     pairs: list[PairGrowth]
@@ -99,7 +99,7 @@ def diff(before: Graph, after: Graph) -> Difference:
         weaker=_most(each for each in concepts if _in_both(each, old, new) and each.by < -_LEAST),
         forgotten=_most(each for each in concepts if each.id not in new.numbers),
         long_term=_most(each for each in concepts if _is_long_term(after, each) and not _is_long_term(before, each)),
-        topics=_themes(old, new),
+        themes=_themes(old, new),
         added=[turn for turn in new.passage_id if turn not in known[0]],
         archived=[turn for turn in old.passage_id if turn not in known[1]],
         pairs=_pairs(old, new),

@@ -40,7 +40,7 @@ async def speak(pipeline: Pipeline) -> None:
 
 async def backup(settings: Settings) -> bytes:
     async with reading(settings) as log:
-        bounds = tuple([await log.bounds(number) for number in range(await log.partitions())])
+        bounds = tuple([await log.bounds(partition) for partition in range(await log.partitions())])
         file = io.BytesIO()
         await write(log, file, Header(settings.prefix, None, bounds, "0.1.0", NOW))
     return file.getvalue()

@@ -42,9 +42,9 @@ async def refolded(data: Path) -> dict[str, str]:
     digests = {}
     with closing(ReadOnlyLog(Settings(data=data).home)) as log:
         reader = EmbeddedReader(log, "emgas.events")
-        for number in range(2):
-            _, end = await reader.bounds(number)
-            digests.update((await refold(reader, number, end, MemoryStore())).digests())
+        for partition in range(2):
+            _, end = await reader.bounds(partition)
+            digests.update((await refold(reader, partition, end, MemoryStore())).digests())
     return digests
 
 

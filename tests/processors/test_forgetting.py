@@ -1,4 +1,4 @@
-"""What a decay window forgets, and what a wish takes with it; by hand.  Laws: test_living.py."""
+"""What a decay window forgets, and what a request takes with it; by hand.  Laws: test_living.py."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_long_term_concept_outlives_another() -> None:
     assert expiry - NOON == pytest.approx((4**2 - 1) * FORGETFUL.long_tau, rel=1e-5), "(1 + t/tau)^-½ = ¼"
 
 
-# Wishes
+# Requests
 
 
 def test_a_forgotten_concept_takes_the_turns_that_said_nothing_else() -> None:

@@ -165,7 +165,7 @@ async def test_so_it_is_when_parts_of_it_were_imported_in_any_order(seed: int) -
 
 
 def test_the_generated_conversation_is_worth_the_comparison() -> None:
-    """Things fade in it, become long-term, and gather into topics: else the past would be easy to tell."""
+    """Things fade in it, become long-term, and gather into themes: else the past would be easy to tell."""
     life = heard(conversation("generated"), graph_configured(preset="forgetful"))
     kinds = {type(window).__name__ for window in life.windows}
     assert kinds == {"DecayWindowClosed", "ConsolidationWindowClosed"}

@@ -167,11 +167,11 @@ def test_what_was_imported_late_counts_by_when_it_was_said() -> None:
     birth = graph_configured()
     now = turn_recorded(id="now", at=NOON + 900 * DAY, concepts="kettle")
     old = [turn_recorded(id=f"old{n}", at=NOON + n * DAY, concepts="tea", live=False) for n in range(3)]
-    wish = graph_configured(preset="elephant")
-    found = as_of([birth, now, wish, *old], NOON + DAY)
+    request = graph_configured(preset="elephant")
+    found = as_of([birth, now, request, *old], NOON + DAY)
     assert found is not None
     assert found.passages.ids == ["old0", "old1"]
-    assert found.preset == "default", "that wish was made years later"
+    assert found.preset == "default", "that request was made years later"
 
 
 def test_a_window_that_was_closed_without_a_late_turn_is_closed_with_it() -> None:

@@ -80,7 +80,7 @@ def source() -> Topic:
 
 
 async def backup(log: ListReader, graph: str | None = None) -> bytes:
-    bounds = tuple([await log.bounds(number) for number in range(await log.partitions())])
+    bounds = tuple([await log.bounds(partition) for partition in range(await log.partitions())])
     file = io.BytesIO()
     await write(log, file, Header("emgas", graph, bounds, "0.1.0", NOW))
     return file.getvalue()

@@ -101,7 +101,7 @@ def graph_configured(**changes: Any) -> GraphConfigured:
 
 
 def forgotten(**changes: Any) -> Forgotten:
-    """Return a user's wish; `concepts` and `turns` may be strings of names."""
+    """Return a user's request; `concepts` and `turns` may be strings of names."""
     return Forgotten(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
 
 

@@ -107,7 +107,7 @@ class LogWriter:
         return self._data(turn_rejected, {**changes, "src": self.source + 1})
 
     def configure(self, *, wished: bool = False, **changes: Any) -> DataEvent:
-        """Append and return a GraphConfigured: the owner's, or a user's wish."""
+        """Append and return a GraphConfigured: the owner's, or a user's request."""
         return self._data(graph_configured, {**changes, "src": self.source + 1} if wished else changes)
 
     def forget(self, **changes: Any) -> DataEvent:
