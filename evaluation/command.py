@@ -82,7 +82,7 @@ def evaluate(
         output.fail(f"--control {control}: choose one of {', '.join(CONTROLS)}", output.USAGE)
     with output.explained():
         chosen = _chosen(methods, dense) | (ABLATIONS if ablation else {})
-        sets = _sets(files, _forms(form), corpus, merged)
+        sets = _sets(files, _forms(form), corpus, merged=merged)
         if fit:
             _check_groups(each.data for each in sets)
     results = [_measured(each, chosen, control) for each in sets]
@@ -108,12 +108,12 @@ class _Set(NamedTuple):
     data: DataSet
 
 
-def _sets(files: Iterable[Path], forms: Sequence[str], corpus: Path | None, merged: bool) -> list[_Set]:
+def _sets(files: Iterable[Path], forms: Sequence[str], corpus: Path | None, *, merged: bool) -> list[_Set]:
     """Read the files, and change each into all of `forms`."""
     named = dict(_named(file) for file in files)
     sets = []
     for file in _of_questions(named):
-        data = _read(file, corpus, merged)
+        data = _read(file, corpus, merged=merged)
         for form in forms:
             name = str(file) if form == AS_GIVEN else f"{file} ({form})"
             sets.append(_Set(name, named[file] if form == AS_GIVEN else form, FORMS[form](data)))

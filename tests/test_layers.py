@@ -55,9 +55,7 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
     "rocksdict": ("state/store/rocksdb.py",),
     "yake": ("processors/extraction/yake_extractor.py",),
     "httpx2": ("emgas/client/http.py",),
-    **dict.fromkeys(
-        ("fastapi", "starlette", "uvicorn", "mcp", "mcp_types", "prometheus_client", "jwt"), ("gateway/",)
-    ),
+    **dict.fromkeys(("fastapi", "starlette", "uvicorn", "mcp", "mcp_types", "prometheus_client", "jwt"), ("gateway/",)),
 }
 
 # No clock, no I/O, no randomness: what is below streams is a function of its arguments.  The client, the importers, the

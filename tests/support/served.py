@@ -15,7 +15,8 @@ from emgas.client.request_reply import Answer
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
 from gateway.keys import Keys
-from tests.support.pipeline import PATIENCE, Pipeline, eventually
+from tests.support.clocks import PATIENCE, eventually
+from tests.support.pipeline import Pipeline
 
 
 @asynccontextmanager
