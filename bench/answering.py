@@ -145,14 +145,14 @@ def extraction(file: Path, extractor: YakeExtractor) -> dict[str, float]:
     return spread(took)
 
 
-def answers(owner: PartitionWriter, answerer: Answerer, **fields: Any) -> dict[str, float]:
+def answers(writer: PartitionWriter, answerer: Answerer, **fields: Any) -> dict[str, float]:
     """Measure what answering costs, from the bytes of the question to those of the reply, ms."""
     took = []
     for number in range(300):
         value = json.dumps({"kind": "query", "graph": GRAPH, "text": QUESTIONS[number % 6], **fields}).encode()
         started, query = time.process_time(), REQUEST.validate_json(value)
         assert isinstance(query, Query)
-        memory = Memory(owner.state.graph(GRAPH), owner.state.text_of, position_of(owner))
+        memory = Memory(writer.state.graph(GRAPH), writer.state.text_of, position_of(writer))
         in_one_go(answerer.answer(query, memory)).reply.model_dump_json().encode()
         took.append((time.process_time() - started) * 1000)
     return spread(took)
@@ -197,7 +197,8 @@ async def measured(writer: Writer, directory: Path) -> dict[str, Any]:
     log.create_topic(TopicPlan(TOPIC, 1, FOR_EVER, 1 << 20))
     log.append([ProducerRecord(TOPIC, None, value, (), 0, 0) for value in writer.records])
     answerer = Answerer(YakeExtractor(language="en"))
-    owner: Any = PartitionWriter(0, state, None, partitions=1, worker="bench", timeout=60.0)  # type: ignore[arg-type]  # appends nothing
+    appends_nothing: Any = None
+    writer = PartitionWriter(0, state, appends_nothing, partitions=1, worker="bench", timeout=60.0)
     past = AsOfCache(EmbeddedReader(log, TOPIC), lambda _: closing(RocksStore(directory / "store", read_only=True)))
     events, end, first, last = len(writer.records) - 1, len(writer.records), writer.times[0], max(writer.times)
 
@@ -205,15 +206,15 @@ async def measured(writer: Writer, directory: Path) -> dict[str, Any]:
         await past.graph(GRAPH, at, partition=0, events=events, end=end)
 
     async def ask(kind: str, text: str) -> None:
-        memory = Memory(state.graph(GRAPH), state.text_of, position_of(owner))
+        memory = Memory(state.graph(GRAPH), state.text_of, position_of(writer))
         for _ in answerer.answer(Query(graph=GRAPH, text=text, **KINDS[kind]), memory):
             await asyncio.sleep(0)
 
     gc.collect()
     gc.freeze()  # as a worker does
     seeded = random.Random(3)
-    found: dict[str, Any] = {"events": events, "answers, ms": answers(owner, answerer)}
-    found["with explanations, ms"] = answers(owner, answerer, explain=True)
+    found: dict[str, Any] = {"events": events, "answers, ms": answers(writer, answerer)}
+    found["with explanations, ms"] = answers(writer, answerer, explain=True)
     found["as of, first, near the end, ms"] = round(await timed(partial(as_of, last)), 1)
     found["as of, first, in the middle, ms"] = round(await timed(partial(as_of, (first + last) // 2)), 1)
     await as_of(last - 1)

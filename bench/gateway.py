@@ -71,6 +71,7 @@ async def measured(url: str, server: psutil.Process) -> dict[str, float]:
 
 
 def told(name: str, taken: list[float]) -> dict[str, float]:
+    """Name the median and the 99th percentile of what was measured."""
     return {f"{name}_p50_ms": taken[len(taken) // 2], f"{name}_p99_ms": taken[len(taken) * 99 // 100]}
 
 

@@ -67,8 +67,8 @@ async def _measure(
     settings: Settings, worker: psutil.Process, turns: list[Turn], size: int, queries: int
 ) -> dict[str, Any]:
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as memory:
-        for number in range(await memory.partitions()):
-            await memory.inspect(number)  # answered once the worker owns it
+        for partition in range(await memory.partitions()):
+            await memory.inspect(partition)  # answered once the worker owns it
         ingest = await _ingest(memory, worker, turns)
         ingest["resident MB"] = round(worker.memory_info().rss / 1e6, 1)
         big = list(_one_graph(turns, size))

@@ -106,6 +106,7 @@ def folded_one_by_one(log: ReadOnlyLog, count: int, directory: Path) -> str:
 
 
 def state_of(path: Path) -> Partition:
+    """Open the partition whose store lies at `path`."""
     return Partition(RocksStore(path))
 
 

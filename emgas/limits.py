@@ -45,7 +45,7 @@ def short_enough(text: str) -> str:
     return text
 
 
-def storable(value: str | int | float | None) -> str | int | float | None:
+def storable(value: str | int | float | None) -> str | int | float | None:  # noqa: PYI041 - the integers are meant
     """Let `value` through.  Raises ValueError for an integer beyond 64 bits: most JSON libraries refuse or round it."""
     if isinstance(value, int) and abs(value) > METADATA_INTEGER:
         raise ValueError("is an integer beyond 64 bits: write it as a string")

@@ -90,7 +90,9 @@ def _printable(name: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
 
 
-def _sentence(kind: str, message: str, context: Mapping[str, Any], *, location: tuple[int | str, ...]) -> str:
+def _sentence(  # noqa: PLR0911 - a table of cases, each with its words
+    kind: str, message: str, context: Mapping[str, Any], *, location: tuple[int | str, ...]
+) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind == "json_invalid":

@@ -82,7 +82,7 @@ def evaluate(
         output.fail(f"--control {control}: choose one of {', '.join(CONTROLS)}", output.USAGE)
     with output.explained():
         chosen = _chosen(methods, dense) | (ABLATIONS if ablation else {})
-        sets = _sets(files, _forms(form), corpus, merged)
+        sets = _sets(files, _forms(form), corpus, merged=merged)
         if fit:
             _check_groups(each.data for each in sets)
     results = [_measured(each, chosen, control) for each in sets]
@@ -108,12 +108,12 @@ class _Set(NamedTuple):
     data: DataSet
 
 
-def _sets(files: Iterable[Path], forms: Sequence[str], corpus: Path | None, merged: bool) -> list[_Set]:
+def _sets(files: Iterable[Path], forms: Sequence[str], corpus: Path | None, *, merged: bool) -> list[_Set]:
     """Read the files, and change each into all of `forms`."""
     named = dict(_named(file) for file in files)
     sets = []
     for file in _of_questions(named):
-        data = _read(file, corpus, merged)
+        data = _read(file, corpus, merged=merged)
         for form in forms:
             name = str(file) if form == AS_GIVEN else f"{file} ({form})"
             sets.append(_Set(name, named[file] if form == AS_GIVEN else form, FORMS[form](data)))
@@ -158,11 +158,11 @@ def _corpus_of(file: Path) -> Path:
     return file.with_name(f"{file.stem}_corpus.json")
 
 
-def _read(file: Path, corpus: Path | None, merged: bool) -> DataSet:
+def _read(file: Path, corpus: Path | None, *, merged: bool) -> DataSet:
     beside = _corpus_of(file)
     passages = corpus or (beside if beside.is_file() else None)
     try:
-        data = read(_bytes(file), _bytes(passages) if passages else None, merged)
+        data = read(_bytes(file), _bytes(passages) if passages else None, merged=merged)
     except InvalidMessageError as error:
         raise InvalidMessageError(f"{file}: {error}") from error
     if not any(data.questions.values()):
@@ -263,7 +263,7 @@ def _told(result: Result, control: str) -> dict[str, Any]:
     """Sum up a result as plain values, to be printed; every share in percent."""
     by_chance, generator = control == "shuffled", np.random.default_rng(SEED)
     methods = {
-        name: summary.of_method(scores, result.questions, result.ms_per_turn, by_chance)
+        name: summary.of_method(scores, result.questions, result.ms_per_turn, chance=by_chance)
         for name, scores in result.scores.items()
     }
     return {

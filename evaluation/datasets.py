@@ -72,7 +72,7 @@ def is_corpus(raw: bytes) -> bool:
     return isinstance(data, dict) and all(isinstance(value, list) for value in data.values())
 
 
-def read(raw: bytes, corpus: bytes | None = None, merged: bool = False) -> DataSet:
+def read(raw: bytes, corpus: bytes | None = None, *, merged: bool = False) -> DataSet:
     """Read a file of conversations or of questions.
 
     corpus  the passages of a file of questions; else those that stand beside the questions
@@ -86,7 +86,7 @@ def read(raw: bytes, corpus: bytes | None = None, merged: bool = False) -> DataS
     if "conversation" in data[0]:
         if corpus is not None:
             raise InvalidMessageError("file: holds conversations, and conversations need no corpus")
-        return _conversations(raw, data, merged)
+        return _conversations(raw, data, merged=merged)
     if "question" in data[0]:
         return _asked_of_passages(data, None if corpus is None else _parsed(corpus))
     raise InvalidMessageError(
@@ -101,7 +101,7 @@ def _parsed(raw: bytes) -> Any:
         raise InvalidMessageError(f"file: is not valid JSON in UTF-8 ({error})") from error
 
 
-def _conversations(raw: bytes, samples: Sequence[Mapping[str, Any]], merged: bool) -> DataSet:
+def _conversations(raw: bytes, samples: Sequence[Mapping[str, Any]], *, merged: bool) -> DataSet:
     turns: list[Turn] = []
     for item in locomo.read(BytesIO(raw), MERGED if merged else None):
         if isinstance(item, BadLine):

@@ -28,7 +28,7 @@ Clock = Callable[[], float]  # seconds, as time.perf_counter
 class Shuffler(Protocol):
     """The part of numpy's Generator that draws without repetition."""
 
-    def choice(self, a: int, size: int, replace: bool) -> Any:
+    def choice(self, a: int, size: int, replace: bool) -> Any:  # noqa: FBT001 - as numpy has it
         """Return `size` distinct numbers below `a`."""
 
 

@@ -156,7 +156,7 @@ def _numbers(turn: str) -> Iterator[int]:
         yield int.from_bytes(hashlib.blake2b(f"{turn} {number}".encode(), digest_size=6).digest())
 
 
-def _echoed(text: str, han: bool) -> list[str]:
+def _echoed(text: str, han: bool) -> list[str]:  # noqa: FBT001 - said of one thing
     """List the words of a turn that a reply takes up, in their order."""
     found = _WORD.findall(text.casefold())
     words = [word for word in found if word not in stopwords.ENGLISH and word not in _function_words()]

@@ -32,7 +32,7 @@ def headline(questions: Sequence[Question]) -> Mask:
     return counts if counts.any() else ~counts
 
 
-def of_method(scores: Scores, questions: Sequence[Question], ms_per_turn: float, chance: bool) -> dict[str, Any]:
+def of_method(scores: Scores, questions: Sequence[Question], ms_per_turn: float, *, chance: bool) -> dict[str, Any]:
     """Return one method's numbers; with `chance` also what luck would have scored."""
     counts = headline(questions)
     told: dict[str, Any] = dict(zip(METRICS, _percent(scores.values[counts]), strict=True))

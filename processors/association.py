@@ -56,18 +56,12 @@ def edges_out(counts: WindowCounts, concepts: Integers, weighting: Weighting) ->
     # One quotient of exact integer products: independent concepts get exactly 0, not the noise of four logarithms.
     lift = (together * counts.total) / (counts.concept[source] * counts.concept[target])
     ppmi = np.log(np.maximum(lift, 1.0))
-    return Edges(source, target, _weight(counts, ppmi, source, target, together, weighting))
-
-
-def _weight(
-    counts: WindowCounts, ppmi: Floats, source: Integers, target: Integers, together: Integers, weighting: Weighting
-) -> Floats:
     if weighting == "ppmi":
-        return ppmi
+        return Edges(source, target, ppmi)
     if weighting == "npmi":
-        return _npmi(ppmi, together, counts.total)
+        return Edges(source, target, _npmi(ppmi, together, counts.total))
     fans: Floats = np.sqrt(counts.fan[source] * counts.fan[target])
-    return ppmi / fans
+    return Edges(source, target, ppmi / fans)
 
 
 def _npmi(ppmi: Floats, together: Integers, total: int) -> Floats:

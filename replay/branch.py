@@ -61,7 +61,7 @@ async def messages(
         begun.add(event.graph)
 
 
-def _of(event: GraphEvent, settings: BranchSettings | None, is_new: bool) -> Iterator[Message]:
+def _of(event: GraphEvent, settings: BranchSettings | None, *, is_new: bool) -> Iterator[Message]:
     if settings is not None and is_new:
         yield _configure(event.graph, settings.preset, settings.settings, 0)
     message = _message(event)

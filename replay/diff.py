@@ -81,7 +81,7 @@ class Difference:
     weaker: list[ConceptChange]
     forgotten: list[ConceptChange]
     long_term: list[ConceptChange]
-    topics: list[ThemeChange]
+    themes: list[ThemeChange]
     added: list[str]
     archived: list[str]
     pairs: list[PairGrowth]
@@ -102,7 +102,7 @@ def diff(before: Graph, after: Graph) -> Difference:
         weaker=_most(each for each in concepts if each.id in known[0] & known[1] and each.by < -_LEAST),
         forgotten=_most(each for each in concepts if each.id in known[0] - known[1]),
         long_term=_most(each for each in concepts if _is_long_term(after, each) and not _is_long_term(before, each)),
-        topics=_themes(old, new),
+        themes=_themes(old, new),
         added=[turn for turn in turns[1] if turn not in turns[0]],
         archived=[turn for turn in turns[0] if turn not in turns[1]],
         pairs=_pairs(old, new),

@@ -8,7 +8,7 @@
     strength  base activation at the graph's clock, >= 0          created, accessed, at   ms since 1970, UTC
     count     turns that held both; of `holds`, times in the turn ppmi                    nats, >= 0
     weight    ppmi over the root of both fans: what activation spreads by (processors/association.py)
-    topic     label of the topic that the concept belongs to; left out without one, as is a role that nobody gave
+    topic     label of the theme that the concept belongs to; left out without one, as is a role that nobody gave
 
 The texts of turns are not part of a graph: a backup has them.
 """
@@ -47,7 +47,7 @@ def to_networkx(graph: Graph, *, passages: bool = False, window: Window = "turn"
 
 
 def _add_concepts(made: nx.Graph[str], graph: Graph, view: GraphView) -> None:
-    topics = {number: topic.label for topic in view.themes for number in topic.members}
+    themes = {number: theme.label for theme in view.themes for number in theme.members}
     for number, name in enumerate(view.ids):
         made.add_node(
             name,
@@ -61,7 +61,7 @@ def _add_concepts(made: nx.Graph[str], graph: Graph, view: GraphView) -> None:
             mark=bool(view.is_mark[number]),
             created=int(view.created[number]),
             accessed=int(view.accessed[number]),
-            **({"topic": topics[number]} if number in topics else {}),
+            **({"topic": themes[number]} if number in themes else {}),
         )
 
 

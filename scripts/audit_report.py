@@ -43,6 +43,7 @@ def report(folder: Path) -> int:
 
 
 def say(message: str) -> None:
+    """Tell the caller on stderr."""
     print(f"audit: {message}", file=sys.stderr)
 
 

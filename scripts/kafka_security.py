@@ -45,8 +45,10 @@ def secured(properties: str, folder: Path, ports: tuple[int, ...]) -> str:
         lines += [
             f"listener.name.{listener}.sasl.enabled.mechanisms={','.join(MECHANISMS)}",
             f"listener.name.{listener}.plain.sasl.jaas.config={LOGIN}.plain.PlainLoginModule required {users};",
-            f"listener.name.{listener}.oauthbearer.sasl.jaas.config={LOGIN}.oauthbearer.OAuthBearerLoginModule "
-            'required unsecuredLoginStringClaim_sub="broker";',
+            (
+                f"listener.name.{listener}.oauthbearer.sasl.jaas.config={LOGIN}.oauthbearer.OAuthBearerLoginModule "
+                'required unsecuredLoginStringClaim_sub="broker";'
+            ),
         ]
         for scram in ("scram-sha-256", "scram-sha-512"):
             lines.append(f"listener.name.{listener}.{scram}.sasl.jaas.config={LOGIN}.scram.ScramLoginModule required;")

@@ -130,7 +130,7 @@ class LogPosition(Struct, frozen=True, gc=False):
             )
         last = fingerprint(value) if is_last or isinstance(event, Claim) else ""
         if isinstance(event, Claim):
-            return replace(self, watermark=offset, last=last)._claimed(event, value), Acceptance.ACCEPTED
+            return replace(self, watermark=offset, last=last)._claimed(event, value), Acceptance.ACCEPTED  # noqa: SLF001 - of its own
         acceptance = self.acceptance_of(offset, event)
         if acceptance is not Acceptance.ACCEPTED:
             return replace(self, watermark=offset, last=last), acceptance

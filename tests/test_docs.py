@@ -73,7 +73,9 @@ def imported() -> Iterator[tuple[str, str, str]]:
     for page in PAGES:
         for block in BLOCK.findall(text(page)):
             source = (
-                block if "await" not in block else f"async def example():\n{re.sub('^', '    ', block, flags=re.M)}"
+                block
+                if "await" not in block
+                else f"async def example():\n{re.sub('^', '    ', block, flags=re.MULTILINE)}"
             )
             for node in ast.walk(ast.parse(source)):
                 if isinstance(node, ast.ImportFrom) and re.match(rf"(?:{TOPS})\b", node.module or ""):

@@ -56,10 +56,13 @@ class MemoryClient:
         key: str | None = None,
         **security: Unpack[Security],
     ) -> None:
-        """`url`: kafka://host:port[,host:port], embedded:DIRECTORY, http://host:port (`emgas serve`), or a Connection;
-        by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA.  `key`: for http:// only, by default $EMGAS_KEY.
-        `security`: emgas.client.kafka.Security, for kafka:// only, by default what EMGAS_* variables say
-        (emgas/client/security.py)."""
+        """Remember where the memory is.
+
+        url       kafka://host:port[,host:port], embedded:DIRECTORY, http://host:port (`emgas serve`), or a Connection;
+                  by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA
+        key       for http:// only, by default $EMGAS_KEY
+        security  emgas.client.kafka.Security, for kafka:// only; by default, what EMGAS_* variables say
+        """
         self._url = url
         self._prefix = prefix
         self._timeout = timeout
@@ -193,7 +196,7 @@ class MemoryClient:
         """
         return await self._command(Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last})
 
-    async def inspect(self, partition: int, digest: bool = True, timeout: float | None = None) -> Inspection:
+    async def inspect(self, partition: int, *, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Ask the owner of a partition what it holds, and for its digest.  Raises QueryFailedError, as `ask` does."""
         record = self._question(Inspect(digest=digest), None, f"partition {partition}", partition=partition)
         return _expect(Inspection, await self._open.ask(record, self._seconds(timeout)))

@@ -164,12 +164,12 @@ class KafkaConnection:
         producer, self._producer = self._producer, None
         consumer, self._consumer = self._consumer, None
         if consumer is not None and not await self._ended(consumer.stop()):
-            await self._ended(consumer._client.close())
+            await self._ended(consumer._client.close())  # noqa: SLF001 - a stop() that hangs leaves it open
         if producer is not None and not await self._ended(producer.stop()):
             # An idempotent aiokafka producer never gives a batch up, so its stop() waits for the broker for ever.
             log.warning("closed with records that Kafka at %s has not acknowledged", self._brokers)
-            if producer._sender.sender_task is not None:
-                producer._sender.sender_task.cancel()
+            if (task := producer._sender.sender_task) is not None:  # noqa: SLF001 - nothing public ends it
+                task.cancel()
             await self._ended(producer.client.close())
 
     async def _ended(self, stopping: Coroutine[Any, Any, None]) -> bool:

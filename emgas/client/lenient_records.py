@@ -53,8 +53,8 @@ class LenientRecords:
 
     def next_batch(self) -> Any:
         """Give the next batch."""
-        batch, whole = self._batches.next_batch(), self._slices._next_slice
-        self._slices._cache_next()
+        batch, whole = self._batches.next_batch(), self._slices._next_slice  # noqa: SLF001 - aiokafka has no public way
+        self._slices._cache_next()  # noqa: SLF001 - aiokafka has no public way
         has_headers = getattr(batch, "magic", FIRST_WITH_HEADERS) >= FIRST_WITH_HEADERS
         return _Batch(batch, whole) if has_headers else batch
 
@@ -78,7 +78,7 @@ class _Batch:
 
     def _read(self) -> Iterator[Any]:
         raw = PythonBatch(self._whole)
-        if raw.compression_type and not _unpacks(raw.compression_type, self._whole[raw._pos :]):
+        if raw.compression_type and not _unpacks(raw.compression_type, self._whole[raw._pos :]):  # noqa: SLF001 - aiokafka has no public way
             yield from _placeholders(raw)
             return
         read = 0

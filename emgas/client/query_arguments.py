@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from emgas.messages.filters import Filter
@@ -30,7 +31,7 @@ def _plain(name: str, value: Any) -> Any:
     """Turn a filter's field into what the wire has: times in ms, names in a list."""
     if name in ("since", "until"):
         return _time(value)
-    return sorted(value) if isinstance(value, Set) else list(value) if isinstance(value, tuple) else value
+    return sorted(value) if isinstance(value, AbstractSet) else list(value) if isinstance(value, tuple) else value
 
 
 def _time(value: Any) -> int | None:

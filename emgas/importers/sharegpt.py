@@ -44,7 +44,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
     if graph is not None:
         check_graph(graph)
     is_array = head_of(stream).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
-    for number, conversation in _conversations(stream, is_array):
+    for number, conversation in _conversations(stream, is_array=is_array):
         if isinstance(conversation, BadLine):
             yield conversation
             continue
@@ -52,7 +52,7 @@ def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Ite
             yield replace(item, unit="conversation") if is_array and isinstance(item, BadLine) else item
 
 
-def _conversations(stream: IO[bytes], is_array: bool) -> Iterator[tuple[int, Any]]:
+def _conversations(stream: IO[bytes], *, is_array: bool) -> Iterator[tuple[int, Any]]:
     """Yield each conversation with its position, or a BadLine in its place."""
     if is_array:
         found = load(stream)

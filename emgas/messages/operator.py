@@ -16,7 +16,7 @@ class Inspect(Message):
     """A question to the owner of a partition: what do you hold, and what is its digest?"""
 
     kind: Literal["inspect"] = "inspect"
-    digest: bool = Field(True, description="compute the digest too (reads every graph of the partition)")
+    digest: bool = Field(default=True, description="compute the digest too (reads every graph of the partition)")
     graphs_after: str | None = Field(None, description="tell the digests of the next graphs after this name, by name")
 
 

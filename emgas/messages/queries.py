@@ -26,14 +26,16 @@ class Query(Message):
     graph: GraphId
     text: Text
     mode: Mode = "default"
-    spreading: Spreading = Field(default_factory=lambda: Spreading())
+    spreading: Spreading = Field(default_factory=Spreading)
     top_concepts: int = Field(10, ge=0, le=limits.TOP)
     top_passages: int | None = Field(None, ge=0, le=limits.TOP, exclude_if=lambda top: top is None)
     budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context")
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
-    only: Filter = Field(default_factory=lambda: Filter(), exclude_if=lambda only: only == Filter())
-    explain: bool = Field(False, description="say why each passage came", exclude_if=lambda explain: not explain)
+    only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
+    explain: bool = Field(
+        default=False, description="say why each passage came", exclude_if=lambda explain: not explain
+    )
     reinforce: bool = False
 
     @model_validator(mode="after")
@@ -72,7 +74,9 @@ class RecalledPassage(Message):
     text: str
     at: int
     score: float
-    archived: bool = Field(False, description="it had faded, and comes from the archive", exclude_if=lambda it: not it)
+    archived: bool = Field(
+        default=False, description="it had faded, and comes from the archive", exclude_if=lambda it: not it
+    )
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 

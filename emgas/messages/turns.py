@@ -35,7 +35,7 @@ class Configure(Message):
     id: Name
     graph: GraphId
     preset: PresetName = "default"
-    settings: Settings = Field(default_factory=lambda: Settings())
+    settings: Settings = Field(default_factory=Settings)
 
 
 class Forget(Message):

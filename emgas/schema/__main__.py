@@ -8,6 +8,7 @@ from emgas.schema import FOLDER, stale, write
 
 
 def main() -> int:
+    """Write or compare the schema files; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m emgas.schema", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     if not parser.parse_args().check:

@@ -11,7 +11,8 @@ Source: SEEDS E30, S27, P24, P25.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 import numpy as np
@@ -78,7 +79,7 @@ def _of_session(graph: Graph, session: str) -> set[int]:
     return set(np.flatnonzero(of_session).tolist())
 
 
-def _only_in(graph: Graph, passages: Set[int]) -> set[int]:
+def _only_in(graph: Graph, passages: AbstractSet[int]) -> set[int]:
     """Find the concepts, marks too, that no other kept passage holds."""
     candidates = {concept for passage in passages for concept in graph.passages.concepts_of(passage)}
     elsewhere = _passages_with(graph, candidates) - set(passages)
@@ -86,7 +87,7 @@ def _only_in(graph: Graph, passages: Set[int]) -> set[int]:
     return {concept for concept in candidates - held if graph.concepts.alive[concept]}
 
 
-def _left_wordless(graph: Graph, leaving: Set[int], is_here: Callable[[int], bool]) -> set[int]:
+def _left_wordless(graph: Graph, leaving: AbstractSet[int], is_here: Callable[[int], bool]) -> set[int]:
     """Find the kept passages of which no word would be here any more without those that are `leaving`."""
     is_mark = graph.concepts.is_mark
     left = set()
@@ -99,7 +100,7 @@ def _left_wordless(graph: Graph, leaving: Set[int], is_here: Callable[[int], boo
     return left
 
 
-def _passages_with(graph: Graph, concepts: Set[int]) -> set[int]:
+def _passages_with(graph: Graph, concepts: AbstractSet[int]) -> set[int]:
     """Find the kept passages that hold one of `concepts`."""
     if not concepts:
         return set()

@@ -43,7 +43,7 @@ class SpreadingParameters:
     window             which co-occurrence counts: within a turn, or within a turn and the one before it
     weighting          which weight of an edge (processors/association.py)
     recall_links       κ: how strongly concepts are linked that were recalled together (links.py); 0: not
-    topic_links        τ: how much energy a concept's topic passes on to its members; 0: topics take no part
+    topic_links        τ: how much energy a concept's theme passes on to its members; 0: themes take no part
     marks              whether marks ("@speaker:…", "@day:…") pass energy on and receive it, or only words do
     """
 

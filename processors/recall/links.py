@@ -1,9 +1,9 @@
-"""Links between concepts that do not come from being said together: recalled together, or of one topic.
+"""Links between concepts that do not come from being said together: recalled together, or of one theme.
 
     recall   κ · x / (1 + x),  x = f · T_min,  f = n / max(T, T_min)        (SEEDS S18–S19, trap T9)
              n how often one reinforcing query woke both, T from the source's first recall to its last touch:
              what is recalled together often and lately is linked strongly, however rarely it was said together
-    topic    τ / (size − 1) to every other member of the concept's topic: so a topic passes on τ in all   (SEEDS E5)
+    theme    τ / (size − 1) to every other member of the concept's theme: so a theme passes on τ in all   (SEEDS E5)
 
 Both are options of spreading (activation.py).  Counts of recalls are of their own kind and never mixed with those of
 what was said, so PPMI stays what it is.
@@ -30,14 +30,14 @@ def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
     return Edges(source, target, strength * frequency / (1 + frequency))
 
 
-def topic_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
-    """Find the edges out of ascending `concepts` (k,) to the other members of their topics; `strength` is τ."""
-    topic_of = {member: topic for topic in view.themes for member in topic.members}
+def theme_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
+    """Find the edges out of ascending `concepts` (k,) to the other members of their themes; `strength` is τ."""
+    theme_of = {member: theme for theme in view.themes for member in theme.members}
     edges = [
-        (concept, other, strength / (len(topic_of[concept].members) - 1))
+        (concept, other, strength / (len(theme_of[concept].members) - 1))
         for concept in concepts.tolist()
-        if concept in topic_of
-        for other in sorted(topic_of[concept].members)
+        if concept in theme_of
+        for other in sorted(theme_of[concept].members)
         if other != concept
     ]
     source, target, weight = zip(*edges, strict=True) if edges else ((), (), ())

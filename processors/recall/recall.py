@@ -27,7 +27,7 @@ from processors.recall.activation import DEFAULT, LITERAL, Activation, Spreading
 from processors.recall.archive import behind
 from processors.recall.edge_scores import Mask
 from processors.recall.filters import NO_FILTER, allowed
-from processors.recall.links import recall_links, topic_links
+from processors.recall.links import recall_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.ranking import carried, scored
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
@@ -93,7 +93,7 @@ class RecallResult:
     recalled: tuple[str, ...] = ()
 
 
-NOTHING = RecallResult((), (), (), 0, False)
+NOTHING = RecallResult(seeds=(), concepts=(), passages=(), woken=0, clamped=False)
 
 
 def recall(
@@ -158,7 +158,7 @@ def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Acti
         if how.recall_links and view.windows["recall"].pairs:
             out = out.joined(recall_links(view, firing, how.recall_links))
         if how.topic_links:
-            out = out.joined(topic_links(view, firing, how.topic_links))
+            out = out.joined(theme_links(view, firing, how.topic_links))
         return out if how.marks else out.where(~view.is_mark[out.target])
 
     return spread(seeds, len(view.is_mark), edges, how)

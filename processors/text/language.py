@@ -226,7 +226,9 @@ def _pieces(plain: str, text: str, segmenter: chinese.Segmenter) -> list[_Piece]
             pieces.append(_Piece(kind, text[start:stop], word, tag, start, sentence, pause))
             for part in segmenter.parts(word, tag):
                 first = start + word.find(part)
-                pieces.append(_Piece(kind, text[first : first + len(part)], part, "n", first, sentence, False, True))
+                pieces.append(
+                    _Piece(kind, text[first : first + len(part)], part, "n", first, sentence, pause=False, part=True)
+                )
             start, pause = stop, False
     return pieces
 

@@ -195,9 +195,9 @@ async def histories(log: LogReader, partition: int, end: int | None = None) -> d
     async for event, record in reading.read(log, partition, end):
         if event.graph not in found:
             found[event.graph] = History(event.graph, reading)
-        found[event.graph]._add(event, record.value, record.offset)
+        found[event.graph]._add(event, record.value, record.offset)  # noqa: SLF001 - only what reads a log builds one
     for each in found.values():
-        each._settle()
+        each._settle()  # noqa: SLF001 - as above
     return found
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from replay.as_of.history import history, time_of
@@ -94,7 +95,7 @@ def _meant(events: Iterable[GraphEvent], named: Iterable[str]) -> dict[str, str]
 class _Trace:
     """A graph being folded, and what its concepts were at those of `times` that it has passed."""
 
-    def __init__(self, graph: str, times: Sequence[int], only: Set[str] | None) -> None:
+    def __init__(self, graph: str, times: Sequence[int], only: AbstractSet[str] | None) -> None:
         self._graph = Graph(graph)
         self._times = times
         self._only = only

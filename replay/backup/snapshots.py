@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import os
 import re
 import shutil
 import tempfile
@@ -118,7 +117,7 @@ class Snapshots:
                 for name, expected in manifest.files.items():
                     self._fetch_file(manifest, name, expected, part / name)
                 check_held(manifest, part)
-            os.rename(part, into)
+            part.rename(into)
         finally:
             shutil.rmtree(part, ignore_errors=True)
 
@@ -215,7 +214,7 @@ class Loaded(NamedTuple):
 
 
 async def graph_of(
-    snapshots: Snapshots, partition: int, log: LogReader, name: str, end: int, refused: Refused
+    snapshots: Snapshots, partition: int, log: LogReader, name: str, *, end: int, refused: Refused
 ) -> Loaded:
     """Load a graph as of offset `end` from the newest snapshot that holds good, or from the log alone without one.
 

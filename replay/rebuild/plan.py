@@ -8,7 +8,6 @@ The log may grow while it is folded again: the ends are those of when the rebuil
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -56,7 +55,7 @@ class Plan:
                 f"{directory} is not empty: give a new directory, so that no other store is mixed in"
             )
         (directory / _PART).write_bytes(orjson.dumps({"format": FORMAT, **asdict(self)}))
-        os.replace(directory / _PART, directory / FILE)
+        (directory / _PART).replace(directory / FILE)
         return self
 
     def _gone_on(self, directory: Path) -> Plan:
@@ -80,7 +79,7 @@ def _read(directory: Path) -> Plan:
 
 
 async def planned(
-    log: LogReader, prefix: str, partitions: int, graph: str | None, at: int | None, offset: int | None
+    log: LogReader, prefix: str, partitions: int, graph: str | None, *, at: int | None, offset: int | None
 ) -> Plan:
     """Plan to fold what `log` holds now; `offset`: only what lies before it, in each partition."""
     ends = [(await log.bounds(partition))[1] for partition in range(partitions)]

@@ -13,7 +13,7 @@ so an event costs no more than it reaches back (and a logarithm), however many c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 
 from state.events.events import GraphEvent, Retracted, TurnRecorded
 
@@ -61,7 +61,7 @@ class CountedTurns:
         self._ids: Counter[str] = Counter()
 
     @property
-    def ids(self) -> Set[str]:
+    def ids(self) -> AbstractSet[str]:
         return self._ids.keys()
 
     def observe(self, event: GraphEvent) -> str | None:

@@ -82,7 +82,7 @@ def _stored_otherwise(store: Store, history: History) -> Divergence | None:
             return Divergence(history.graph, f"event {ordinal} is stored, the log has {len(history.every)}")
         _, logged = history.every[ordinal]
         if value != logged:
-            return _at(history, ordinal, f"is stored otherwise: {_fields(value, logged)}", True, ())
+            return _at(history, ordinal, f"is stored otherwise: {_fields(value, logged)}", (), exact=True)
     return None
 
 
@@ -107,7 +107,7 @@ def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph) -> 
     there = enumerate(history.ordinals)
     places = (ordinal for place, ordinal in there if first <= ordinal < last and concerns(history.event(place), found))
     ordinal = next(places, first if first < last else last - 1)
-    return _at(history, ordinal, _told(found), False, found)
+    return _at(history, ordinal, _told(found), found, exact=False)
 
 
 def _told(found: Sequence[ValueDifference]) -> str:
@@ -118,7 +118,7 @@ def _told(found: Sequence[ValueDifference]) -> str:
     return f"{where}: live {first.live}, replayed {first.replayed}" + (f", and {more} more" if more else "")
 
 
-def _at(history: History, ordinal: int, what: str, exact: bool, found: Sequence[ValueDifference]) -> Divergence:
+def _at(history: History, ordinal: int, what: str, found: Sequence[ValueDifference], *, exact: bool) -> Divergence:
     offset, value = history.every[ordinal]
     event = decode(value)
     told = history.graph, what, offset, type(event).__name__, getattr(event, "at", None)

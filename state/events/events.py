@@ -124,7 +124,9 @@ def _consolidation_touches(event: ConsolidationWindowClosed) -> Iterator[str]:
     touches=lambda event: (event.id, *(concept.id for concept in event.concepts)),
 )
 class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
-    """A turn was accepted.  `at` is its event time after clamping; `clamped` says that it lay in the future, `live`
+    """A turn was accepted.
+
+    `at` is its event time after clamping; `clamped` says that it lay in the future, `live`
     that it was recorded when it was said, not imported later: only a live graph is told the time when it falls silent.
 
     `question` and `tokens` are facts of the text that recall needs (does it ask; its length in words).
@@ -190,8 +192,9 @@ class TurnRejected(DataEvent, frozen=True, kw_only=True):
 
 @control_event
 class TurnsLost(DataEvent, frozen=True, kw_only=True):
-    """The topic `turns` no longer holds the offsets `first`..`last`, and nobody had read them: they expired, or were
-    deleted.  Reading goes on behind them; `src` is `last`.
+    """The topic `turns` no longer holds the offsets `first`..`last`, and nobody had read them.
+
+    They expired, or were deleted.  Reading goes on behind them; `src` is `last`.
     """
 
     src: Ordinal

@@ -1,5 +1,6 @@
-"""What one graph holds: its tables and counters.  state/graph/graph.py folds events into them, codec.py packs them,
-view.py reads them.
+"""What one graph holds: its tables and counters.
+
+state/graph/graph.py folds events into them, codec.py packs them, view.py reads them.
 
 A turn that was folded last may stand in `passages` only, and rows of what was forgotten may still be there: whoever
 reads calls `Graph.settle` or `Graph.compact` before.

@@ -196,11 +196,11 @@ def _without_log() -> WriteOptions:
 
 def _options(write_buffer: int) -> Options:
     options = Options(raw_mode=True)
-    options.create_if_missing(True)
+    options.create_if_missing(True)  # noqa: FBT003 - rocksdict's takes no name
     options.set_compression_type(DBCompressionType.lz4())
     options.set_write_buffer_size(write_buffer)
     options.set_max_background_jobs(2)
     blocks = BlockBasedOptions()
-    blocks.set_bloom_filter(10, False)
+    blocks.set_bloom_filter(10, False)  # noqa: FBT003 - as above; False: whole filters, not one per block
     options.set_block_based_table_factory(blocks)
     return options

@@ -54,7 +54,7 @@ for entry in entry_points(group="emgas.commands"):  # what lies above this layer
 
 
 @app.callback()
-def prepare() -> None:
+def prepare() -> None:  # noqa: D103 - typer would show it as the program's help
     output.configure_logging("ERROR")
 
 

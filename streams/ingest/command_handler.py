@@ -136,7 +136,7 @@ class CommandHandler:
             return self._tried(arrival, command)
         except MAY_PASS:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever fails on one record becomes its outcome
             why = f"nothing can be made of this {type(command).__name__.lower()} ({type(error).__name__}, twice)"
             return _rejected(arrival, command, f"{why}: the worker's log has the place; what it said is kept here")
 

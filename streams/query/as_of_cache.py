@@ -128,7 +128,7 @@ class _Sources(NamedTuple):
         try:
             with self.stores(self.partition) as store:
                 return store_history(store, graph_id)
-        except Exception as error:  # a file may be removed by its writer while it is opened: the log knows everything
+        except Exception as error:  # noqa: BLE001 - its writer may remove a file of it meanwhile; the log has everything
             log.warning("past is read from the log", partition=self.partition, graph=graph_id, error=str(error))
             return None
 

@@ -329,9 +329,9 @@ class QueryHandler:
             self._long.release()
 
     async def _reinforce(self, asked: _Asked, answer: Answer) -> None:
-        """Record what a question woke.  Where a conversation goes on, asking is part of it: time goes on with it, and
-        windows may end before it.
+        """Record what a question woke.
 
+        Where a conversation goes on, asking is part of it: time goes on with it, and windows may end before it.
         Whatever fails here halts the worker: the log may hold what the state lacks.
         """
         graph_id, timer = answer.reply.graph, self._context.timers.get(asked.partition)
@@ -344,7 +344,7 @@ class QueryHandler:
                     await timer.close_due(graph_id, at)
                     await timer.append(self._recorded(graph_id, answer, asked=asked, at=at))
                     timer.look_at(graph_id)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the worker halts with it
             self._context.halt(error)
 
     def _time_of(self, graph_id: str, asked: _Asked) -> int:

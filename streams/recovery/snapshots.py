@@ -24,7 +24,7 @@ async def restore_missing(settings: Settings, partition: int, reader: LogReader)
             Snapshots(settings.snapshots, settings.prefix), partition, reader, settings.store_of(partition), _refused
         )
     except SnapshotsUnreachableError as error:
-        log.error("no snapshots: folding from the beginning", partition=partition, error=str(error))
+        log.error("no snapshots: folding from the beginning", partition=partition, error=str(error))  # noqa: TRY400 - its text tells all
         return
     if manifest is not None:
         log.info("snapshot restored", partition=partition, snapshot=manifest.name, watermark=manifest.watermark)

@@ -113,7 +113,7 @@ class MessageSender:
             headers = ((CORRELATION_ID, to.correlation_id), *cloud_event(kind, identity, ""))
             value = message.model_dump_json().encode()
             await (await self._send(ProducerRecord(to.topic, None, value, headers, to.partition)))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever fails, the answer alone is lost
             self._drop(str(error))
 
     def _drop(self, why: str) -> None:

@@ -91,7 +91,7 @@ class PositionedConsumer(Consumer):
         super().resume_partitions(asked - sources)
         self._news.set()
 
-    def hold(self, tp: TP, is_full: bool) -> None:
+    def hold(self, tp: TP, is_full: bool) -> None:  # noqa: FBT001 - the one thing that is said
         """Fetch no more of `tp` until its reader has room again: one that is slow holds up no other partition.
 
         An assignment lets go of all.  Not by Faust's `pause_partitions`, which a rebalance reads otherwise.

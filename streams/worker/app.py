@@ -126,7 +126,7 @@ class MemoryApp(faust.App):
         tp = TP(self._emgas.topics.turns, partition)
         return (await cast(PositionedConsumer, self.consumer).highwaters(tp))[tp]
 
-    def _hold(self, partition: int, is_full: bool) -> None:
+    def _hold(self, partition: int, is_full: bool) -> None:  # noqa: FBT001 - the one thing that is said
         cast(PositionedConsumer, self.consumer).hold(TP(self._emgas.topics.turns, partition), is_full)
 
     def _wire(self) -> None:
@@ -182,7 +182,7 @@ class MemoryApp(faust.App):
             self.ownership.halted()
             self._context.on_halt(error)
 
-    async def _stop_answering(self, halted: bool) -> None:
+    async def _stop_answering(self, halted: bool) -> None:  # noqa: FBT001 - a callback that takes one thing
         await self._query_handler.drop(halted=halted)
 
     @contextmanager

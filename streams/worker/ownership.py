@@ -112,7 +112,7 @@ class Ownership:
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the worker halts with it
             self._context.halt(error)
 
     async def _give_up(self) -> None:

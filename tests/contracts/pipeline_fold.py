@@ -19,7 +19,8 @@ from streams.errors import FencedError
 from streams.ingest.command_handler import CommandHandler
 from streams.ingest.turn_processor import TurnProcessor
 from streams.query.query_handler import QueryHandler
-from tests.support.pipeline import PATIENCE, Pipeline, a_turn, as_json, eventually, only
+from tests.support.clocks import PATIENCE, eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import PipelineSteps, failing
 
 

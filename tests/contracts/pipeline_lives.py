@@ -17,7 +17,8 @@ from state.events.events import (
     decode,
 )
 from streams.ingest.change_feed import EVENT_OFFSET
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, only
+from tests.support.clocks import eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import WEEKS, PipelineSteps, failing
 from tests.support.weeks import THINGS
 
@@ -122,12 +123,12 @@ class Lives(PipelineSteps):
         await pipeline.record(graph, id="t4", text="The falcon and the kettle.", session="gone")
         await pipeline.record(graph, id="t5", text="The glacier and the kettle.", session="gone")
         before = await pipeline.memory.describe(graph)
-        for wish, turns, words in (
+        for request, turns, words in (
             ({"concepts": ["Anchor"]}, set(), {"anchor"}),
             ({"turns": ["t2"]}, {"t2"}, {"basil"}),
             ({"sessions": ["gone"]}, {"t4", "t5"}, {"falcon", "glacier"}),
         ):
-            outcome = await pipeline.memory.forget(graph, **wish)  # type: ignore[arg-type]
+            outcome = await pipeline.memory.forget(graph, **request)  # type: ignore[arg-type]
             assert outcome.status == "accepted", outcome.reason
             event = only(await self.event_of(pipeline, outcome))
             assert isinstance(event, Forgotten)

@@ -14,8 +14,8 @@ from emgas.wire import DEADLINE
 from state.events.events import (
     ConceptsRecalled,
 )
-from tests.support.events import DAY, NOON
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, only
+from tests.support.clocks import DAY, NOON, eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import WEEKS, PipelineSteps
 
 AT_ONCE = 8  # of `queries_at_once`; the fixtures set it
@@ -122,7 +122,7 @@ class Questions(PipelineSteps):
             recorded = asyncio.create_task(pipeline.record(graph, id="t2"))
             await pipeline.until_end(pipeline.topics.turns, pipeline.place(graph), to_come + 1)
             asked = [asyncio.create_task(pipeline.memory.query(graph, "what?", after=to_come)) for _ in range(AT_ONCE)]
-            await eventually(lambda: pipeline.app._query_handler.answering == AT_ONCE)
+            await eventually(lambda: pipeline.app._query_handler.answering == AT_ONCE)  # noqa: SLF001 - only from inside can this be told
             with pytest.raises(QueryFailedError) as told:
                 await pipeline.memory.query(graph, "what?")
             assert told.value.code == "overloaded"

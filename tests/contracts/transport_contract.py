@@ -15,7 +15,8 @@ from emgas.wire import ProducerRecord, TopicNames, partition_of
 from state.errors import LogRewrittenError
 from streams.transport.fetch_order import SHARE
 from streams.transport.topic_plan import plan
-from tests.support.tiny_app import PATIENCE, TinyApp
+from tests.support.clocks import PATIENCE
+from tests.support.tiny_app import TinyApp
 from tests.support.transports import Transport
 
 PARTITIONS = 2
@@ -74,7 +75,7 @@ class TransportContract:
     ) -> None:
         app = TinyApp(transport.driver, prefix, tmp_path, positions={0: 6})
         active: list[tuple[str, set[str]]] = []
-        app.consumer.seek_to_committed = noting(app, active, "seek", app.consumer.seek_to_committed)  # type: ignore
+        app.consumer.seek_to_committed = noting(app, active, "seek", app.consumer.seek_to_committed)  # type: ignore[method-assign]
         app.flow_control.resume = noting(app, active, "empty", app.flow_control.resume)  # type: ignore[method-assign]
         async with app.running():
             await app.seen(4)
@@ -224,7 +225,8 @@ def noting(app: TinyApp, notes: list[tuple[str, set[str]]], what: str, function:
     """Return `function`, which then also notes the topics that may be fetched at the time it is called."""
 
     def noted(*args: Any) -> Any:
-        notes.append((what, {tp.topic for tp in app.consumer._active_partitions}))  # type: ignore[attr-defined]
+        active = app.consumer._active_partitions  # type: ignore[attr-defined]  # noqa: SLF001 - Faust tells nobody
+        notes.append((what, {tp.topic for tp in active}))
         return function(*args)
 
     return noted

@@ -1,7 +1,7 @@
 """A connection without a broker: a log per topic in memory, and the answers that a test gives by hand.
 
 It keeps the whole contract of `Connection` (order per partition, answers for ever, TransportError), so that what the
-tests show of the client is what it does on every carrier.
+tests show of the client is what it does on every connection.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ def accept(sent: Sent) -> bytes:
     return outcome(orjson.loads(sent.value)["id"])
 
 
-async def sent_records(carrier: MemoryConnection, count: int) -> list[Sent]:
+async def sent_records(connection: MemoryConnection, count: int) -> list[Sent]:
     """Let the calls under test run until the log holds `count` records."""
-    while len(carrier.log) < count:
-        carrier.grown.clear()
-        await carrier.grown.wait()
-    return carrier.log
+    while len(connection.log) < count:
+        connection.grown.clear()
+        await connection.grown.wait()
+    return connection.log

@@ -21,76 +21,76 @@ TURN = Turn(id="1", graph="ada", speaker="Ada", text="The kettle broke again.")
 
 
 async def test_publishing_returns_where_the_log_put_the_turn() -> None:
-    carrier = MemoryConnection()
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection()
+    async with MemoryClient(connection) as memory:
         first, second = await memory.publish(TURN), await memory.publish(TURN)
     assert first == Receipt(partition_of("ada", 4), 0, 0)
     assert second.offset == 1
-    sent = carrier.log[0]
+    sent = connection.log[0]
     assert (sent.topic, sent.key, Turn.model_validate_json(sent.value)) == ("emgas.turns", b"ada", TURN)
     assert sent.headers["ce_type"] == b"io.emgas.turn.v1"
 
 
 async def test_a_published_turn_asks_for_no_answer() -> None:
-    carrier = MemoryConnection()
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection()
+    async with MemoryClient(connection) as memory:
         await memory.publish(TURN)
-    assert not {"correlation-id", "reply-to", "reply-partition", "deadline"} & carrier.log[0].headers.keys()
+    assert not {"correlation-id", "reply-to", "reply-partition", "deadline"} & connection.log[0].headers.keys()
 
 
 async def test_recording_asks_at_the_own_reply_partition_and_returns_the_outcome() -> None:
-    carrier = MemoryConnection(accept)
+    connection = MemoryConnection(accept)
     before = time.time() * 1000
-    async with MemoryClient(carrier) as memory:
+    async with MemoryClient(connection) as memory:
         result = await memory.record(TURN, timeout=60)
-    headers = carrier.log[0].headers
+    headers = connection.log[0].headers
     assert (result.status, result.turn, result.position) == ("accepted", "1", POSITION)
     assert (headers["reply-to"], headers["reply-partition"]) == (b"emgas.replies", b"3")
     assert before + 59_999 <= int(headers["deadline"]) <= time.time() * 1000 + 60_000
 
 
 async def test_a_mapping_is_as_good_as_a_turn() -> None:
-    carrier = MemoryConnection(accept)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(accept)
+    async with MemoryClient(connection) as memory:
         await memory.record({"id": "1", "graph": "ada", "speaker": "Ada", "text": "Hello"})
-    assert orjson.loads(carrier.log[0].value)["text"] == "Hello"
+    assert orjson.loads(connection.log[0].value)["text"] == "Hello"
 
 
 async def test_each_call_gets_its_own_answer_in_whatever_order_they_come() -> None:
-    carrier = MemoryConnection()
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection()
+    async with MemoryClient(connection) as memory:
         calls = [asyncio.create_task(memory.query(graph, "what?")) for graph in ("a", "b", "c")]
-        for sent in reversed(await sent_records(carrier, 3)):
-            carrier.reply(sent.headers[CORRELATION_ID], reply(orjson.loads(sent.value)["graph"]))
+        for sent in reversed(await sent_records(connection, 3)):
+            connection.reply(sent.headers[CORRELATION_ID], reply(orjson.loads(sent.value)["graph"]))
         assert [(await call).graph for call in calls] == ["a", "b", "c"]
 
 
 async def test_answers_to_other_clients_pass_by_unread() -> None:
-    carrier = MemoryConnection()
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection()
+    async with MemoryClient(connection) as memory:
         call = asyncio.create_task(memory.query("a", "what?"))
-        (sent,) = await sent_records(carrier, 1)
-        carrier.reply(b"somebody else's", b"not even JSON")
-        carrier.reply(b"", b"")
-        carrier.reply(sent.headers[CORRELATION_ID], reply("a"))
+        (sent,) = await sent_records(connection, 1)
+        connection.reply(b"somebody else's", b"not even JSON")
+        connection.reply(b"", b"")
+        connection.reply(sent.headers[CORRELATION_ID], reply("a"))
         assert (await call).graph == "a"
 
 
 async def test_a_second_answer_to_the_same_question_changes_nothing() -> None:
-    carrier = MemoryConnection(lambda sent: reply("a"))
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: reply("a"))
+    async with MemoryClient(connection) as memory:
         await memory.query("a", "what?")
-        carrier.reply(carrier.log[0].headers[CORRELATION_ID], reply("a"))
+        connection.reply(connection.log[0].headers[CORRELATION_ID], reply("a"))
         assert (await memory.query("a", "what?")).graph == "a"
 
 
 async def test_every_option_of_a_query_reaches_the_wire() -> None:
-    carrier = MemoryConnection(lambda sent: reply("a"))
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: reply("a"))
+    async with MemoryClient(connection) as memory:
         await memory.query(
             "a", "what?", after=5, spreading={"delta": 0.1}, mode="literal", top_concepts=3, budget=0, reinforce=True
         )
-    assert Query.model_validate_json(carrier.log[0].value) == Query(
+    assert Query.model_validate_json(connection.log[0].value) == Query(
         graph="a",
         text="what?",
         after=5,
@@ -102,38 +102,38 @@ async def test_every_option_of_a_query_reaches_the_wire() -> None:
     )
 
 
-@pytest.mark.parametrize("as_of", [1_683_554_400_000, "2023-05-08T14:00", datetime(2023, 5, 8, 14)])
+@pytest.mark.parametrize("as_of", [1_683_554_400_000, "2023-05-08T14:00", datetime(2023, 5, 8, 14)])  # noqa: DTZ001 - read as UTC
 async def test_the_past_is_asked_about_in_any_form_of_time(as_of: int | str | datetime) -> None:
-    carrier = MemoryConnection(lambda sent: reply("a"))
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: reply("a"))
+    async with MemoryClient(connection) as memory:
         await memory.query("a", "what?", as_of=as_of)
         await memory.query("a", "what?")
-    past, present = (orjson.loads(sent.value) for sent in carrier.log)
+    past, present = (orjson.loads(sent.value) for sent in connection.log)
     assert past["as_of"] == 1_683_554_400_000
     assert "as_of" not in present, "a worker of before knows no such field"
 
 
 async def test_after_takes_what_publish_returned() -> None:
-    carrier = MemoryConnection(lambda sent: reply("ada"))
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: reply("ada"))
+    async with MemoryClient(connection) as memory:
         await memory.publish(TURN)
         await memory.query("ada", "what broke?", after=await memory.publish(TURN))
-    assert orjson.loads(carrier.log[-1].value)["after"] == 1
+    assert orjson.loads(connection.log[-1].value)["after"] == 1
 
 
 async def test_after_another_partitions_turn_is_refused_because_it_would_wait_for_nothing() -> None:
-    carrier = MemoryConnection()
+    connection = MemoryConnection()
     elsewhere = (partition_of("ada", 4) + 1) % 4
-    async with MemoryClient(carrier) as memory:
+    async with MemoryClient(connection) as memory:
         with pytest.raises(InvalidMessageError, match="after: lies in another graph's partition"):
             await memory.query("ada", "what?", after=Receipt(elsewhere, 0, 0))
-    assert carrier.log == []
+    assert connection.log == []
 
 
 async def test_a_failure_is_raised_with_its_code() -> None:
     failure = Failure(code="overloaded", message="ask again later")
-    carrier = MemoryConnection(lambda sent: failure.model_dump_json().encode())
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: failure.model_dump_json().encode())
+    async with MemoryClient(connection) as memory:
         with pytest.raises(QueryFailedError, match="overloaded: ask again later") as caught:
             await memory.query("a", "what?")
     assert (caught.value.code, caught.value.message) == (failure.code, failure.message)
@@ -141,10 +141,10 @@ async def test_a_failure_is_raised_with_its_code() -> None:
 
 async def test_inspecting_goes_to_a_partition_and_has_no_key() -> None:
     held = Inspection(position=POSITION, digest="ab", graphs=1, turns=2, concepts=3, pairs=4, topics=5, forgotten=6)
-    carrier = MemoryConnection(lambda sent: held.model_dump_json().encode())
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: held.model_dump_json().encode())
+    async with MemoryClient(connection) as memory:
         assert await memory.inspect(2, digest=False) == held
-    sent = carrier.log[0]
+    sent = connection.log[0]
     assert (sent.topic, sent.key, sent.partition) == ("emgas.queries", None, 2)
     assert orjson.loads(sent.value) == {"kind": "inspect", "digest": False, "graphs_after": None}
 
@@ -155,25 +155,25 @@ async def test_partitions_are_the_connections() -> None:
 
 
 async def test_no_answer_before_the_deadline_is_told_and_the_late_one_is_ignored() -> None:
-    carrier = MemoryConnection()
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection()
+    async with MemoryClient(connection) as memory:
         with pytest.raises(NoAnswerError, match="no answer came"):
             await memory.query("a", "what?", timeout=AT_ONCE)
-        carrier.reply(carrier.log[0].headers[CORRELATION_ID], reply("late"))
-        carrier.answer = lambda sent: reply("in time")
+        connection.reply(connection.log[0].headers[CORRELATION_ID], reply("late"))
+        connection.answer = lambda sent: reply("in time")
         assert (await memory.query("a", "what?")).graph == "in time"
 
 
 async def test_a_log_that_does_not_acknowledge_is_told() -> None:
-    carrier = MemoryConnection(hold=asyncio.Event())
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(hold=asyncio.Event())
+    async with MemoryClient(connection) as memory:
         with pytest.raises(NoAnswerError, match="did not acknowledge"):
             await memory.publish(TURN, timeout=AT_ONCE)
 
 
 async def test_what_the_carrier_refuses_reaches_the_caller() -> None:
-    carrier = MemoryConnection(refusal=TransportError("no such topic"))
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(refusal=TransportError("no such topic"))
+    async with MemoryClient(connection) as memory:
         with pytest.raises(TransportError, match="no such topic"):
             await memory.publish(TURN)
         with pytest.raises(TransportError, match="no such topic"):
@@ -181,11 +181,11 @@ async def test_what_the_carrier_refuses_reaches_the_caller() -> None:
 
 
 async def test_when_reading_fails_every_waiting_call_and_every_later_question_fails() -> None:
-    carrier = MemoryConnection()
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection()
+    async with MemoryClient(connection) as memory:
         calls = [asyncio.create_task(memory.query(graph, "what?")) for graph in ("a", "b")]
-        await sent_records(carrier, 2)
-        carrier.fail(TransportError("the broker is gone"))
+        await sent_records(connection, 2)
+        connection.fail(TransportError("the broker is gone"))
         results = await asyncio.gather(*calls, return_exceptions=True)
         assert [str(result) for result in results] == ["the broker is gone"] * 2
         with pytest.raises(TransportError, match="the broker is gone"):
@@ -194,29 +194,29 @@ async def test_when_reading_fails_every_waiting_call_and_every_later_question_fa
 
 
 async def test_an_answer_in_an_unknown_form_fails_its_call_only() -> None:
-    carrier = MemoryConnection(lambda sent: b'{"kind":"reply","from":"the future"}')
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: b'{"kind":"reply","from":"the future"}')
+    async with MemoryClient(connection) as memory:
         with pytest.raises(TransportError, match="unknown here"):
             await memory.query("a", "what?")
-        carrier.answer = accept
+        connection.answer = accept
         assert (await memory.record(TURN)).status == "accepted"
 
 
 async def test_an_answer_of_another_kind_is_not_taken_for_a_reply() -> None:
-    carrier = MemoryConnection(lambda sent: outcome("1"))
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: outcome("1"))
+    async with MemoryClient(connection) as memory:
         with pytest.raises(TransportError, match="another kind, outcome"):
             await memory.query("a", "what?")
 
 
 async def test_closing_fails_what_still_waits_and_closes_the_connection() -> None:
-    carrier = MemoryConnection()
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection()
+    async with MemoryClient(connection) as memory:
         call = asyncio.create_task(memory.query("a", "what?"))
-        await sent_records(carrier, 1)
+        await sent_records(connection, 1)
     with pytest.raises(TransportError, match="closed while this call waited"):
         await call
-    assert not carrier.is_open
+    assert not connection.is_open
     with pytest.raises(TransportError, match="not open"):
         await memory.publish(TURN)
 
@@ -241,17 +241,17 @@ async def test_closing_fails_what_still_waits_and_closes_the_connection() -> Non
     ],
 )
 async def test_an_invalid_query_is_refused_and_nothing_is_sent(fields: dict[str, Any], problem: str) -> None:
-    carrier = MemoryConnection()
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection()
+    async with MemoryClient(connection) as memory:
         with pytest.raises(InvalidMessageError, match=problem):
             await memory.query(**fields)
-    assert carrier.log == []
+    assert connection.log == []
 
 
 async def test_a_record_over_the_limit_is_refused_and_nothing_is_sent() -> None:
-    carrier = MemoryConnection()
+    connection = MemoryConnection()
     large = TURN.model_copy(update={"metadata": {f"{n}": "\x01" * 1024 for n in range(32)}, "text": "\x01" * 32_768})
-    async with MemoryClient(carrier) as memory:
+    async with MemoryClient(connection) as memory:
         with pytest.raises(InvalidMessageError, match=r"record: is .* bytes of JSON, the limit is 262144"):
             await memory.publish(large)
-    assert carrier.log == []
+    assert connection.log == []

@@ -23,34 +23,34 @@ def turns(count: int) -> list[Turn]:
 
 
 async def test_bulk_publishing_yields_every_turn_with_its_outcome_in_order() -> None:
-    carrier = MemoryConnection(accept)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(accept)
+    async with MemoryClient(connection) as memory:
         done = [(turn, result) async for turn, result in memory.publish_many(turns(50), window=7)]
     assert [turn for turn, _ in done] == turns(50)
     assert [result.turn for _, result in done if isinstance(result, Outcome)] == [str(n) for n in range(50)]
-    assert [orjson.loads(sent.value)["id"] for sent in carrier.log] == [str(n) for n in range(50)]
+    assert [orjson.loads(sent.value)["id"] for sent in connection.log] == [str(n) for n in range(50)]
 
 
 async def test_bulk_publishing_without_outcomes_yields_acknowledgements() -> None:
-    carrier = MemoryConnection()
+    connection = MemoryConnection()
 
     async def source() -> Any:
         for turn in turns(5):
             yield turn
 
-    async with MemoryClient(carrier) as memory:
+    async with MemoryClient(connection) as memory:
         done = [result async for _, result in memory.publish_many(source(), outcomes=False)]
     assert [type(result) for result in done] == [Receipt] * 5
 
 
 async def test_bulk_publishing_keeps_no_more_than_its_window_in_flight() -> None:
     gate = asyncio.Event()
-    carrier = MemoryConnection(hold=gate)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(hold=gate)
+    async with MemoryClient(connection) as memory:
         many = memory.publish_many(turns(20), window=4, outcomes=False)
         first = asyncio.ensure_future(anext(many))
-        assert [sent.offset for sent in await sent_records(carrier, 4)]
-        drawn = len(carrier.log)
+        assert [sent.offset for sent in await sent_records(connection, 4)]
+        drawn = len(connection.log)
         gate.set()
         assert (await first)[0].id == "0"
         rest = [turn.id async for turn, _ in many]
@@ -73,31 +73,31 @@ async def test_a_turn_whose_outcome_was_lost_is_sent_again_and_its_duplicate_cou
 
 
 async def test_a_rejected_turn_is_handed_back_and_the_others_go_on() -> None:
-    carrier = MemoryConnection(lambda sent: outcome("?", "rejected" if sent.offset == 0 else "accepted"))
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: outcome("?", "rejected" if sent.offset == 0 else "accepted"))
+    async with MemoryClient(connection) as memory:
         same_graph = [turn.model_copy(update={"graph": "g"}) for turn in turns(3)]
         done = [result async for _, result in memory.publish_many(same_graph)]
     assert [result.status for result in done if isinstance(result, Outcome)] == ["rejected", "accepted", "accepted"]
 
 
 async def test_a_turn_that_was_known_before_stays_a_duplicate() -> None:
-    carrier = MemoryConnection(lambda sent: outcome("0", "duplicate"))
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(lambda sent: outcome("0", "duplicate"))
+    async with MemoryClient(connection) as memory:
         done = [result async for _, result in memory.publish_many(turns(1))]
     assert [result.status for result in done if isinstance(result, Outcome)] == ["duplicate"]
 
 
 async def test_bulk_publishing_gives_up_after_its_tries() -> None:
-    carrier = MemoryConnection()
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection()
+    async with MemoryClient(connection) as memory:
         with pytest.raises(NoAnswerError):
             await anext(memory.publish_many(turns(1), tries=3, timeout=AT_ONCE))
-    assert [orjson.loads(sent.value)["id"] for sent in carrier.log] == ["0"] * 3
+    assert [orjson.loads(sent.value)["id"] for sent in connection.log] == ["0"] * 3
 
 
 async def test_leaving_bulk_publishing_early_leaves_no_task_behind() -> None:
-    carrier = MemoryConnection(accept)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(accept)
+    async with MemoryClient(connection) as memory:
         before = asyncio.all_tasks()
         many = memory.publish_many(turns(50), window=10)
         await anext(many)

@@ -32,43 +32,43 @@ def describe(sent: Sent) -> bytes:
 
 
 async def test_a_configuration_goes_among_the_turns_of_its_graph() -> None:
-    carrier = MemoryConnection(accept)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(accept)
+    async with MemoryClient(connection) as memory:
         result = await memory.configure("ada", preset="forgetful", half_life=5, id="c1")
-    (sent,) = carrier.log
+    (sent,) = connection.log
     assert (result.status, result.turn) == ("accepted", "c1")
     assert (sent.topic, sent.key, sent.headers["ce_type"]) == ("emgas.turns", b"ada", b"io.emgas.configure.v1")
-    wish = Configure(kind="configure", id="c1", graph="ada", preset="forgetful", settings=Settings(half_life=5))
-    assert INBOUND.validate_json(sent.value) == wish
+    command = Configure(kind="configure", id="c1", graph="ada", preset="forgetful", settings=Settings(half_life=5))
+    assert INBOUND.validate_json(sent.value) == command
 
 
 async def test_a_wish_to_forget_goes_among_the_turns_of_its_graph() -> None:
-    carrier = MemoryConnection(accept)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(accept)
+    async with MemoryClient(connection) as memory:
         await memory.forget("ada", ["tea"], turns=("t1", "t2"), sessions=["main"], id="f1")
-    (sent,) = carrier.log
+    (sent,) = connection.log
     assert (sent.topic, sent.key, sent.headers["ce_type"]) == ("emgas.turns", b"ada", b"io.emgas.forget.v1")
-    wish = Forget(kind="forget", id="f1", graph="ada", concepts=["tea"], turns=["t1", "t2"], sessions=["main"])
-    assert INBOUND.validate_json(sent.value) == wish
+    command = Forget(kind="forget", id="f1", graph="ada", concepts=["tea"], turns=["t1", "t2"], sessions=["main"])
+    assert INBOUND.validate_json(sent.value) == command
 
 
 async def test_a_wish_to_undo_goes_among_the_turns_of_its_graph() -> None:
-    carrier = MemoryConnection(accept)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(accept)
+    async with MemoryClient(connection) as memory:
         await memory.undo("ada", 3, 5, id="u1")
         await memory.undo("ada", 3, id="u2")
-    one, other = carrier.log
+    one, other = connection.log
     assert (one.topic, one.key, one.headers["ce_type"]) == ("emgas.turns", b"ada", b"io.emgas.undo.v1")
     assert INBOUND.validate_json(one.value) == Undo(kind="undo", id="u1", graph="ada", first=3, last=5)
     assert INBOUND.validate_json(other.value) == Undo(kind="undo", id="u2", graph="ada", first=3, last=None)
 
 
 async def test_wishes_without_an_id_get_ids_of_their_own() -> None:
-    carrier = MemoryConnection(accept)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(accept)
+    async with MemoryClient(connection) as memory:
         await memory.configure("ada")
         await memory.forget("ada", ["tea"])
-    ids = {orjson.loads(sent.value)["id"] for sent in carrier.log}
+    ids = {orjson.loads(sent.value)["id"] for sent in connection.log}
     assert [len(name) for name in ids] == [32, 32]
 
 
@@ -91,30 +91,30 @@ async def test_wishes_without_an_id_get_ids_of_their_own() -> None:
     ],
 )
 async def test_a_wish_that_breaks_the_contract_is_never_sent(call: str, fields: dict[str, Any], problem: str) -> None:
-    carrier = MemoryConnection(accept)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(accept)
+    async with MemoryClient(connection) as memory:
         with pytest.raises(InvalidMessageError, match=problem):
             await getattr(memory, call)("ada", **fields)
-    assert carrier.log == []
+    assert connection.log == []
 
 
 async def test_describing_asks_the_graphs_owner_and_returns_what_it_says() -> None:
-    carrier = MemoryConnection(describe)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(describe)
+    async with MemoryClient(connection) as memory:
         assert await memory.describe("ada", after=3) == HELD
-    (sent,) = carrier.log
+    (sent,) = connection.log
     assert (sent.topic, sent.key, sent.partition) == ("emgas.queries", b"ada", partition_of("ada", 4))
     assert orjson.loads(sent.value) == {"kind": "describe", "graph": "ada", "after": 3}
 
 
 async def test_describing_after_what_publish_returned_waits_for_it() -> None:
-    carrier = MemoryConnection(describe)
-    async with MemoryClient(carrier) as memory:
+    connection = MemoryConnection(describe)
+    async with MemoryClient(connection) as memory:
         there = await memory.publish(Turn(id="1", graph="ada", speaker="Ada", text="Tea?"))
         await memory.describe("ada", after=there)
         with pytest.raises(InvalidMessageError, match="after: lies in another graph's partition"):
             await memory.describe("ada", after=Receipt((there.partition + 1) % 4, 0, 0))
-    assert orjson.loads(carrier.log[-1].value)["after"] == there.offset
+    assert orjson.loads(connection.log[-1].value)["after"] == there.offset
 
 
 async def test_a_description_that_fails_is_raised_with_its_code() -> None:

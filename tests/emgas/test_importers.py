@@ -266,9 +266,9 @@ def test_a_format_is_known_by_its_first_bytes_or_its_name(head: bytes, name: str
 
 
 def test_a_file_in_no_known_format_is_refused_with_those_that_are() -> None:
-    with pytest.raises(InvalidMessageError, match=r"notes\.txt: is in none of the formats chatgpt, jsonl, locomo"):
+    with pytest.raises(InvalidMessageError, match=r"notes\.txt: is in none of the formats .*\bjsonl\b"):
         items(b"Dear diary", "notes.txt")
-    with pytest.raises(InvalidMessageError, match="choose one of chatgpt, jsonl, locomo"):
+    with pytest.raises(InvalidMessageError, match=r"choose one of .*\bjsonl\b"):
         items(GOOD, format="pdf")
 
 

@@ -27,8 +27,8 @@ def batch(*names: bytes, codec: int = PLAIN, value: bytes = bytes(1000), base: i
     )
     for offset, name in enumerate(names):
         builder.append(offset, 1000 + offset, b"key", value, [("?" * len(name), b"x")])
-        at = builder._buffer.rindex(b"?" * len(name))
-        builder._buffer[at : at + len(name)] = name
+        at = builder._buffer.rindex(b"?" * len(name))  # noqa: SLF001 - only from inside can this be told
+        builder._buffer[at : at + len(name)] = name  # noqa: SLF001 - only from inside can this be told
     made = bytearray(builder.build())
     made[:8] = base.to_bytes(8, "big")  # no part of the checksum
     return bytes(made)

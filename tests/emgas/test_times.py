@@ -25,7 +25,7 @@ TWO_PM = 1_683_554_400_000  # 2023-05-08T14:00:00Z
         "2023-05-08T14:00Z",
         "2023-05-08T16:00+02:00",
         "20230508T14",
-        datetime(2023, 5, 8, 14),
+        datetime(2023, 5, 8, 14),  # noqa: DTZ001 - read as UTC
         datetime(2023, 5, 8, 16, tzinfo=timezone(timedelta(hours=2))),
     ],
 )

@@ -22,7 +22,7 @@ def asked(*evidence: str, **changes: Any) -> dict[str, Any]:
 
 
 def of(data: Any, corpus: Any = None, merged: bool = False) -> DataSet:
-    return read(json.dumps(data).encode(), None if corpus is None else json.dumps(corpus).encode(), merged)
+    return read(json.dumps(data).encode(), None if corpus is None else json.dumps(corpus).encode(), merged=merged)
 
 
 # conversations

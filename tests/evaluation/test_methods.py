@@ -160,7 +160,7 @@ def scores_of(*values: float) -> Scores:
 
 def test_the_headline_leaves_the_unanswerable_out_and_weighs_questions_alike() -> None:
     told = summary.of_method(
-        scores_of(1, 0, 0, 1), made_of("temporal", "temporal", "multi-hop", "adversarial"), 1.0, False
+        scores_of(1, 0, 0, 1), made_of("temporal", "temporal", "multi-hop", "adversarial"), 1.0, chance=False
     )
     assert told[WITHIN_973] == 33.33
     assert told["by_category"]["temporal"] == {WITHIN_973: 50.0, "R@10": 50.0, "questions": 2}
@@ -171,12 +171,14 @@ def test_the_headline_leaves_the_unanswerable_out_and_weighs_questions_alike() -
 
 
 def test_a_set_of_nothing_but_the_unanswerable_is_its_own_headline() -> None:
-    assert summary.of_method(scores_of(1, 0), made_of("adversarial", "adversarial"), 1.0, False)[WITHIN_973] == 50.0
+    assert (
+        summary.of_method(scores_of(1, 0), made_of("adversarial", "adversarial"), 1.0, chance=False)[WITHIN_973] == 50.0
+    )
 
 
 def test_hops_are_told_where_the_data_names_them() -> None:
     questions = [replace(asked, hop=hop) for asked, hop in zip(made_of("a", "a", "a"), (2, None, 1), strict=True)]
-    told = summary.of_method(scores_of(1, 0, 1), questions, 1.0, True)
+    told = summary.of_method(scores_of(1, 0, 1), questions, 1.0, chance=True)
     assert {hop: part[WITHIN_973] for hop, part in told["by_hop"].items()} == {"1": 50.0, "2": 100.0}
     assert told["chance"]["R@5"] == 66.67
 

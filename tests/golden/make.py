@@ -96,7 +96,7 @@ class Story:
         await self.say("late", "Last week the cellar was flooded.", WINTER - 10 * DAY)
         await self.say("early", "One day we shall have a larger kitchen.", self.now + 300 * DAY)
         self.now += 20 * DAY
-        await self.keeper("kitchen").tick(self.now)
+        await self.timer("kitchen").tick(self.now)
 
     async def change_our_minds(self) -> None:
         memory = self.pipeline.memory
@@ -114,14 +114,14 @@ class Story:
         await memory.query("demo", "what is the cat called?", reinforce=True)
 
     async def disturb(self) -> None:
-        """What workers once wrote, and what operators write; a record twice, and one of an owner that was replaced."""
-        keeper = self.keeper("garden")
-        async with keeper.lock:
+        """Append what workers once wrote and operators write; a record twice, and one of a writer that was replaced."""
+        timer = self.timer("garden")
+        async with timer.lock:
             end, held = FIRST_WEEK + 100 * DAY, self.pipeline.graph("garden")
             assert held is not None
             words, turns = list(held.concepts.numbers), list(held.passages.numbers)
             there = {"graph": "garden", "at": end, **UNSTAMPED}
-            await keeper.append(
+            await timer.append(
                 [
                     Ticked(**there),
                     DecayWindowClosed(concepts=words[:1], turns=turns[:1], **there),
@@ -137,7 +137,7 @@ class Story:
             await self.pipeline.restart()
 
     async def go_on(self) -> None:
-        """What happens in the restored log."""
+        """Let happen what happens in the restored log."""
         for graph in ("demo", "demo-zh", "garden", "kitchen"):
             await self.pipeline.memory.record(
                 {"id": "after", "graph": graph, "speaker": "Mei", "text": "We moved house yesterday.", "at": self.now}
@@ -162,7 +162,7 @@ class Story:
         outcome = await self.pipeline.memory.undo(graph, held.events - count)
         assert outcome.status == "accepted", outcome
 
-    def keeper(self, graph: str) -> Any:
+    def timer(self, graph: str) -> Any:
         return self.pipeline.app.ownership.timers[self.pipeline.place(graph)]
 
     async def records(self, partition: int) -> list[Record]:
@@ -186,7 +186,7 @@ async def told(data: Path, again: bool) -> list[list[Record]]:
         story = Story(Pipeline(settings(data, model(data) if again else None), transport))
         async with story.pipeline as pipeline:
             await (story.go_on() if again else story.tell())
-            return [await story.records(number) for number in range(pipeline.partitions)]
+            return [await story.records(partition) for partition in range(pipeline.partitions)]
 
 
 def made() -> list[list[Record]]:

@@ -16,7 +16,8 @@ from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy as Pyth
 from emgas.wire import as_mapping
 from replay.log import LogReader
 from streams.transport import select
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, settings_for
+from tests.support.clocks import eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, settings_for
 from tests.support.transports import kafka_transport
 
 pytestmark = pytest.mark.kafka
@@ -60,7 +61,7 @@ async def test_a_header_name_that_is_not_utf_8_stops_nobody(
     if topic == "events":  # the same event once more: every fold passes over it
         value = (await pipeline.records(pipeline.topics.events, partition))[-1].value
     async with AIOKafkaProducer(bootstrap_servers=pipeline.settings.bootstrap) as foreign:
-        place = pipeline.memory._open.connection.reply_partition if topic == "replies" else partition
+        place = pipeline.memory._open.connection.reply_partition if topic == "replies" else partition  # noqa: SLF001 - only from inside can this be told
         await foreign.send_and_wait(
             getattr(pipeline.topics, topic), value, b"ada", place, headers=[(AnyName("?"), b"1")]
         )

@@ -16,7 +16,8 @@ from replay.errors import NotRestorableError
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.event_topic import reading, writing
-from tests.support.pipeline import Pipeline, a_turn, now, settings_for
+from tests.support.clocks import now
+from tests.support.pipeline import Pipeline, a_turn, settings_for
 from tests.support.transports import kafka_transport, sqlite_transport
 
 pytestmark = pytest.mark.kafka
@@ -39,7 +40,7 @@ async def speak(pipeline: Pipeline) -> None:
 
 async def backup(settings: Settings) -> bytes:
     async with reading(settings) as log:
-        bounds = tuple([await log.bounds(number) for number in range(await log.partitions())])
+        bounds = tuple([await log.bounds(partition) for partition in range(await log.partitions())])
         file = io.BytesIO()
         await write(log, file, Header(settings.prefix, None, bounds, "0.1.0", NOW))
     return file.getvalue()

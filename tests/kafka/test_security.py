@@ -81,9 +81,9 @@ async def test_a_worker_and_a_client_with_the_printed_rights_and_no_others_remem
 
 async def test_a_client_keeps_what_it_cannot_send_but_answers_nobody(kafka: SecuredKafka) -> None:
     async with client(kafka.settings("SASL_SSL", "client", "SCRAM-SHA-512")) as memory:
-        await memory._open.connection.send(ProducerRecord(TopicNames(PREFIX).dead_letters, b"k", b"v"))
+        await memory._open.connection.send(ProducerRecord(TopicNames(PREFIX).dead_letters, b"k", b"v"))  # noqa: SLF001 - only from inside can this be told
         with pytest.raises(TransportError, match="lacks an ACL"):
-            await memory._open.connection.send(ProducerRecord(TopicNames(PREFIX).replies, b"k", b"v"))
+            await memory._open.connection.send(ProducerRecord(TopicNames(PREFIX).replies, b"k", b"v"))  # noqa: SLF001 - only from inside can this be told
 
 
 def test_who_only_looks_reads_the_log_and_the_dead_letters(kafka: SecuredKafka, tmp_path: Path) -> None:

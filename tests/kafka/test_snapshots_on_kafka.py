@@ -50,7 +50,7 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
             await tamper(second, "graph-3")
             verified = await verify_failing(tmp_path, common)
     said = capsys.readouterr().out
-    names = [name for number in range(2) for name in Snapshots(kept, settings.prefix).names(number)]
+    names = [name for partition in range(2) for name in Snapshots(kept, settings.prefix).names(partition)]
     assert {each["snapshot"] for each in created} <= set(names)
     assert all(each["snapshot"] in said for each in created), "the new worker started from the snapshots"
     (diverged,) = [each for partition in verified["partitions"] for each in partition["divergences"]]

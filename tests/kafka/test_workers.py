@@ -114,7 +114,7 @@ async def until(condition: Any) -> None:
 
 async def answering(memory: MemoryClient) -> None:
     """Return once every partition has an owner that answers."""
-    await asyncio.gather(*(memory.inspect(number, digest=False) for number in range(PARTITIONS)))
+    await asyncio.gather(*(memory.inspect(partition, digest=False) for partition in range(PARTITIONS)))
 
 
 async def test_nothing_is_lost_or_doubled_when_a_worker_is_killed_and_comes_back(
@@ -185,10 +185,10 @@ async def closings(settings: Settings) -> list[tuple[str, MemoryArchived | Conso
     """Return partition-offset and event of everything that windows did."""
     log = KafkaReader(settings.bootstrap, settings.topics.events)
     found = []
-    for number in range(PARTITIONS):
-        start, end = await log.bounds(number)
-        async for batch in log.read(number, start, end):
-            events = [(f"{number}-{record.offset}", decode(record.value)) for record in batch]
+    for partition in range(PARTITIONS):
+        start, end = await log.bounds(partition)
+        async for batch in log.read(partition, start, end):
+            events = [(f"{partition}-{record.offset}", decode(record.value)) for record in batch]
             found += [
                 (id, event) for id, event in events if isinstance(event, MemoryArchived | ConsolidationWindowClosed)
             ]
@@ -208,9 +208,9 @@ async def changes(settings: Settings) -> list[str]:
     """Return the ids of all that was told to other programs."""
     log = KafkaReader(settings.bootstrap, settings.topics.changes)
     ids = []
-    for number in range(PARTITIONS):
-        start, end = await log.bounds(number)
-        async for batch in log.read(number, start, end):
+    for partition in range(PARTITIONS):
+        start, end = await log.bounds(partition)
+        async for batch in log.read(partition, start, end):
             ids += [dict(record.headers)["ce_id"].decode() for record in batch]
     return ids
 
@@ -219,9 +219,9 @@ async def verify(settings: Settings, memory: MemoryClient) -> list[Verification]
     """Compare every partition."""
     log = KafkaReader(settings.bootstrap, settings.topics.events)
     verified = []
-    for number in range(PARTITIONS):
-        live = await memory.inspect(number)
-        verified.append(await verify_partition(log, number, live.position.watermark, live.digest or ""))
+    for partition in range(PARTITIONS):
+        live = await memory.inspect(partition)
+        verified.append(await verify_partition(log, partition, live.position.watermark, live.digest or ""))
     return verified
 
 
@@ -241,7 +241,7 @@ async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_ta
             await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
             for turn in TURNS[:24]:
                 await memory.record(turn)
-            before = [(await memory.inspect(number)).turns for number in range(PARTITIONS)]
+            before = [(await memory.inspect(partition)).turns for partition in range(PARTITIONS)]
             stopping = asyncio.to_thread(first.stop)
             published = asyncio.gather(*(memory.publish(turn) for turn in TURNS[24:72]))  # under load
             assert await stopping == 0, first.said
@@ -249,7 +249,7 @@ async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_ta
             await published
             await until(lambda: second.owns == list(range(PARTITIONS)))
             await answering(memory)
-            after = [(await memory.inspect(number)).turns for number in range(PARTITIONS)]
+            after = [(await memory.inspect(partition)).turns for partition in range(PARTITIONS)]
             assert all(now >= then for then, now in zip(before, after, strict=True))
             for turn in TURNS[:72]:
                 assert (await memory.record(turn)).status == "duplicate"

@@ -42,7 +42,7 @@ def home(data: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data directory of a memory with some turns in two partitions."""
+    """Make the data directory of a memory with some turns in two partitions."""
     data = tmp_path_factory.mktemp("memory")
     assert emgas(data, "publish", "-", "--json", stdin=LINES, partitions="2").json["accepted"] == 60
     return data
@@ -61,8 +61,8 @@ async def _digests(data: Path) -> dict[str, str]:
     log = ReadOnlyLog(home(data))
     try:
         reader, found = EmbeddedReader(log, TOPIC), {}
-        for number in range(log.partitions(TOPIC)):
-            state = await refold(reader, number, log.bounds(TOPIC, number)[1], MemoryStore())
+        for partition in range(log.partitions(TOPIC)):
+            state = await refold(reader, partition, log.bounds(TOPIC, partition)[1], MemoryStore())
             found |= state.digests()
         return found
     finally:
@@ -83,9 +83,9 @@ def records(data: Path, number: int) -> list[tuple[int, bytes | None, bytes | No
 
 def test_what_was_exported_is_imported_byte_for_byte_and_lives_on(memory: Path, backup: Path, tmp_path: Path) -> None:
     told = emgas(tmp_path, "import", str(backup), "--json").json
-    assert (told["found"], told["appended"]) == (0, sum(len(records(memory, number)) for number in (0, 1)))
-    for number in (0, 1):
-        assert records(tmp_path, number)[:-1] == records(memory, number)
+    assert (told["found"], told["appended"]) == (0, sum(len(records(memory, partition)) for partition in (0, 1)))
+    for partition in (0, 1):
+        assert records(tmp_path, partition)[:-1] == records(memory, partition)
     assert digests(tmp_path) == digests(memory)
     again = emgas(tmp_path, "import", str(backup), "--json").json
     assert (again["appended"], again["found"]) == (0, told["appended"])
@@ -102,9 +102,9 @@ def test_what_was_exported_is_imported_byte_for_byte_and_lives_on(memory: Path, 
 
 def test_the_memory_that_a_backup_came_from_needs_nothing_of_it(backup: Path, memory: Path) -> None:
     emgas_here(memory, "query", "ada", "kettle")  # a worker was there since: the log goes on behind the backup
-    before = [records(memory, number) for number in (0, 1)]
+    before = [records(memory, partition) for partition in (0, 1)]
     assert emgas_here(memory, "import", str(backup), "--json").json["appended"] == 0
-    assert [records(memory, number) for number in (0, 1)] == before
+    assert [records(memory, partition) for partition in (0, 1)] == before
 
 
 def test_an_export_beside_a_live_process_works_and_an_import_is_refused(
@@ -155,9 +155,9 @@ def test_a_memory_that_was_restored_only_in_part_does_not_open(memory: Path, tmp
     log = EmbeddedLog(home(tmp_path))
     for plan in topic_plan.plan(Settings().topics, 2):
         log.create_topic(plan)
-    for number in (0, 1):
-        part = records(memory, number)[:8]
-        log.append([ProducerRecord(TOPIC, key, value, (), number, at) for at, key, value in part])
+    for partition in (0, 1):
+        part = records(memory, partition)[:8]
+        log.append([ProducerRecord(TOPIC, key, value, (), partition, at) for at, key, value in part])
     log.close()
     assert "never had" in emgas(tmp_path, "query", "ada", "kettle", code=1).err
 
@@ -243,7 +243,7 @@ def test_a_backup_that_is_imported_where_it_came_from_brings_nothing_back_that_w
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data directory of a log that takes a while to read."""
+    """Make the data directory of a log that takes a while to read."""
     data = tmp_path_factory.mktemp("large")
     fill(data, long_log(18_000))
     return data

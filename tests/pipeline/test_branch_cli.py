@@ -66,7 +66,7 @@ def test_a_branch_that_changes_nothing_is_the_same_memory(data: Path, tmp_path: 
     assert (first["turns"], first["accepted"], first["rejected"]) == (119, 119, 0)
     assert digests(tmp_path / "branch") == digests(data)
     again = emgas_here(data, "replay", "branch", "--into", into, "--json", partitions="2").json
-    assert (again["turns"], again["wishes"]) == (0, 0), "what was sent is not sent again"
+    assert (again["turns"], again["requests"]) == (0, 0), "what was sent is not sent again"
     assert digests(tmp_path / "branch") == digests(data)
 
 

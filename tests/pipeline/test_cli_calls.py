@@ -60,7 +60,9 @@ COMMANDS = dict(commands(typer.main.get_command(app)))
 def shown() -> Iterator[str]:
     """Yield each line of a shell block in README.md and docs/ that calls `emgas`, from there on."""
     for document in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
-        for block in re.findall(r"^```(?:sh|bash)\n(.*?)^```", document.read_text(encoding="utf-8"), re.M | re.S):
+        for block in re.findall(
+            r"^```(?:sh|bash)\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        ):
             for line in block.split("\n"):
                 yield from (call.strip() for call in re.findall(r"(?:^|&& )(emgas [^#&|]+)", line))
 

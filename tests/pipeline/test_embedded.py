@@ -16,8 +16,9 @@ from state.store.rocksdb import RocksStore
 from streams.transport import select
 from streams.worker.service import now_ms
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
+from tests.support.clocks import eventually
 from tests.support.fakes import arrival
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, settings_for
+from tests.support.pipeline import Pipeline, a_turn, as_json, settings_for
 from tests.support.transports import sqlite_transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -52,20 +53,20 @@ async def test_a_memory_that_cannot_be_opened_leaves_nothing_running_and_nothing
             with pytest.raises(UnreadableEventError):
                 await pipeline.start()
         assert asyncio.all_tasks() == before
-        for number in range(pipeline.partitions):
-            RocksStore(pipeline.settings.store_of(number)).close()
+        for partition in range(pipeline.partitions):
+            RocksStore(pipeline.settings.store_of(partition)).close()
 
 
 async def test_a_rebalance_while_a_queue_is_full_loses_no_turn(tmp_path: Path) -> None:
     async with embedded(tmp_path, queued_turns=1, batch_turns=1) as pipeline:
         partition, consumer = pipeline.place("ada"), pipeline.app.consumer
-        queue = pipeline.app.ownership.processors[partition]._queue
+        queue = pipeline.app.ownership.processors[partition]._queue  # noqa: SLF001 - how full it is, nobody else asks
         writer = pipeline.app.ownership.writers[partition]
-        async with writer._turn_to_append:  # one turn is half done, one waits in the queue
+        async with writer._turn_to_append:  # noqa: SLF001 - one turn is half done, one waits in the queue
             for number in range(5):
                 turn = as_json(a_turn("ada", f"t{number}"))
                 await pipeline.produce(pipeline.topics.turns, b"ada", turn, partition)
-            await eventually(lambda: queue.qsize() and consumer._full)  # and no more are fetched
+            await eventually(lambda: queue.qsize() and consumer._full)  # noqa: SLF001 - and no more are fetched
             pipeline.app.ready.clear()
             await consumer.subscribe({tp.topic for tp in consumer.assignment()})  # the embedded log's rebalance
         await pipeline.app.ready.wait()
@@ -76,9 +77,9 @@ async def test_a_rebalance_while_a_queue_is_full_loses_no_turn(tmp_path: Path) -
 async def test_a_question_that_comes_while_partitions_are_given_up_waits_for_nothing(tmp_path: Path) -> None:
     async with embedded(tmp_path) as pipeline:
         partition, app, consumer = pipeline.place("ada"), pipeline.app, pipeline.app.consumer
-        working = app.ownership.processors[partition]._working
+        working = app.ownership.processors[partition]._working  # noqa: SLF001 - that it works, nobody else asks
         writer = app.ownership.writers[partition]
-        async with writer._turn_to_append:  # one turn is half done, and has to be finished first
+        async with writer._turn_to_append:  # noqa: SLF001 - one turn is half done, and has to be finished first
             await pipeline.produce(pipeline.topics.turns, b"ada", as_json(a_turn("ada", "t0")), partition)
             await eventually(working.locked)
             app.ready.clear()
@@ -86,8 +87,9 @@ async def test_a_question_that_comes_while_partitions_are_given_up_waits_for_not
             await eventually(lambda: app.ownership.writers == {})
             assert working.locked()
             question = b'{"kind": "query", "graph": "ada", "text": "the kettle", "after": 9}'
-            await app._query_handler.take(partition, arrival(question, timestamp=now_ms()))
-            await eventually(lambda: not app._query_handler.answering)
+            handler = app._query_handler  # noqa: SLF001 - no agent reads while a rebalance lasts
+            await handler.take(partition, arrival(question, timestamp=now_ms()))
+            await eventually(lambda: not handler.answering)
         await app.ready.wait()
         await eventually(lambda: pipeline.ids("ada") == ["t0"])
 

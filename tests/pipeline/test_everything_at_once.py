@@ -9,7 +9,7 @@ from pathlib import Path
 
 from emgas import Turn
 from tests.pipeline.test_embedded import embedded
-from tests.support.events import DAY, NOON
+from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline, a_turn
 
 GRAPHS = [f"g{number}" for number in range(6)]
@@ -87,5 +87,5 @@ async def test_whatever_is_asked_meanwhile_the_state_is_the_fold_and_nobody_goes
             often(users.move, 3),
         )
         assert pipeline.app.halted is None
-        assert pipeline.app._query_handler.answering == 0
+        assert pipeline.app._query_handler.answering == 0  # noqa: SLF001 - whether it is idle, no user asks
         assert all(each.match for each in await pipeline.verified())

@@ -54,7 +54,7 @@ def the_log(data: Path) -> Iterator[ReadOnlyLog]:
 def events(data: Path) -> list[list[tuple[int, bytes]]]:
     """Return (offset, value) of what the log holds, by partition."""
     with the_log(data) as log:
-        ends = [log.bounds(EVENTS, number)[1] for number in range(2)]
+        ends = [log.bounds(EVENTS, partition)[1] for partition in range(2)]
         records = (log.read(EVENTS, number, 0, limit=end) for number, end in enumerate(ends))
         return [[(record.offset, record.value or b"") for record in each] for each in records]
 
@@ -68,7 +68,7 @@ def kill_while_it_publishes(data: Path, file: Path, events: int) -> None:
     settings = environment(data, batch_turns="7", **PARTITIONS)
     publishing = subprocess.Popen([*COMMAND, "publish", str(file)], env=settings, stderr=subprocess.DEVNULL)
     with the_log(data) as log:
-        before = sum(log.bounds(EVENTS, number)[1] for number in range(2))
+        before = sum(log.bounds(EVENTS, partition)[1] for partition in range(2))
         while publishing.poll() is None and sum(log.bounds(EVENTS, n)[1] for n in range(2)) < before + events:
             time.sleep(0.001)  # it looks as often as it can without taking the processor away
     publishing.kill()

@@ -18,7 +18,7 @@ from streams.cli.shared.line_chart import Series, line_chart
 from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
-from tests.support.events import DAY, NOON
+from tests.support.clocks import DAY, NOON
 
 WEEKS = 6
 SAID = [
@@ -145,7 +145,7 @@ def test_publishing_with_a_preset_configures_graphs_that_are_new_and_leaves_othe
 
 def test_what_a_new_graph_is_told_comes_before_its_first_turn(published: Path) -> None:
     log = EmbeddedLog(Settings(data=published).home)
-    records = [record for number in range(2) for record in log.read("emgas.turns", number, 0)]
+    records = [record for partition in range(2) for record in log.read("emgas.turns", partition, 0)]
     log.close()
     kinds = [json.loads(record.value or b"").get("kind", "turn") for record in records if record.key == b"new"]
     assert kinds[:2] == ["configure", "turn"]

@@ -18,7 +18,7 @@ from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
 from tests.support.pipeline import Pipeline, a_turn, settings_for
-from tests.support.transports import sqlite_transport
+from tests.support.transports import overwrite, sqlite_transport
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 TURNS = [json.loads(line) for line in CONVERSATION.read_text(encoding="utf-8").splitlines()]
@@ -122,7 +122,7 @@ if __name__ == "__main__":
 
 def test_a_rebuild_in_processes_goes_on_after_its_parent_was_killed(memory: Path, tmp_path: Path) -> None:
     log = EmbeddedLog(home(memory).home)
-    ends = [log.bounds("emgas.events", number)[1] for number in range(2)]
+    ends = [log.bounds("emgas.events", partition)[1] for partition in range(2)]
     log.close()
     (tmp_path / "rebuild.py").write_text(IN_PROCESSES)
     environment = {**os.environ, "EMGAS_DATA": str(memory), "PYTHONPATH": str(ROOT)}
@@ -138,10 +138,9 @@ def test_a_rebuild_in_processes_goes_on_after_its_parent_was_killed(memory: Path
 
 def test_a_rebuild_in_processes_ends_with_the_error_of_one(copy: Path, tmp_path: Path) -> None:
     log = EmbeddedLog(home(copy).home)
-    ends = [log.bounds("emgas.events", number)[1] for number in range(2)]
-    row = log._partitions["emgas.events", 1].row
-    log._db.execute(f"update records_{row:d} set value = ? where offset = ?", (b"no event", 3))  # noqa: S608
+    ends = [log.bounds("emgas.events", partition)[1] for partition in range(2)]
     log.close()
+    overwrite(home(copy).home, ("emgas.events", 1), 3, b"no event")
     (tmp_path / "rebuild.py").write_text(IN_PROCESSES)
     environment = {**os.environ, "EMGAS_DATA": str(copy), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, tmp_path / "rebuild.py", json.dumps(ends), tmp_path / "into", "1000000"]
@@ -191,7 +190,7 @@ def test_what_a_worker_has_not_folded_yet_is_told(copy: Path, tmp_path: Path) ->
 
 async def test_replay_reads_beside_a_live_worker(tmp_path: Path) -> None:
     settings = settings_for(tmp_path, "emgas", None, snapshots=str(tmp_path / "kept"))
-    async with sqlite_transport(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+    async with sqlite_transport(settings.home) as transport, Pipeline(settings, transport) as pipeline:
         await pipeline.record("ada")
         live = pipeline.digests()
         verified = emgas(tmp_path, "replay", "verify", "--json").json
@@ -231,9 +230,8 @@ def test_a_flipped_byte_in_the_log_is_named_by_partition_and_offset(copy: Path) 
     record = next(r for r in log.read("emgas.events", 1, 0) if b"TurnRecorded" in (r.value or b""))
     value = bytearray(record.value or b"")
     value[value.index(b'"text":"') + 10] ^= 1
-    row = log._partitions["emgas.events", 1].row
-    log._db.execute(f"update records_{row:d} set value = ? where offset = ?", (bytes(value), record.offset))  # noqa: S608
     log.close()
+    overwrite(home(copy).home, ("emgas.events", 1), record.offset, bytes(value))
     for words, code in ((("rebuild",), 1), (("verify",), 4)):
         said = emgas_here(copy, "replay", *words, code=code)
         assert "partition 1, offset " in said.err
@@ -251,8 +249,8 @@ def test_snapshots_are_created_listed_and_restored(copy: Path, tmp_path: Path) -
     assert [each["partition"] for each in created] == [0, 1]
     assert [each["snapshot"] for each in listed] == [each["snapshot"] for each in created]
     assert sum(each["turns"] for each in listed) == len(TURNS)
-    for number in range(2):
-        shutil.rmtree(home(copy).store_of(number))
+    for partition in range(2):
+        shutil.rmtree(home(copy).store_of(partition))
     restored = emgas_here(copy, "snapshot", "restore", "--json", snapshots=kept).json["restored"]
     assert [each["snapshot"] for each in restored] == [each["snapshot"] for each in created]
     assert digests(copy) == before
@@ -314,7 +312,7 @@ async def test_a_worker_without_stores_starts_from_the_newest_good_snapshot(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = settings_for(tmp_path / "data", "emgas", None, partitions=1, snapshots=str(tmp_path / "kept"))
-    async with sqlite_transport(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+    async with sqlite_transport(settings.home) as transport, Pipeline(settings, transport) as pipeline:
         await pipeline.record("ada")
         older = await pipeline.memory.checkpoint(0)
         await pipeline.record("ada", id="t2")
@@ -338,7 +336,7 @@ async def test_a_worker_without_stores_starts_from_the_newest_good_snapshot(
 
 async def test_a_worker_that_keeps_no_snapshots_says_so(tmp_path: Path) -> None:
     settings = settings_for(tmp_path, "emgas", None)
-    async with sqlite_transport(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+    async with sqlite_transport(settings.home) as transport, Pipeline(settings, transport) as pipeline:
         answer = await pipeline.ask(pipeline.topics.queries, None, b'{"kind":"checkpoint"}', 0)
         assert isinstance(answer, Failure)
         assert "EMGAS_SNAPSHOTS" in answer.message
@@ -348,7 +346,7 @@ async def test_a_worker_that_keeps_no_snapshots_says_so(tmp_path: Path) -> None:
 async def test_a_worker_whose_snapshots_cannot_be_reached_folds_the_log(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("where a directory should be")
     settings = settings_for(tmp_path, "emgas", None, snapshots=str(tmp_path / "file"))
-    async with sqlite_transport(settings.home) as carrier, Pipeline(settings, carrier) as pipeline:
+    async with sqlite_transport(settings.home) as transport, Pipeline(settings, transport) as pipeline:
         await pipeline.record("ada")
         answer = await pipeline.ask(pipeline.topics.queries, None, b'{"kind":"checkpoint"}', 0)
         assert isinstance(answer, Failure)

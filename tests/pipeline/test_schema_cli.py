@@ -16,9 +16,10 @@ from state.events.upcasting import UPCASTERS, VERSION
 from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import emgas, emgas_here
+from tests.support.fakes import ListReader
 from tests.support.golden import TIMESTAMP, expected, golden
-from tests.support.logs import ListReader
 from tests.support.older import STEPS, older
+from tests.support.transports import overwrite
 
 NEWEST = golden(VERSION)
 GRAPHS = expected(VERSION)["graphs"]
@@ -133,10 +134,7 @@ def test_a_state_that_has_folded_what_this_version_cannot_read_is_not_verified(
 ) -> None:
     """As after going back to an older EMGAS."""
     shutil.copytree(good, tmp_path / "bad")
-    log = EmbeddedLog(Settings(data=tmp_path / "bad", broker=None).home)
-    row = log._partitions["emgas.events", PLACE].row
-    log._db.execute(f"update records_{row:d} set value = ? where offset = ?", (value, 50))  # noqa: S608
-    log.close()
+    overwrite(Settings(data=tmp_path / "bad", broker=None).home, ("emgas.events", PLACE), 50, value)
     said = emgas_here(tmp_path / "bad", "replay", "verify", "--json", code=4)
     assert f"partition {PLACE}, offset 50 (the record before it lies at 49): {TOLD[value]}" in said.err
     assert said.json["match"] is False

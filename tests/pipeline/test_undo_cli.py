@@ -15,7 +15,7 @@ from state.store.store import MemoryStore
 from streams.settings import Settings
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from tests.support.cli import emgas_here
-from tests.support.events import NOON
+from tests.support.clocks import NOON
 
 
 def turns(name: str, words: list[str]) -> str:
@@ -42,9 +42,9 @@ async def refolded(data: Path) -> dict[str, str]:
     digests = {}
     with closing(ReadOnlyLog(Settings(data=data).home)) as log:
         reader = EmbeddedReader(log, "emgas.events")
-        for number in range(2):
-            _, end = await reader.bounds(number)
-            digests.update((await refold(reader, number, end, MemoryStore())).digests())
+        for partition in range(2):
+            _, end = await reader.bounds(partition)
+            digests.update((await refold(reader, partition, end, MemoryStore())).digests())
     return digests
 
 

@@ -22,17 +22,18 @@ from processors.recall.answer import Answer, Answerer, Memory, in_one_go
 from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
-from tests.support.events import (
+from tests.support.builders import (
     concepts_recalled,
     consolidation_closed,
+    folded,
     forgotten,
     graph_configured,
     memory_archived,
     memory_restored,
+    refolded,
     topic_change,
     turn_recorded,
 )
-from tests.support.graphs import folded, refolded
 from tests.support.living import Life
 
 EXTRACTOR = YakeExtractor(language="en")

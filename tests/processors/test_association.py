@@ -34,7 +34,7 @@ def weights_of(windows: Sequence[Sequence[int]], weighting: Weighting) -> dict[t
 
 
 def defined(windows: Sequence[Sequence[int]], x: int, y: int, weighting: Weighting) -> float:
-    """The weight of x–y as the papers write it: probabilities, one pair at a time."""
+    """Compute the weight of x–y as the papers write it: probabilities, one pair at a time."""
 
     def share(*concepts: int) -> float:
         return sum(set(concepts) <= set(window) for window in windows) / len(windows)

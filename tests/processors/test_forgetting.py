@@ -1,4 +1,4 @@
-"""What a decay window forgets, and what a wish takes with it; by hand.  Laws: test_living.py."""
+"""What a decay window forgets, and what a request takes with it; by hand.  Laws: test_living.py."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from processors.lifecycle.forgetting import Leaving, faded, requested
 from state.events.memory_settings import PRESETS
 from state.graph.decay import decayed, lifetime
 from state.graph.graph import Graph
-from tests.support.events import (
-    NOON,
+from tests.support.builders import (
     concept,
     concepts_recalled,
     consolidation_closed,
+    folded,
     forgotten,
     graph_configured,
     turn_recorded,
 )
-from tests.support.graphs import folded
+from tests.support.clocks import NOON
 
 FORGETFUL = PRESETS["forgetful"]  # a week's half-life, threshold 0.1
 FADED = NOON + lifetime(0.4, 0.1, FORGETFUL.half_life)  # two half-lives
@@ -117,7 +117,7 @@ def test_a_long_term_concept_outlives_another() -> None:
     assert expiry - NOON == pytest.approx((4**2 - 1) * FORGETFUL.long_tau, rel=1e-5), "(1 + t/tau)^-½ = ¼"
 
 
-# Wishes
+# Requests
 
 
 def test_a_forgotten_concept_takes_the_turns_that_said_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""Links from recall and from topics, on graphs folded from events."""
+"""Links from recall and from themes, on graphs folded from events."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import pytest
 
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import DEFAULT
-from processors.recall.links import T_MIN, recall_links, topic_links
+from processors.recall.links import T_MIN, recall_links, theme_links
 from processors.recall.recall import RecallOptions, recall
 from state.events.events import TopicChange
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
-from tests.support.events import DAY, NOON, concepts_recalled, turn_recorded
+from tests.support.builders import concepts_recalled, turn_recorded
+from tests.support.clocks import DAY, NOON
 
 
 def graph_of(*turns: str) -> Graph:
@@ -38,7 +39,7 @@ def test_concepts_recalled_together_are_linked_and_others_are_not() -> None:
 
 
 def test_recalls_close_together_link_more_strongly_than_the_same_number_far_apart() -> None:
-    """f = n / max(T, T_min): two recalls within a day give x = 2, two over ten days x = 0.2."""
+    """Check f = n / max(T, T_min): two recalls within a day give x = 2, two over ten days x = 0.2."""
     near, far = graph_of("tea", "milk"), graph_of("tea", "milk")
     for graph, gap in ((near, T_MIN // 2), (far, 10 * T_MIN)):
         for at in (NOON + DAY, NOON + DAY + gap):
@@ -47,22 +48,22 @@ def test_recalls_close_together_link_more_strongly_than_the_same_number_far_apar
     assert weights(far, "tea", 1.0)["milk"] == pytest.approx(0.2 / 1.2)
 
 
-def topical() -> Graph:
+def themed() -> Graph:
     graph = graph_of("tea", "milk", "sugar", "rain")
-    topic = TopicChange(id="topic-0", change="born", label="tea", concepts=["tea", "milk", "sugar"])
-    graph.themes.apply(topic, [graph.concepts.numbers[name] for name in topic.concepts], NOON)
+    theme = TopicChange(id="topic-0", change="born", label="tea", concepts=["tea", "milk", "sugar"])
+    graph.themes.apply(theme, [graph.concepts.numbers[name] for name in theme.concepts], NOON)
     return graph
 
 
-def test_a_topic_passes_on_the_same_energy_in_all_however_large_it_is() -> None:
-    view = topical().view()
-    edges = topic_links(view, np.array([view.numbers["tea"], view.numbers["rain"]]), 0.6)
+def test_a_theme_passes_on_the_same_energy_in_all_however_large_it_is() -> None:
+    view = themed().view()
+    edges = theme_links(view, np.array([view.numbers["tea"], view.numbers["rain"]]), 0.6)
     assert [view.ids[target] for target in edges.target] == ["milk", "sugar"]
     assert edges.weight.tolist() == [0.3, 0.3]
 
 
-def test_topics_take_part_in_spreading_only_when_they_are_asked_to() -> None:
-    view, asked = topical().view(), Extraction((Concept("tea", "tea", 1.0, 1),), True, 1)
+def test_themes_take_part_in_spreading_only_when_they_are_asked_to() -> None:
+    view, asked = themed().view(), Extraction((Concept("tea", "tea", 1.0, 1),), True, 1)
     silent = recall(view, asked, "tea?", RecallOptions(spreading=DEFAULT))
     spread = recall(view, asked, "tea?", RecallOptions(spreading=replace(DEFAULT, topic_links=0.6)))
     assert [woken.id for woken in silent.concepts] == ["tea"]

@@ -14,8 +14,7 @@ from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
 from state.events.events import ConsolidationWindowClosed, TurnRecorded
 from state.graph.graph import Graph
-from tests.support.events import graph_configured, turn_recorded
-from tests.support.graphs import refolded
+from tests.support.builders import graph_configured, refolded, turn_recorded
 from tests.support.living import Life, live
 
 DEMO = Path(__file__).parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
@@ -27,7 +26,7 @@ WEEKLY_WORDS = {"piano", "lesson", "odile", "mazurka"}
 
 @pytest.fixture(scope="module")
 def said() -> list[TurnRecorded]:
-    """The year's turns as they are recorded, by time."""
+    """Yield the year's turns as they are recorded, by time."""
     lines = DEMO.read_text().splitlines()
     turns = [turn for turn in map(Turn.model_validate_json, lines) if turn.graph == "demo"]
     first, last = (pick(turn.at or 0 for turn in turns) for pick in (min, max))
@@ -53,7 +52,7 @@ def recorded(extractor: YakeExtractor, at: int, name: str, session: str, speaker
 
 @pytest.fixture(scope="module")
 def year(said: list[TurnRecorded]) -> Life:
-    """A forgetful graph's year, and a month of silence."""
+    """Live a forgetful graph's year, and a month of silence."""
     return live(said, [graph_configured(preset="forgetful")], until=MONDAY + YEAR + 30 * DAY)
 
 

@@ -15,7 +15,8 @@ from emgas.wire import Record, partition_of
 from replay.backup.backup import Written, records, write
 from replay.backup.lines import Header, Stored, header_of, is_backup, seal
 from replay.errors import BackupDamagedError, NoBackupError
-from tests.support.logs import ListReader, golden_log
+from tests.support.fakes import ListReader
+from tests.support.logs import golden_log
 
 BEGAN = 1_700_000_000_123
 ODD = [
@@ -52,7 +53,7 @@ def golden() -> ListReader:
 
 
 async def header(log: ListReader, graph: str | None = None, began: int = BEGAN) -> Header:
-    bounds = tuple([await log.bounds(number) for number in range(await log.partitions())])
+    bounds = tuple([await log.bounds(partition) for partition in range(await log.partitions())])
     return Header("emgas", graph, bounds, "0.1.0", began)
 
 
@@ -83,7 +84,7 @@ async def test_every_line_is_a_cloud_event() -> None:
     for event in (first, *between, last):
         assert event["specversion"] == "1.0"
         assert event["source"] == "emgas.events"
-        assert all(name.islower() and name.isalnum() for name in event if name not in ("data_base64",))
+        assert all(name.islower() and name.isalnum() for name in event if name != "data_base64")
     assert len({event["id"] for event in (first, *between, last)}) == len(between) + 2
     assert first["data"]["bounds"] == [[0, len(golden_log().records)], [0, 3]]
     turn = between[2]

@@ -28,9 +28,11 @@ from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, history
 from state.events.events import GraphEvent, TurnRecorded
 from state.graph.graph import Graph
-from tests.support.events import DAY, graph_configured, ticked, turn_recorded
+from tests.support.builders import graph_configured, ticked, turn_recorded
+from tests.support.clocks import DAY
+from tests.support.fakes import ListReader
 from tests.support.living import Life
-from tests.support.logs import ListReader, LogWriter
+from tests.support.logs import LogWriter
 
 DEMO = Path(__file__).resolve().parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 MOMENTS = 50
@@ -163,7 +165,7 @@ async def test_so_it_is_when_parts_of_it_were_imported_in_any_order(seed: int) -
 
 
 def test_the_generated_conversation_is_worth_the_comparison() -> None:
-    """Things fade in it, become long-term, and gather into topics: else the past would be easy to tell."""
+    """Things fade in it, become long-term, and gather into themes: else the past would be easy to tell."""
     life = heard(conversation("generated"), graph_configured(preset="forgetful"))
     kinds = {type(window).__name__ for window in life.windows}
     assert kinds == {"MemoryArchived", "ConsolidationWindowClosed"}

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange, diff
 from state.events.events import GraphEvent
 from state.graph.graph import Graph
-from tests.support.events import (
-    DAY,
-    NOON,
+from tests.support.builders import (
     concept,
     concepts_recalled,
     consolidation_closed,
     decay_closed,
+    folded,
     forgotten,
     graph_configured,
+    refolded,
     ticked,
     topic_change,
     turn_recorded,
 )
-from tests.support.graphs import folded, refolded
+from tests.support.clocks import DAY, NOON
 from tests.support.lives import configurations, happenings
 from tests.support.living import Happening, live
 
@@ -40,10 +40,10 @@ def rounded(changes: list[ConceptChange]) -> list[tuple[str, float, float]]:
     return [(each.id, round(each.before, 6), round(each.after, 6)) for each in changes]
 
 
-def with_topics(*topics: str) -> list[GraphEvent]:
-    """Return the events of a graph with topics of these words, each said once."""
-    words = turn_recorded(id="words", concepts=" ".join(dict.fromkeys(" ".join(topics).split())))
-    return [words, consolidation_closed(topics=[topic_change(f"topic-{n}", these) for n, these in enumerate(topics)])]
+def with_themes(*themes: str) -> list[GraphEvent]:
+    """Return the events of a graph with themes of these words, each said once."""
+    words = turn_recorded(id="words", concepts=" ".join(dict.fromkeys(" ".join(themes).split())))
+    return [words, consolidation_closed(topics=[topic_change(f"topic-{n}", these) for n, these in enumerate(themes)])]
 
 
 def what(change: ThemeChange) -> tuple[str, str, str | None]:
@@ -94,8 +94,8 @@ def test_concepts_become_long_term_once_and_marks_are_no_concepts() -> None:
     assert [each.id for each in found.born] == ["cup"]
 
 
-def test_topics_are_born_and_die_and_change() -> None:
-    before = with_topics("tea milk", "cat dog")
+def test_themes_are_born_and_die_and_change() -> None:
+    before = with_themes("tea milk", "cat dog")
     between: list[GraphEvent] = [
         consolidation_closed(topics=[topic_change("topic-1", "", "died"), topic_change("topic-2", "sun moon")]),
         turn_recorded(id="t1", concepts="sun moon honey"),
@@ -103,34 +103,34 @@ def test_topics_are_born_and_die_and_change() -> None:
             topics=[topic_change("topic-3", "sun moon"), topic_change("topic-0", "tea honey", "changed")]
         ),
     ]
-    assert changed(before, between).topics == [
+    assert changed(before, between).themes == [
         ThemeChange("topic-1", "cat, dog", "died", None, [], ["cat", "dog"]),
         ThemeChange("topic-0", "tea, honey", "changed", None, ["honey"], ["milk"]),
         ThemeChange("topic-3", "sun, moon", "born", None, ["sun", "moon"], []),
     ]
 
 
-def test_a_topic_whose_words_another_took_over_is_merged_and_one_made_of_anothers_words_is_split_off() -> None:
+def test_a_theme_whose_words_another_took_over_is_merged_and_one_made_of_anothers_words_is_split_off() -> None:
     merging = [topic_change("topic-1", "", "died"), topic_change("topic-0", "tea milk cat dog", "merged")]
-    found = changed(with_topics("tea milk", "cat dog fox"), [consolidation_closed(topics=merging)])
-    assert [what(each) for each in found.topics] == [("topic-1", "merged", "topic-0"), ("topic-0", "changed", None)]
+    found = changed(with_themes("tea milk", "cat dog fox"), [consolidation_closed(topics=merging)])
+    assert [what(each) for each in found.themes] == [("topic-1", "merged", "topic-0"), ("topic-0", "changed", None)]
     splitting = [topic_change("topic-0", "tea milk", "changed"), topic_change("topic-1", "cat dog", "split")]
-    found = changed(with_topics("tea milk cat dog"), [consolidation_closed(topics=splitting)])
-    assert [what(each) for each in found.topics] == [("topic-0", "changed", None), ("topic-1", "split", "topic-0")]
-    assert found.topics[0].left == ["cat", "dog"]
+    found = changed(with_themes("tea milk cat dog"), [consolidation_closed(topics=splitting)])
+    assert [what(each) for each in found.themes] == [("topic-0", "changed", None), ("topic-1", "split", "topic-0")]
+    assert found.themes[0].left == ["cat", "dog"]
 
 
 def test_half_of_its_words_is_no_inheritance() -> None:
     found = changed(
-        with_topics("tea milk cat dog"),
+        with_themes("tea milk cat dog"),
         [consolidation_closed(topics=[topic_change("topic-0", "", "died"), topic_change("topic-1", "tea milk sun")])],
     )
-    assert [what(each) for each in found.topics] == [("topic-0", "died", None), ("topic-1", "split", "topic-0")]
+    assert [what(each) for each in found.themes] == [("topic-0", "died", None), ("topic-1", "split", "topic-0")]
 
 
-def test_topics_that_only_lost_a_forgotten_word_have_changed_and_untouched_ones_have_not() -> None:
-    found = changed(with_topics("tea milk", "cat dog"), [forgotten(concepts="dog")])
-    assert found.topics == [ThemeChange("topic-1", "cat", "changed", None, [], ["dog"])]
+def test_themes_that_only_lost_a_forgotten_word_have_changed_and_untouched_ones_have_not() -> None:
+    found = changed(with_themes("tea milk", "cat dog"), [forgotten(concepts="dog")])
+    assert found.themes == [ThemeChange("topic-1", "cat", "changed", None, [], ["dog"])]
 
 
 def test_turns_are_added_and_archived_and_counted_though_they_came_and_went() -> None:
@@ -181,7 +181,7 @@ def test_two_moments_of_any_life_add_up_and_one_moment_has_no_difference(
     held = [int(graph.passages.is_active().sum()) for graph in (before, after)]
     assert len(found.added) - len(found.archived) == held[1] - held[0]
     assert not any((nothing.born, nothing.stronger, nothing.weaker, nothing.forgotten, nothing.long_term))
-    assert not any((nothing.topics, nothing.added, nothing.archived, nothing.pairs))
+    assert not any((nothing.themes, nothing.added, nothing.archived, nothing.pairs))
     assert (before.digest(), after.digest()) == digests, "comparing changes nothing"
 
 

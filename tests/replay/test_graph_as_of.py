@@ -28,11 +28,19 @@ from state.events.events import (
 )
 from state.graph.graph import Graph
 from state.log_position import stamp
-from tests.support.events import DAY, NOON, concepts_recalled, graph_configured, ticked, turn_embedded, turn_recorded
-from tests.support.graphs import events_of, folded, refolded
+from tests.support.builders import (
+    concepts_recalled,
+    folded,
+    graph_configured,
+    refolded,
+    ticked,
+    turn_embedded,
+    turn_recorded,
+)
+from tests.support.clocks import DAY, NOON
 from tests.support.lives import configurations, happenings, long_life, ticks
 from tests.support.living import Happening, Life, live
-from tests.support.logs import LogWriter, reader_of
+from tests.support.logs import LogWriter, events_of, reader_of
 
 WINDOWS = MemoryArchived | DecayWindowClosed | ConsolidationWindowClosed
 
@@ -161,11 +169,11 @@ def test_what_was_imported_late_counts_by_when_it_was_said() -> None:
     birth = graph_configured()
     now = turn_recorded(id="now", at=NOON + 900 * DAY, concepts="kettle")
     old = [turn_recorded(id=f"old{n}", at=NOON + n * DAY, concepts="tea", live=False) for n in range(3)]
-    wish = graph_configured(preset="elephant")
-    found = as_of([birth, now, wish, *old], NOON + DAY)
+    request = graph_configured(preset="elephant")
+    found = as_of([birth, now, request, *old], NOON + DAY)
     assert found is not None
     assert found.passages.ids == ["old0", "old1"]
-    assert found.preset == "default", "that wish was made years later"
+    assert found.preset == "default", "that request was made years later"
 
 
 def test_a_window_that_was_closed_without_a_late_turn_is_closed_with_it() -> None:

@@ -26,7 +26,7 @@ from state.store.store import MemoryStore
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.support.cli import ROOT
-from tests.support.events import NOON
+from tests.support.clocks import NOON
 from tests.support.logs import LogWriter, golden_log, long_log, reader_of
 
 TOPIC = "emgas.events"
@@ -47,7 +47,7 @@ async def test_a_rebuild_to_the_end_is_the_fold() -> None:
 
 async def test_a_rebuild_to_an_offset_is_the_fold_of_what_lies_before_it() -> None:
     log = long_log()
-    plan = await planned(reader_of(log), "emgas", 1, None, None, offset=100)
+    plan = await planned(reader_of(log), "emgas", 1, None, at=None, offset=100)
     shorter = LogWriter(claimed=False)
     shorter.records = log.records[:100]
     assert plan.ends == (100,)
@@ -223,7 +223,7 @@ from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 data, into, left = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3])
 rebuild.FLUSH_EVERY = 50
 log = EmbeddedReader(ReadOnlyLog(data), "emgas.events", batch=50)
-plan = asyncio.run(planned(log, "emgas", 2, None, None, None)).agreed(into)
+plan = asyncio.run(planned(log, "emgas", 2, None, at=None, offset=None)).agreed(into)
 
 def counted(events):
     global left
@@ -251,8 +251,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("data")
     log = EmbeddedLog(directory)
     log.create_topic(TopicPlan(TOPIC, 2, FOR_EVER, 1_000_000))
-    for number, written in enumerate(written_logs()):
-        log.append([ProducerRecord(TOPIC, None, value, (), number, NOON) for _, value in written.records])
+    for partition, written in enumerate(written_logs()):
+        log.append([ProducerRecord(TOPIC, None, value, (), partition, NOON) for _, value in written.records])
     log.close()
     return directory
 

@@ -22,8 +22,9 @@ from state.events.events import Claim, TurnRecorded, decode, encode
 from state.log_position import Acceptance
 from state.partition import Partition
 from state.store.store import MemoryStore
-from tests.support.events import turn_recorded
-from tests.support.logs import ListReader, LogWriter
+from tests.support.builders import turn_recorded
+from tests.support.fakes import ListReader
+from tests.support.logs import LogWriter
 
 NOW = 1_800_000_000_000
 
@@ -79,7 +80,7 @@ def source() -> Topic:
 
 
 async def backup(log: ListReader, graph: str | None = None) -> bytes:
-    bounds = tuple([await log.bounds(number) for number in range(await log.partitions())])
+    bounds = tuple([await log.bounds(partition) for partition in range(await log.partitions())])
     file = io.BytesIO()
     await write(log, file, Header("emgas", graph, bounds, "0.1.0", NOW))
     return file.getvalue()

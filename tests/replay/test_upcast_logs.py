@@ -23,8 +23,9 @@ from state.events.upcasting import UPCASTERS, VERSION, upcast
 from state.log_position import Acceptance
 from state.partition import Partition
 from state.store.store import MemoryStore
+from tests.support.fakes import ListReader
 from tests.support.golden import VERSIONS, expected, golden, values
-from tests.support.logs import ListReader, LogWriter, fold
+from tests.support.logs import LogWriter, fold
 from tests.support.older import STEPS, older
 
 NEW = golden(VERSION)
@@ -135,7 +136,7 @@ async def test_a_backup_holds_an_older_log_byte_for_byte() -> None:
 
 
 def check_pure(value: bytes) -> None:
-    """An older event is read as the same one each time, of this version, and what it was read from stays as it was."""
+    """Assert that an older event is read as the same one each time, and what it was read from stays as it was."""
     plain = orjson.loads(value)
     before = copy.deepcopy(plain)
     first, second = upcast(plain), upcast(plain)

@@ -14,9 +14,9 @@ from state.events.events import decode, encode
 from state.events.vectors import packed
 from state.graph.embedding_table import EmbeddingTable, Model
 from state.graph.graph import Graph
-from tests.support.events import forgotten, turn_embedded, turn_recorded
-from tests.support.graphs import assert_same_view, events_of, folded
-from tests.support.logs import LogWriter
+from tests.support.builders import folded, forgotten, turn_embedded, turn_recorded
+from tests.support.graphs import assert_same_view
+from tests.support.logs import LogWriter, events_of
 from tests.support.strategies import Step, steps_taken_back, written
 
 M1 = Model("m 1", 2)

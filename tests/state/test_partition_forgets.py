@@ -5,8 +5,9 @@ from __future__ import annotations
 from state.partition import Partition
 from state.store import keys
 from state.store.store import Store
+from tests.support.fakes import WatchedStore
 from tests.support.logs import LogWriter, fold
-from tests.support.stores import Opener, WatchedStore
+from tests.support.stores import Opener
 
 
 def snapshots_taken(log: LogWriter) -> list[int]:

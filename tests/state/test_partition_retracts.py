@@ -14,9 +14,9 @@ from state.partition import Partition
 from state.retraction import surviving
 from state.store import keys
 from state.store.store import MemoryStore
-from tests.support.graphs import events_of, refolded
+from tests.support.builders import refolded
 from tests.support.interrupted import interrupted
-from tests.support.logs import LogWriter, fold
+from tests.support.logs import LogWriter, events_of, fold
 from tests.support.stores import Opener, opener
 from tests.support.strategies import Step, steps_taken_back, written
 

@@ -306,7 +306,7 @@ ROWS = {b"k" + u64(i): random.Random(i).randbytes(40) for i in range(3000)}
 
 @pytest.fixture(scope="module")
 def in_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A closed store whose rows lie in a table file (SST)."""
+    """Make a closed store whose rows lie in a table file (SST)."""
     path = tmp_path_factory.mktemp("tables") / "block-store"  # a path with "lock" in it, to lead the wording astray
     store = RocksStore(path)
     store.write(ROWS)

@@ -109,7 +109,7 @@ def test_a_program_that_never_configured_logging_sees_no_values_in_tracebacks(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     structlog.reset_defaults()
-    service._log_without_locals()
+    service._log_without_locals()  # noqa: SLF001 - only from inside can this be told
     private = "what somebody " + "said"
     try:
         raise ValueError(1)

@@ -18,7 +18,8 @@ from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
 from streams.recovery.event_table import FoldStore, Partitions
 from streams.settings import Settings
-from tests.support.logs import LogWriter, MemoryLog
+from tests.support.fakes import MemoryLog
+from tests.support.logs import LogWriter
 
 PARTITIONS = 3
 

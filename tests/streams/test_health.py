@@ -69,8 +69,8 @@ def turn(id: str, text: str = "The kettle broke again.") -> dict[str, Any]:
 async def test_turns_are_counted_by_what_became_of_them(watched: Watched) -> None:
     for id in ("1", "2", "3", "1"):
         await watched.memory.record(turn(id))
-    refused = ProducerRecord(watched.memory._open.connection.topics.turns, b"ada", b"{")
-    await watched.memory._open.connection.send(refused)
+    refused = ProducerRecord(watched.memory._open.connection.topics.turns, b"ada", b"{")  # noqa: SLF001 - only from inside can this be told
+    await watched.memory._open.connection.send(refused)  # noqa: SLF001 - only from inside can this be told
     await watched.memory.record(turn("4"))  # behind it
     samples = await watched.scrape()
     results = {labels[0][1]: value for (name, labels), value in samples.items() if name == "emgas_turns_total"}
@@ -129,10 +129,10 @@ async def test_a_worker_that_owns_its_partitions_is_alive_and_ready(watched: Wat
 
 async def test_a_partition_that_was_taken_away_or_claimed_by_another_is_named(watched: Watched) -> None:
     writer = watched.app.ownership.writers[OWNER]
-    writer._epoch -= 1  # as if a claim of somebody else had been folded
+    writer._epoch -= 1  # noqa: SLF001 - as if a claim of somebody else had been folded
     status, told = await watched.get("/readyz")
     assert (status, json.loads(told)["problems"]) == (503, [f"partition {OWNER} was claimed by another worker"])
-    writer._epoch += 1
+    writer._epoch += 1  # noqa: SLF001 - only from inside can this be told
     await watched.app.ownership.release()
     status, told = await watched.get("/readyz")
     assert status == 503

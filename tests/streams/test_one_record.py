@@ -18,8 +18,8 @@ from processors.extraction.extractor import Extraction
 from processors.recall.dense import Vectors
 from state.events.events import TurnRecorded, TurnRejected
 from state.events.extraction_types import Concept
-from tests.support.command_handlers import OneConcept, a_handler, a_turn, decide, event_of, fold_into, reason_of
-from tests.support.fakes import arrival
+from tests.support.command_handlers import a_handler, a_turn, decide, event_of, fold_into, reason_of
+from tests.support.fakes import OneConcept, arrival
 from tests.support.logs import LogWriter
 
 POISON = "poison"

@@ -70,7 +70,7 @@ async def test_a_worker_goes_on_with_the_trace_of_a_turn_and_of_a_question(
                 "messaging.operation.type": "process",
                 "messaging.consumer.group.name": "traced",
             }
-        events = connection._log.read("traced.events", partition_of("ada", 2), 0)
+        events = connection._log.read("traced.events", partition_of("ada", 2), 0)  # noqa: SLF001 - only from inside can this be told
         assert len(events) == 3  # a claim, how the graph lives, and the turn
         trace_id = f"{call.get_span_context().trace_id:032x}".encode()
         assert all(not record.headers and trace_id not in record.value for record in events)
@@ -81,8 +81,8 @@ async def test_a_turn_that_comes_without_a_trace_begins_one(
 ) -> None:
     connection = EmbeddedConnection(settings_for(tmp_path, "traced", None))
     async with MemoryClient(connection) as memory:
-        inner = memory._open.connection
-        inner._propagator.inject = lambda carrier: carrier.update(traceparent="no-trace")  # type: ignore[attr-defined]
+        inner = memory._open.connection  # noqa: SLF001 - only from inside can this be told
+        inner._propagator.inject = lambda carrier: carrier.update(traceparent="no-trace")  # noqa: SLF001 - type: ignore[attr-defined]
         await memory.record(TURN)
     assert by_name(spans)["process traced.turns"].parent is None
 

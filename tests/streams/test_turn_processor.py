@@ -20,10 +20,8 @@ from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor, TurnsSkippedError
-from tests.support.command_handlers import OneConcept
-from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords, arrival
-from tests.support.logs import MemoryLog
-from tests.support.pipeline import eventually
+from tests.support.clocks import eventually
+from tests.support.fakes import DEAD_LETTERS, REPLIES, MemoryLog, OneConcept, SentRecords, arrival
 from tests.support.window_timers import timer_of
 
 PARTITIONS = 4

@@ -1,1 +1,1 @@
-"""Builders that tests of several layers share: events with defaults, and logs that a fold accepts."""
+"""What tests of several layers share: builders, fakes of seams, clocks, logs, and what drives them."""

@@ -1,4 +1,4 @@
-"""Records of `turns` and the handler that decides them, with an extractor that finds one concept."""
+"""Records of `turns` and the handler that decides them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from typing import Any, cast
 
 from emgas.wire import Record, partition_of
-from processors.extraction.extractor import Extraction
 from state.events.events import (
     DataEvent,
     GraphConfigured,
@@ -15,28 +14,16 @@ from state.events.events import (
     decode,
     encode,
 )
-from state.events.extraction_types import Concept
 from state.log_position import Acceptance, stamp
 from state.partition import Partition
 from streams.ingest.command_handler import CommandHandler, Decision, HandlerContext
+from tests.support.clocks import NOW
+from tests.support.fakes import OneConcept
 from tests.support.logs import LogWriter
 
 PARTITIONS = 4
 HERE = partition_of("ada", PARTITIONS)
-NOW, SKEW = 1_700_000_000_000, 300_000
-
-
-class OneConcept:
-    """An extractor that finds the same in every text."""
-
-    version = "one concept"
-
-    def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
-        return Extraction((Concept("kettle", "Kettle", 0.5, 1),), text.endswith("?"), len(text.split()))
-
-    def of_query(self, text: str, at: int | None = None) -> Extraction:
-        words = text.lower().split()
-        return Extraction((Concept("kettle", "Kettle", 0.5, 1),) if "kettles" in words else (), False, len(words))
+SKEW = 300_000
 
 
 def a_handler(state: Partition | None = None, extractor: Any = None, embedder: Any = None) -> CommandHandler:

@@ -64,8 +64,8 @@ def expected(version: int) -> Any:
 def as_lines(partitions: Sequence[Iterable[Record]]) -> bytes:
     """Return a log as the lines that `golden` reads."""
     lines = (
-        Line(number, record.offset, None if record.key is None else record.key.decode(), msgspec.Raw(record.value))
-        for number, records in enumerate(partitions)
+        Line(partition, record.offset, None if record.key is None else record.key.decode(), msgspec.Raw(record.value))
+        for partition, records in enumerate(partitions)
         for record in records
     )
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)

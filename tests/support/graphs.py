@@ -1,35 +1,12 @@
-"""Graphs without a store: folded from events, and compared by all that recall may see."""
+"""Looking into graphs: compared by all that recall may see, and their pairs in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
-from state.events.events import GraphEvent, decode
 from state.graph.codec import LAYOUT
 from state.graph.graph import Graph
 from state.graph.tables import Window
-from tests.support.logs import LogWriter
-
-
-def folded(*events: GraphEvent) -> Graph:
-    """Build the graph "ada" of these events, settled."""
-    return refolded(events, Graph("ada"))
-
-
-def refolded(events: Iterable[GraphEvent], graph: Graph) -> Graph:
-    """Fold `events` into `graph` and settle it; return it."""
-    for event in events:
-        graph.fold(event)
-    graph.settle()
-    return graph
-
-
-def events_of(log: LogWriter, graph: str) -> list[GraphEvent]:
-    """List the events of one graph, accepted or not."""
-    decoded = [decode(value) for _, value in log.records]
-    return [event for event in decoded if isinstance(event, GraphEvent) and event.graph == graph]
 
 
 def of_another_version(stored: bytes) -> bytes:

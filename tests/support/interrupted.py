@@ -11,7 +11,8 @@ def interrupted(
     log: LogWriter, open_store: Opener, flushes: set[int], openings: set[int], cached: int, rebuilding: bool = False
 ) -> Partition:
     """Fold a log, flushing and reopening after these records; what was not flushed is folded again, as after a kill."""
-    partition = Partition(open_store(), cached, rebuilding=rebuilding)
+    store = open_store()
+    partition = Partition(store, cached, rebuilding=rebuilding)
     number = 0
     while number < len(log.records):
         partition.fold(*log.records[number])
@@ -19,8 +20,9 @@ def interrupted(
             partition.flush()
         if number in openings:
             openings = openings - {number}
-            partition._store.close()
-            partition = Partition(open_store(), cached, rebuilding=rebuilding)
+            store.close()
+            store = open_store()
+            partition = Partition(store, cached, rebuilding=rebuilding)
             number = sum(offset <= partition.position.watermark for offset, _ in log.records) - 1
         number += 1
     return partition

@@ -10,30 +10,27 @@
     log.records                            [(offset, value), …]
     log.folded()                           a Partition that folded them all
 
-    ListReader([records, …]), MemoryLog()  a log's readable, and its appendable face (replay/log.py)
+    reader_of(log), records_of(log)        what a LogReader gives of it
 
 The chain is computed here anew and not by state/log_position.py, so that the two check each other.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import random
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from emgas.wire import Record
-from state.events.events import Claim, DataEvent, TurnRecorded, encode
+from state.events.events import Claim, DataEvent, GraphEvent, TurnRecorded, decode, encode
 from state.log_position import LogPosition
 from state.partition import Partition
 from state.store.store import MemoryStore, Store
-from tests.support.events import (
-    DAY,
-    NOON,
+from tests.support.builders import (
     concept,
     concepts_recalled,
     consolidation_closed,
@@ -50,6 +47,8 @@ from tests.support.events import (
     turn_recorded,
     turn_rejected,
 )
+from tests.support.clocks import DAY, NOON
+from tests.support.fakes import ListReader
 
 OffsetValue = tuple[int, bytes]
 
@@ -110,7 +109,7 @@ class LogWriter:
         return self._data(turn_rejected, {**changes, "src": self.source + 1})
 
     def configure(self, *, wished: bool = False, **changes: Any) -> DataEvent:
-        """Append and return a GraphConfigured: the owner's, or a user's wish."""
+        """Append and return a GraphConfigured: the owner's, or a user's request."""
         return self._data(graph_configured, {**changes, "src": self.source + 1} if wished else changes)
 
     def forget(self, **changes: Any) -> DataEvent:
@@ -211,29 +210,6 @@ def unmoved(position: LogPosition, offset: int, value: bytes) -> LogPosition:
     return replace(position, watermark=offset, last=hashlib.sha256(value).hexdigest()[:8])
 
 
-class ListReader:
-    """A LogReader over lists, one per partition, that reads `batch` records at a time.
-
-    Offsets are those of `records`, so lists may begin late and have holes; they may grow.
-    """
-
-    def __init__(self, partitions: Iterable[list[Record]], batch: int = 3) -> None:
-        self.records = list(partitions)
-        self._batch = batch
-
-    async def partitions(self) -> int:
-        return len(self.records)
-
-    async def bounds(self, partition: int) -> tuple[int, int]:
-        records = self.records[partition]
-        return (records[0].offset, records[-1].offset + 1) if records else (0, 0)
-
-    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
-        found = [record for record in self.records[partition] if start <= record.offset < end]
-        for at in range(0, len(found), self._batch):
-            yield found[at : at + self._batch]
-
-
 def reader_of(*logs: LogWriter, batch: int = 3) -> ListReader:
     """Read what the logs hold now, one log per partition."""
     return ListReader((records_of(log) for log in logs), batch)
@@ -244,46 +220,7 @@ def records_of(log: LogWriter) -> list[Record]:
     return [Record(offset, 0, None, value) for offset, value in log.records]
 
 
-class MemoryLog(ListReader):
-    """The topic `events` in memory, as an owner needs it: it can fail, hang, and let others write in between.
-
-    log = MemoryLog()
-    log.put(value)                        append as any program might
-    log.before = lambda: log.put(value)   what happens between the owner's decision and its append
-    log.between = [value, …]              what others write between the records of one batch
-    log.broken = ConnectionError("…")     every append fails; log.silent: is never acknowledged
-    log.slow = asyncio.Event()            … only once this is set
-    """
-
-    def __init__(self, partitions: int = 1) -> None:
-        super().__init__([] for _ in range(partitions))
-        self.before: Callable[[], object] = lambda: None
-        self.between: list[bytes] = []
-        self.broken: Exception | None = None
-        self.silent = False
-        self.slow: asyncio.Event | None = None
-
-    def put(self, value: bytes, key: bytes | None = None, partition: int = 0) -> int:
-        offset = len(self.records[partition])
-        self.records[partition].append(Record(offset, 0, key, value))
-        return offset
-
-    def values(self, partition: int = 0) -> list[tuple[int, bytes]]:
-        """Return (offset, value) of all records."""
-        return [(record.offset, record.value) for record in self.records[partition]]
-
-    async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
-        self.before()
-        await asyncio.sleep(0)  # a real log takes a while, and others run meanwhile
-        if self.broken:
-            raise self.broken
-        offsets = []
-        for key, value in records:
-            offsets.append(self.put(value, key, partition))
-            if self.between:
-                self.put(self.between.pop(0), partition=partition)
-        if self.silent:
-            await asyncio.Event().wait()
-        if self.slow:
-            await self.slow.wait()
-        return offsets
+def events_of(log: LogWriter, graph: str) -> list[GraphEvent]:
+    """List the events of one graph, accepted or not."""
+    decoded = [decode(value) for _, value in log.records]
+    return [event for event in decoded if isinstance(event, GraphEvent) and event.graph == graph]

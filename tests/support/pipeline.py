@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Self
 
@@ -29,9 +28,8 @@ from streams.transport.dead_letters import DeadLetter, read_all
 from streams.worker.app import MemoryApp
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.service import running
+from tests.support.clocks import PATIENCE, now
 from tests.support.transports import SqliteTransport, Transport
-
-PATIENCE = 60.0  # seconds; only a hanging test ever waits that long
 
 
 class Pipeline:
@@ -105,7 +103,8 @@ class Pipeline:
 
     async def ask(self, topic: str, key: bytes | None, value: bytes, partition: int, headers: Headers = ()) -> Answer:
         """Append the same, and return the answer."""
-        return await self.memory._open.ask(ProducerRecord(topic, key, value, headers, partition), PATIENCE)
+        there = self.memory._open  # noqa: SLF001 - a client sends only what is right
+        return await there.ask(ProducerRecord(topic, key, value, headers, partition), PATIENCE)
 
     def address(self, correlation: bytes, topic: str | None = None, partition: int = 0) -> Headers:
         """Return the headers that ask for an answer at `topic`, by default `replies`."""
@@ -131,7 +130,7 @@ class Pipeline:
     @asynccontextmanager
     async def folding_nothing(self, graph: str) -> AsyncIterator[None]:
         """Let no turn of the graph's partition come into its state for as long as the block lasts."""
-        async with self.app.ownership.writers[self.place(graph)]._turn_to_append:
+        async with self.app.ownership.writers[self.place(graph)]._turn_to_append:  # noqa: SLF001 - only from inside can this be told
             yield
 
     async def events(self, partition: int, start: int = 0) -> list[AnyEvent]:
@@ -165,7 +164,7 @@ class Pipeline:
     async def verified(self) -> list[Verification]:
         """Return every partition's live digest beside that of an offline fold."""
         log = self.transport.reader(self.topics.events)
-        live = [await self.memory.inspect(number) for number in range(self.partitions)]
+        live = [await self.memory.inspect(partition) for partition in range(self.partitions)]
         return [await verify_partition(log, n, it.position.watermark, it.digest or "") for n, it in enumerate(live)]
 
 
@@ -176,17 +175,6 @@ def a_turn(graph: str, id: str = "t1", text: str = "The red kettle whistles.", *
 def as_json(message: dict[str, Any]) -> bytes:
     """Return a message as a foreign program would write it."""
     return json.dumps(message, ensure_ascii=False).encode()
-
-
-def now() -> int:
-    return time.time_ns() // 1_000_000
-
-
-async def eventually(condition: Callable[[], object]) -> None:
-    """Return once `condition` holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110  (what is waited for has no event of its own)
-            await asyncio.sleep(0.005)
 
 
 def settings_for(data: Any, prefix: str, broker: str | None, **changes: Any) -> Settings:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from emgas.errors import TransportError
-from emgas.wire import Record, partition_of
+from emgas.wire import partition_of
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.answer import Answerer, Memory
 from state.events.events import TurnRecorded
@@ -21,15 +20,13 @@ from streams.query.replies import position_of
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.recovery.event_table import Partitions
 from streams.settings import Settings
-from tests.support.events import turn_recorded
-from tests.support.fakes import REPLIES, SentRecords, arrival
-from tests.support.logs import MemoryLog
-from tests.support.pipeline import eventually
+from tests.support.builders import turn_recorded
+from tests.support.clocks import NOW, eventually
+from tests.support.fakes import REPLIES, MemoryLog, PastLog, SentRecords, arrival
 from tests.support.window_timers import timer_of
 
 PARTITIONS = 4
 HERE = partition_of("ada", PARTITIONS)
-NOW = 1_700_000_000_000
 ANSWERER = Answerer(YakeExtractor(language="en"))
 
 
@@ -68,7 +65,7 @@ class Answering:
         )
 
     def memory(self) -> Memory:
-        """What a question about the graph "ada" is asked."""
+        """Look at the memory as a question about the graph "ada" does."""
         return Memory(self.state.graph("ada"), self.state.text_of, position_of(self.writer))
 
     def snapshots(self, settings: dict[str, Any]) -> SnapshotTaker:
@@ -111,22 +108,3 @@ def turn(source: int, name: str) -> TurnRecorded:
 
 def a_query(**changes: Any) -> bytes:
     return json.dumps({"kind": "query", "graph": "ada", "text": "the kettle", **changes}).encode()
-
-
-class PastLog:
-    """The log as the past is read from it.  `broken`: it cannot be read; `silent`: nothing ever comes."""
-
-    def __init__(self, log: MemoryLog) -> None:
-        self.partitions, self._log = log.partitions, log
-        self.broken = self.silent = False
-
-    async def bounds(self, partition: int) -> tuple[int, int]:
-        if self.broken:
-            raise TransportError("the broker is gone")
-        return await self._log.bounds(partition)
-
-    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
-        if self.silent:
-            await asyncio.Event().wait()
-        async for batch in self._log.read(partition, start, end):
-            yield batch

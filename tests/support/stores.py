@@ -1,4 +1,4 @@
-"""Stores to open again and again, and one that remembers what was written to it."""
+"""Stores to open again and again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from state.store.rocksdb import RocksStore
-from state.store.store import Batch, MemoryStore, Store
+from state.store.store import MemoryStore, Store
 
 Opener = Callable[[], Store]  # opens one and the same store, again and again
 
@@ -22,15 +22,3 @@ def opener(kind: str) -> Iterator[Opener]:
         return
     with tempfile.TemporaryDirectory() as directory:
         yield lambda: RocksStore(Path(directory) / "store")
-
-
-class WatchedStore(MemoryStore):
-    """Remembers its batches."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.batches: list[Batch] = []
-
-    def write(self, batch: Batch) -> None:
-        self.batches.append(dict(batch))
-        super().write(batch)

@@ -20,8 +20,7 @@ from faust.types.transports import TransportT
 
 from emgas.wire import TopicNames
 from streams.recovery.table_manager import PromptTableManager
-
-PATIENCE = 60.0  # seconds; only a hanging test ever waits that long
+from tests.support.clocks import PATIENCE
 
 RAW: dict[str, Any] = {
     "key_type": bytes,

@@ -26,6 +26,7 @@ from faust.types.transports import TransportT
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord
 from replay.log import LogReader
+from streams.transport.embedded import layout
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader
 from streams.transport.embedded.transport import EmbeddedTransport
@@ -48,8 +49,17 @@ class Transport(Protocol):
 
 def leave_room(log: EmbeddedLog, pages: int) -> None:
     """Let the log's file have no more than `pages` beyond those it has: a disk that is full, or nearly."""
-    (count,) = log._db.execute("pragma page_count").fetchone()
-    log._db.execute(f"pragma max_page_count={count + pages}")
+    connection = log._db  # noqa: SLF001 - the limit holds for this connection only
+    (count,) = connection.execute("pragma page_count").fetchone()
+    connection.execute(f"pragma max_page_count={count + pages}")
+
+
+def overwrite(home: Path, place: tuple[str, int], offset: int, value: bytes) -> None:
+    """Change a record of the log in `home` behind its back, at `place`: (topic, partition)."""
+    with closing(layout.connect(home / layout.FILE, read_only=False)) as db:
+        row = layout.partitions_of(db)[place].row
+        changed = db.execute(f"update records_{row:d} set value = ? where offset = ?", (value, offset))  # noqa: S608
+        assert changed.rowcount == 1
 
 
 class SqliteTransport:
@@ -73,8 +83,8 @@ class SqliteTransport:
         return self.log.committed(group).get((topic, partition))
 
     async def truncate(self, topic: str, partition: int, before: int) -> None:
-        found = self.log._partition(topic, partition)
-        self.log._db.execute(f"delete from records_{found.row} where offset < ?", (before,))  # noqa: S608
+        found = self.log._partition(topic, partition)  # noqa: SLF001 - only time removes records: `expire`
+        self.log._db.execute(f"delete from records_{found.row} where offset < ?", (before,))  # noqa: S608, SLF001
         found.start = before
 
 

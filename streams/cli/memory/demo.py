@@ -45,7 +45,7 @@ def demo(json: output.Json = False) -> None:
             live = _follow(lines, quiet=json)
         digest, kept = output.run(_rebuilt(_settings(home)))
     match = digest == live["digest"] and kept == live["turns"]
-    _tell_rebuilt(digest, match)
+    _tell_rebuilt(digest, match=match)
     if json:
         counts = {name: live[name] for name in ("turns", "graphs", "concepts", "pairs")}
         digests = {"digest_live": live["digest"], "digest_replayed": digest, "match": match}
@@ -69,7 +69,7 @@ def _child(home: Path) -> Iterator[IO[str]]:
         child.kill()
 
 
-def _follow(lines: IO[str], quiet: bool) -> dict[str, Any]:
+def _follow(lines: IO[str], *, quiet: bool) -> dict[str, Any]:
     """Show what the child reports, line by line, until it has reported what it holds."""
     for line in lines:
         report = json_lines.loads(line)
@@ -108,7 +108,7 @@ async def _rebuilt(settings: Settings) -> tuple[str, int]:
     return combined(digests), turns
 
 
-def _tell_rebuilt(digest: str, match: bool) -> None:
+def _tell_rebuilt(digest: str, *, match: bool) -> None:
     output.err.rule("[bold]killed with SIGKILL, stores thrown away, folded again from the log")
     told = "[green]the same digest[/]" if match else "[bold red]ANOTHER DIGEST[/]"
     output.err.print(f"{told}: {digest}", highlight=False)

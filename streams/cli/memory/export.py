@@ -45,7 +45,7 @@ def export(
     json: output.Json = False,
 ) -> None:
     """Write a backup of everything: one CloudEvent per line, for `emgas import`.  Or a graph, for other tools."""
-    _check(graph, format, passages, as_of=as_of)
+    _check(graph, format, passages=passages, as_of=as_of)
     if format == "cloudevents":
         result = output.run(_backup(out, graph))
     else:
@@ -56,7 +56,7 @@ def export(
         _show(result)
 
 
-def _check(graph: str | None, format: str, passages: bool, *, as_of: int | None) -> None:
+def _check(graph: str | None, format: str, *, passages: bool, as_of: int | None) -> None:
     """Exit where the options make no sense together."""
     if format not in FORMATS:
         output.fail(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}", output.USAGE)

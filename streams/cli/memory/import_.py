@@ -55,7 +55,7 @@ def import_(
     elif turns:
         publish_items(file, turns_of, Sending(preset, wait), json=json)
     else:
-        _restore(Path(file), json)
+        _restore(Path(file), json=json)
 
 
 def _ahead() -> bytes:
@@ -65,7 +65,7 @@ def _ahead() -> bytes:
 
 
 def _holds_backup(path: Path) -> bool:
-    if not os.path.isfile(path):
+    if not os.path.isfile(path):  # noqa: PTH113 - as pathlib's, but False of a name that cannot be looked at
         return False
     try:
         with path.open("rb") as stream:
@@ -74,7 +74,7 @@ def _holds_backup(path: Path) -> bool:
         output.fail_path("read", path, error)
 
 
-def _restore(file: Path, json: bool) -> None:
+def _restore(file: Path, *, json: bool) -> None:
     result = output.run(_restored(file))
     if json:
         output.print_json(result)

@@ -64,7 +64,7 @@ def publish_file(
     file: str, graph: str | None, format: str | None, *, options: Options, sending: Sending, json: bool
 ) -> None:
     """Publish a file or a folder (- for stdin), and say what became of its turns."""
-    if os.path.isdir(file):  # as pathlib's, but of a name that cannot be looked at it is False, and opening tells why
+    if os.path.isdir(file):  # noqa: PTH112 - as pathlib's, but of a name that cannot be looked at it is False, and opening tells why
         publish_items(
             file, lambda _: read_folder(Path(file), graph, format=format, options=options), sending, json=json
         )
@@ -81,7 +81,7 @@ def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], send
     if json:
         output.print_json(counts)
     else:
-        _show(counts, sending.wait)
+        _show(counts, waited=sending.wait)
     if 0 < counts["published"] == counts["rejected"]:
         output.fail(f"nothing of {file} could be accepted: `emgas dead-letters list` has it, with the reasons")
 
@@ -187,11 +187,11 @@ def _opened(file: str) -> Iterator[BinaryIO]:
     if file == "-":
         yield sys.stdin.buffer
         return
-    if os.path.isdir(file):
+    if os.path.isdir(file):  # noqa: PTH112 - as above
         yield BytesIO()
         return
     try:
-        stream = open(file, "rb")  # noqa: SIM115 - closed below: only opening it may fail like this
+        stream = Path(file).open("rb")  # noqa: SIM115 - closed below: only opening it may fail like this
     except FileNotFoundError:
         output.fail(f"there is no file {file}", output.USAGE)
     except OSError as error:
@@ -200,7 +200,7 @@ def _opened(file: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _show(counts: dict[str, float], waited: bool) -> None:
+def _show(counts: dict[str, float], *, waited: bool) -> None:
     told = ", ".join(f"{int(counts[name])} {name}" for name in ("accepted", "duplicates", "rejected"))
     told = told if waited else f"logged, not waited for; {int(counts['rejected'])} rejected"
     rate = counts["published"] / counts["seconds"] if counts["seconds"] else 0

@@ -41,12 +41,12 @@ def show(
     """Print one dead letter's bytes, untouched."""
     for each in output.run(_read()):
         if each.id == letter:
-            _show(each, json)
+            _show(each, json=json)
             return
     output.fail(f"there is no dead letter {letter}: see `emgas dead-letters list`", output.NOT_FOUND)
 
 
-def _show(letter: DeadLetter, json: bool) -> None:
+def _show(letter: DeadLetter, *, json: bool) -> None:
     if json:
         output.print_json({**_described(letter), "value": letter.value.decode(errors="replace")})
         return

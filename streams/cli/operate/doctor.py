@@ -42,7 +42,7 @@ class Findings:
     checks: list[Check] = field(default_factory=list)
     holds: Counter[str] = field(default_factory=Counter)
 
-    def add(self, name: str, ok: bool, detail: str) -> None:
+    def add(self, name: str, detail: str, *, ok: bool) -> None:
         self.checks.append(Check(name, ok, detail))
 
     def described(self) -> dict[str, Any]:
@@ -74,23 +74,23 @@ async def _examine(settings: Settings) -> Findings:
             await _examine_topics(settings, findings)
         await _examine_partitions(settings, findings)
     except EmgasError as error:
-        findings.add("transport", False, str(error))
+        findings.add("transport", str(error), ok=False)
     return findings
 
 
 def _examine_disk(home: Path, findings: Findings) -> None:
     there = next(path for path in (home, *home.parents) if path.exists())
-    findings.add("data directory", os.access(there, os.W_OK), str(home))
+    findings.add("data directory", str(home), ok=os.access(there, os.W_OK))
     usage = shutil.disk_usage(there)
-    findings.add("disk", usage.free > LEAST_FREE * usage.total, f"{usage.free / 2**30:.1f} GiB free")
+    findings.add("disk", f"{usage.free / 2**30:.1f} GiB free", ok=usage.free > LEAST_FREE * usage.total)
 
 
 def _examine_plugin(name: str, load: Callable[[], str], findings: Findings) -> None:
     """Load what a worker would load by its settings; `load` tells which version that is."""
     try:
-        findings.add(name, True, load())
+        findings.add(name, load(), ok=True)
     except EmgasError as error:
-        findings.add(name, False, str(error))
+        findings.add(name, str(error), ok=False)
 
 
 def _extractor(settings: Settings) -> str:
@@ -106,9 +106,9 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
     described = {topic.name: topic for topic in await select.describe(settings)}
     events = described[settings.topics.events]
     kept = events.config.get("retention.ms") == str(FOR_EVER) and events.config.get("cleanup.policy") == "delete"
-    findings.add("events kept for ever", kept, ", ".join(f"{k}={v}" for k, v in sorted(events.config.items())))
+    findings.add("events kept for ever", ", ".join(f"{k}={v}" for k, v in sorted(events.config.items())), ok=kept)
     counts = {described[name].partitions for name in (settings.topics.turns, settings.topics.queries, events.name)}
-    findings.add("partitions agree", len(counts) == 1, str(sorted(counts)))
+    findings.add("partitions agree", str(sorted(counts)), ok=len(counts) == 1)
 
 
 async def _examine_partitions(settings: Settings, findings: Findings) -> None:
@@ -117,7 +117,7 @@ async def _examine_partitions(settings: Settings, findings: Findings) -> None:
             held = await connected.memory.inspect(partition, digest=False)
             for name in HELD:
                 findings.holds[name] += getattr(held, name)
-        findings.add("every partition answers", True, f"{partition + 1} partitions")
+        findings.add("every partition answers", f"{partition + 1} partitions", ok=True)
 
 
 def _show(findings: Findings, described: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from typing import Annotated, Any
 
@@ -44,7 +43,7 @@ def create(to: To = None, json: output.Json = False) -> None:
         | {"bytes": each.bytes}
         for each in taken
     ]
-    _tell("snapshots taken", rows, json)
+    _tell("snapshots taken", rows, json=json)
 
 
 async def _create(settings: Settings) -> list[Checkpointed]:
@@ -61,7 +60,7 @@ def list_(from_: From = None, json: output.Json = False) -> None:
         kept = _kept(_settings(from_, "--from"))
         rows = [_row(kept, partition, name) for partition in kept.partitions() for name in kept.names(partition)]
     if rows or json:
-        _tell("snapshots", rows, json)
+        _tell("snapshots", rows, json=json)
     else:
         output.out.print(f"no snapshots at {kept.root} yet", highlight=False, soft_wrap=True, markup=False)
 
@@ -84,7 +83,7 @@ def restore(from_: From = None, json: output.Json = False) -> None:
     settings = _settings(from_, "--from")
     rows = output.run(_restore(settings))
     if any(row["snapshot"] for row in rows):
-        _tell("restored", rows, json)
+        _tell("restored", rows, json=json)
         return
     go_on = "nothing was changed: a worker goes on with what it has, or folds the log from its beginning"
     if any(row["refused"] for row in rows):
@@ -111,7 +110,7 @@ async def _restore_one(settings: Settings, kept: Snapshots, partition: int, *, l
         output.warn(why)
     if manifest is not None:
         shutil.rmtree(store, ignore_errors=True)  # killed after this, the worker folds anew or fetches by itself
-        os.rename(new, store)
+        new.rename(store)
     return {
         "partition": partition,
         "snapshot": manifest.name if manifest else None,
@@ -152,9 +151,9 @@ def _check_writable(settings: Settings) -> None:
         output.fail(str(error), output.USAGE)
 
 
-def _tell(title: str, rows: list[dict[str, Any]], json: bool) -> None:
+def _tell(title: str, rows: list[dict[str, Any]], *, json: bool) -> None:
     if json:
-        output.print_json({title.split()[0]: rows})
+        output.print_json({title.partition(" ")[0]: rows})
         return
     shown = output.table(title, "partition#", "snapshot", "at#", "MB#", "made", "")
     for row in rows:

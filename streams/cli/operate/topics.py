@@ -24,13 +24,13 @@ def create(
     given = {"partitions": partitions, "replication": replication}
     settings = output.settings().model_copy(update={name: value for name, value in given.items() if value})
     output.run(select.create(settings))
-    _print(output.run(select.describe(settings)), json)
+    _print(output.run(select.describe(settings)), json=json)
 
 
 @app.command()
 def describe(json: output.Json = False) -> None:
     """Show the topics: partitions, copies, settings, how much they hold."""
-    _print(output.run(select.describe(output.settings())), json)
+    _print(output.run(select.describe(output.settings())), json=json)
 
 
 @app.command()
@@ -46,7 +46,7 @@ def acls(
         typer.echo(f"kafka-acls.sh --bootstrap-server {address} --command-config admin.properties {grant.command()}")
 
 
-def _print(topics: list[TopicDescription], json: bool) -> None:
+def _print(topics: list[TopicDescription], *, json: bool) -> None:
     if json:
         output.print_json({"topics": [_described(topic) for topic in topics]})
         return

@@ -53,7 +53,7 @@ def branch(
     target = target_of(source, into, to_prefix, extractor=extractor)
     life = _life(preset, set_ or []) if preset or set_ else None
     counts = output.run(_branch(source, target, life))
-    told = {name: counts[name] for name in ("turns", *COUNTED.values(), "wishes")}
+    told = {name: counts[name] for name in ("turns", *COUNTED.values(), "requests")}
     if json:
         output.print_json(told)
     else:
@@ -130,7 +130,7 @@ async def _sent(memory: MemoryClient, queue: AsyncIterator[BranchMessage], count
             return
         seq, request = requests.pop()
         await _request(memory, request)
-        counts["wishes"] += 1
+        counts["requests"] += 1
         yield seq
 
 

@@ -20,7 +20,7 @@ from streams.cli.shared import output
 from streams.cli.shared.times import METAVAR, time
 from streams.transport.select import readable
 
-NAMED = 5  # concepts that joined or left a topic
+NAMED = 5  # concepts that joined or left a theme
 CONCEPTS = {  # field of Difference → what it is called
     "born": "born",
     "stronger": "strengthened",
@@ -72,7 +72,7 @@ def _described(changed: Difference) -> dict[str, Any]:
     return {
         "graph": changed.graph,
         "concepts": concepts,
-        "topics": [topic._asdict() for topic in changed.topics],
+        "themes": [theme._asdict() for theme in changed.themes],
         "turns": {
             "before": changed.turns[0],
             "after": changed.turns[1],
@@ -103,20 +103,20 @@ def _show(changed: Difference, since: int, top: int) -> None:
             name = f"{told} ({len(changes)})" if number == 0 else ""
             concepts.add_row(name, escape(each.label), f"{each.before:.3f}", f"{each.after:.3f}", f"{each.by:+.3f}")
     output.out.print(concepts)
-    _show_topics(changed.topics, top)
+    _show_themes(changed.themes, top)
     _show_pairs(changed.pairs, top)
     before, after = changed.turns
     told = f"turns: {after - before} recorded, {len(changed.added)} of them held; {len(changed.archived)} archived"
     output.out.print(told, style="dim", highlight=False)
 
 
-def _show_topics(topics: Sequence[ThemeChange], top: int) -> None:
-    if not topics:
+def _show_themes(themes: Sequence[ThemeChange], top: int) -> None:
+    if not themes:
         return
-    rows = output.table("topics", "what", "topic", "about", "with", "joined", "left")
-    for topic in topics[:top]:
-        joined, left = (escape(", ".join(islice(names, NAMED))) for names in (topic.joined, topic.left))
-        rows.add_row(topic.change, topic.id, escape(topic.label), topic.other or "", joined, left)
+    rows = output.table("themes", "what", "theme", "about", "with", "joined", "left")
+    for theme in themes[:top]:
+        joined, left = (escape(", ".join(islice(names, NAMED))) for names in (theme.joined, theme.left))
+        rows.add_row(theme.change, theme.id, escape(theme.label), theme.other or "", joined, left)
     output.out.print(rows)
 
 

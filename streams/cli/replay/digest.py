@@ -58,4 +58,4 @@ def _offline(settings: Settings) -> dict[str, str]:
 async def _planned(settings: Settings) -> Plan:
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
-        return await planned(log, settings.prefix, topics.partitions, None, None, None)
+        return await planned(log, settings.prefix, topics.partitions, None, at=None, offset=None)

@@ -72,7 +72,7 @@ def rebuild(
 async def _planned(settings: Settings, graph: str | None, at: int | None, *, offset: int | None) -> Plan:
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
-        return await planned(log, settings.prefix, topics.partitions, graph, at, offset)
+        return await planned(log, settings.prefix, topics.partitions, graph, at=at, offset=offset)
 
 
 @contextmanager
@@ -127,7 +127,7 @@ async def _from_snapshot(settings: Settings, plan: Plan, graph: str, *, kept: Sn
     partition = partition_of(graph, len(plan.ends))
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
-        loaded = await graph_of(kept, partition, log, graph, plan.ends[partition], output.warn)
+        loaded = await graph_of(kept, partition, log, graph, end=plan.ends[partition], refused=output.warn)
     if loaded.graph is None:
         _fail_missing(graph, plan)
     return plan.ends[partition] - loaded.start, loaded.graph.digest()

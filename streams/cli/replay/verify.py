@@ -148,11 +148,13 @@ def _show(found: list[Found]) -> None:
             rows.add_row(str(each.partition), "", ends, "", "", "not compared")
             continue
         once, equal = each.audit.each_once, each.digest_live == each.digest_replayed
-        rows.add_row(str(each.partition), str(each.watermark), ends, str(each.turns), _mark(once), _mark(equal))
+        rows.add_row(
+            str(each.partition), str(each.watermark), ends, str(each.turns), _mark(good=once), _mark(good=equal)
+        )
     output.out.print(rows)
 
 
-def _mark(good: bool) -> str:
+def _mark(*, good: bool) -> str:
     return "[green]yes[/]" if good else "[bold red]NO[/]"
 
 

@@ -79,7 +79,7 @@ def _draw_values(picture: Element, scale: _Scale, step: float) -> None:
     """Draw the horizontal grid and its values."""
     for number in range(round(scale.top / step) + 1):
         value = number * step
-        _stroke(picture, LEFT, scale.y(value), RIGHT, scale.y(value), "#333" if number == 0 else "#ddd")
+        _stroke(picture, (LEFT, scale.y(value)), (RIGHT, scale.y(value)), "#333" if number == 0 else "#ddd")
         _write(picture, f"{value:.10g}", LEFT - 8, scale.y(value) + 4, **{"text-anchor": "end"})
 
 
@@ -88,7 +88,7 @@ def _draw_times(picture: Element, scale: _Scale) -> None:
     span = scale.last - scale.first
     for number in range(X_TICKS if span else 1):
         time = scale.first + span * number // (X_TICKS - 1)
-        _stroke(picture, scale.x(time), BOTTOM, scale.x(time), BOTTOM + 5, "#333")
+        _stroke(picture, (scale.x(time), BOTTOM), (scale.x(time), BOTTOM + 5), "#333")
         _write(picture, _dated(time, span), scale.x(time), BOTTOM + 20, **{"text-anchor": "middle"})
 
 
@@ -116,7 +116,7 @@ def _runs(points: Iterable[tuple[int, float | None]]) -> Iterator[list[tuple[int
 
 def _draw_legend(picture: Element, label: str, number: int) -> None:
     y = TOP + 10 + 20 * number
-    line = _stroke(picture, RIGHT + 20, y, RIGHT + 48, y, "")
+    line = _stroke(picture, (RIGHT + 20, y), (RIGHT + 48, y), "")
     line.attrib.update({"stroke-width": "3", **_look(number)})
     _write(picture, label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…", RIGHT + 56, y + 4)
 
@@ -128,7 +128,8 @@ def _look(number: int) -> dict[str, str]:
     return {**colour, "stroke-dasharray": dashes} if dashes else colour
 
 
-def _stroke(picture: Element, x1: float, y1: float, x2: float, y2: float, colour: str) -> Element:
+def _stroke(picture: Element, start: tuple[float, float], end: tuple[float, float], colour: str) -> Element:
+    (x1, y1), (x2, y2) = start, end
     ends = {"x1": f"{x1}", "y1": f"{y1}", "x2": f"{x2}", "y2": f"{y2}"}
     return SubElement(picture, "line", {**ends, "stroke": colour})
 

@@ -160,7 +160,7 @@ def _masked_values(_: object, __: str, event: MutableMapping[str, Any]) -> Mutab
     return {name: masked(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
-def configure_logging(level: str, quiet: bool = True) -> None:
+def configure_logging(level: str, *, quiet: bool = True) -> None:
     """Log to stderr: JSON lines for a worker, for a command only what went wrong."""
     threshold = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
     structlog.configure(

@@ -39,7 +39,7 @@ class EmbeddedProducer(Producer):
         """Write what is pending."""
         self._write()
 
-    async def send(
+    async def send(  # noqa: PLR0917 - as Faust calls it
         self,
         topic: str,
         key: bytes | None,

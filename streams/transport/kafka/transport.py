@@ -47,9 +47,9 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
 
     def _create_worker_consumer(self, transport: driver.Transport) -> Any:
         consumer = super()._create_worker_consumer(transport)
-        consumer._fetch_max_wait_ms = cast(KafkaTransport, transport).fetch_wait_ms
-        consumer._auto_offset_reset = "none"
-        consumer._isolation_level = cast(KafkaTransport, transport).isolation
+        consumer._fetch_max_wait_ms = cast(KafkaTransport, transport).fetch_wait_ms  # noqa: SLF001 - Faust makes it without
+        consumer._auto_offset_reset = "none"  # noqa: SLF001 - as above
+        consumer._isolation_level = cast(KafkaTransport, transport).isolation  # noqa: SLF001 - as above
         return consumer
 
     async def fetch(self, active: set[TP], seconds: float, order: FetchOrder) -> RecordMap:
@@ -58,7 +58,7 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
 
     async def _fetch_by(self, order: FetchOrder, active: set[TP], seconds: float) -> RecordMap:
         consumer = self._ensure_consumer()
-        return await order.fetch(partial(self._fetch_records, consumer), active, seconds, consumer._max_poll_records)
+        return await order.fetch(partial(self._fetch_records, consumer), active, seconds, consumer._max_poll_records)  # noqa: SLF001 - as above
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
         """Seek sources to where the group committed, or to the first record kept; return those offsets.
@@ -82,7 +82,7 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
     async def _committed(self, consumer: Any, sources: list[Any]) -> dict[Any, int | None]:
         # aiokafka's `committed` waits for ever when the partition is taken away meanwhile, and so would one of the two
         # workers of this thread's queue
-        taken_away = consumer._subscription.subscription.assignment.unassign_future
+        taken_away = consumer._subscription.subscription.assignment.unassign_future  # noqa: SLF001 - nothing public tells it
         asking = asyncio.gather(*(consumer.committed(tp) for tp in sources))
         await asyncio.wait({asking, taken_away}, return_when=asyncio.FIRST_COMPLETED)
         if not asking.done():

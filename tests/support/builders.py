@@ -1,4 +1,4 @@
-"""Events with defaults: a test names only what it is about."""
+"""Events and graphs with defaults: a test names only what it is about."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from emgas.times import DAY_MS
 from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
     Forgotten,
     GraphConfigured,
+    GraphEvent,
     MemoryArchived,
     MemoryRestored,
     Retracted,
@@ -27,9 +27,9 @@ from state.events.events import (
 from state.events.extraction_types import Concept
 from state.events.memory_settings import PRESETS
 from state.events.vectors import packed
+from state.graph.graph import Graph
+from tests.support.clocks import NOON
 
-NOON = 1_683_547_200_000  # 2023-05-08T12:00:00Z, ms
-DAY = DAY_MS
 UNLINKED: dict[str, Any] = {"epoch": 0, "claim": "", "seq": 1, "chain": bytes(8).hex()}  # where no log is involved
 
 
@@ -103,7 +103,7 @@ def graph_configured(**changes: Any) -> GraphConfigured:
 
 
 def forgotten(**changes: Any) -> Forgotten:
-    """Return a user's wish; `concepts` and `turns` may be strings of names."""
+    """Return a user's request; `concepts` and `turns` may be strings of names."""
     return Forgotten(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
 
 
@@ -150,3 +150,16 @@ def _names(names: Iterable[str] | str) -> list[str]:
 
 def _gone(changes: dict[str, Any]) -> dict[str, Any]:
     return {**changes, **{name: _names(changes.get(name, "")) for name in ("concepts", "turns")}}
+
+
+def folded(*events: GraphEvent) -> Graph:
+    """Build the graph "ada" of these events, settled."""
+    return refolded(events, Graph("ada"))
+
+
+def refolded(events: Iterable[GraphEvent], graph: Graph) -> Graph:
+    """Fold `events` into `graph` and settle it; return it."""
+    for event in events:
+        graph.fold(event)
+    graph.settle()
+    return graph
