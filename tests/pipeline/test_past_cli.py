@@ -38,7 +38,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [("2023-05-08T12:00", {"t0"}), ("2023-05-10", {"t0", "t1"}), (str(NOON + 90 * DAY), {"t3"}), ("2025-01-01", set())],
 )
 def test_a_question_is_answered_as_of_a_time(memory: Path, as_of: str, held: set[str]) -> None:
-    said = emgas_here(memory, "query", "ada", "the kettle", "--as-of", as_of, "--json")
+    said = emgas_here(memory, "query", "ada", "the kettle", "--as-of", as_of, "--no-archive", "--json")
     assert said.json["found"]
     assert {passage["id"] for passage in said.json["passages"]} == held
 
@@ -66,7 +66,7 @@ def test_a_difference_as_json_says_what_was_born_forgotten_and_added(memory: Pat
     assert (told["graph"], told["from"], told["to"]) == ("ada", NOON, NOON + 60 * DAY + DAY // 2)
     assert {concept["id"] for concept in told["concepts"]["born"]} >= {"basil", "balcony"}
     assert {concept["id"] for concept in told["concepts"]["forgotten"]} >= {"kettle"}
-    assert all(concept["by"] == -concept["before"] for concept in told["concepts"]["forgotten"])
+    assert all(concept["by"] < 0 for concept in told["concepts"]["forgotten"])
     assert (told["turns"]["before"], told["turns"]["after"], told["turns"]["added"]) == (1, 3, ["t2"])
     assert told["turns"]["archived"] == ["t0"]
     assert {"one": "balcony", "other": "grows", "before": 0, "after": 1} in [
