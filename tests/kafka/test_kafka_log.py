@@ -67,7 +67,7 @@ async def test_a_read_ends_where_the_log_ends_with_a_transaction_marker(transpor
     assert await read(reader, 0, 3, 4) == []
 
 
-async def test_an_open_transaction_of_somebody_else_does_not_hold_the_reader_back(
+async def test_what_an_aborted_transaction_wrote_is_not_there_unless_a_reader_asks_for_it(
     transport: KafkaTransport, prefix: str
 ) -> None:
     await transport.create(TopicPlan(prefix, 1, FOR_EVER, 1_000_000))
@@ -76,9 +76,11 @@ async def test_an_open_transaction_of_somebody_else_does_not_hold_the_reader_bac
     await writer.begin_transaction()
     await writer.send_and_wait(prefix, b"open", partition=0)
     await transport.append([ProducerRecord(prefix, None, b"after", (), 0, 1)])
-    assert [r.value for r in await read(KafkaReader(transport.address, prefix), 0, 0, 2)] == [b"open", b"after"]
+    everything = KafkaReader(transport.address, prefix, isolation="read_uncommitted")
+    assert [r.value for r in await read(everything, 0, 0, 2)] == [b"open", b"after"]
     await writer.abort_transaction()
     await writer.stop()
+    assert [r.value for r in await read(KafkaReader(transport.address, prefix), 0, 0, 3)] == [b"after"]
 
 
 async def test_a_log_whose_head_is_gone_is_read_from_where_it_begins(transport: KafkaTransport, prefix: str) -> None:
