@@ -81,10 +81,13 @@ class PartitionWriter:
         self._turn_to_append = asyncio.Lock()
         self._folded = asyncio.Condition()
 
-    async def claim(self) -> None:
-        """Take the partition.  Raises AppendFailedError, HaltedError."""
+    async def claim(self, *, anew: bool = False, source_topic: str = "") -> None:
+        """Take the partition, to go on in the topic `turns` of that id.  Raises AppendFailedError, HaltedError."""
         async with self._turn_to_append:
-            claim = Claim(writer=self._worker, partitions=self._partitions, nonce=uuid4().hex)
+            nonce = uuid4().hex
+            claim = Claim(
+                writer=self._worker, partitions=self._partitions, nonce=nonce, anew=anew, source_topic=source_topic
+            )
             (self._epoch,) = await self._append([_record(claim)])
             self._check_owned()
 

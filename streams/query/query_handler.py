@@ -6,7 +6,8 @@
     `after` not folded shortly before it         Failure `not-yet`
     `as_of` not rebuilt shortly before it        Failure `not-yet`; what was read of the log is kept (as_of_cache.py)
     answering fails unexpectedly                 Failure `internal`: that answer is lost, the worker goes on
-    the state is broken (HaltedError)            Failure `internal`, and the worker halts
+    the state is broken (HaltedError)            Failure `internal`, and the partition halts
+    the partition has halted                     Failure `internal`, with what an operator can do
     else                                         Reply; a graph that nobody wrote to gives an empty one
 
 A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered.  What is
@@ -59,13 +60,15 @@ class QueryContext:
     """What a worker lends to its query handler.
 
     writers, timers  of the partitions that it owns, by partition: the worker keeps both up to date
+    halted           why those of them cannot go on that have halted
     partitions       how many there are in all
     now              ms since the epoch
-    halt             stops the worker
+    fail             halts a partition, or the worker if the error is not the partition's alone
     """
 
     writers: Mapping[int, PartitionWriter]
     timers: Mapping[int, WindowTimer]
+    halted: Mapping[int, BaseException]
     as_of_cache: AsOfCache
     snapshots: SnapshotTaker
     sender: MessageSender
@@ -73,7 +76,7 @@ class QueryContext:
     settings: Settings
     partitions: int
     now: Callable[[], int]
-    halt: Callable[[BaseException], None]
+    fail: Callable[[int, BaseException], None]
 
 
 class _Asked(NamedTuple):
@@ -89,7 +92,7 @@ class QueryHandler:
 
     def __init__(self, context: QueryContext) -> None:
         self._context = context
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], int] = {}  # each with the partition that it asks
         self._appending: set[asyncio.Task[None]] = set()
         self._long = asyncio.Lock()  # for one long question at a time: several would hold up the short ones
 
@@ -109,18 +112,19 @@ class QueryHandler:
             log.info("question expired", partition=partition, offset=record.offset)
             return
         task = asyncio.create_task(self._answer(_Asked(partition, record, deadline), to))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = partition
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
-    async def drop(self, *, halted: bool = False) -> None:
-        """Stop answering; who asked will ask again elsewhere.
+    async def drop(self, *, halted: bool = False, partition: int | None = None) -> None:
+        """Stop answering, all or what asks `partition`; who asked will ask again elsewhere.
 
         What is being appended is finished: the state would lack an event that the log has, and what is appended next
         would not follow it.  Not so once `halted`: nothing follows.
         """
-        for task in self._tasks if halted else self._tasks - self._appending:
+        dropped = {task for task, of in self._tasks.items() if partition in (None, of)} - {asyncio.current_task()}
+        for task in dropped if halted else dropped - self._appending:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*dropped, return_exceptions=True)
         self._context.as_of_cache.forget()
 
     async def _answer(self, asked: _Asked, to: ReplyAddress | None) -> None:
@@ -131,8 +135,8 @@ class QueryHandler:
         except RefusedError as refusal:
             answer = refusal.failure
         except HaltedError as error:
-            await self._send(to, Failure(code="internal", message="the worker failed and restarts: ask again"))
-            self._context.halt(error)
+            await self._send(to, Failure(code="internal", message="the partition failed and is mended: ask again"))
+            self._context.fail(asked.partition, error)
             return
         except Exception:
             log.exception("answer failed", partition=asked.partition, offset=asked.record.offset)
@@ -163,6 +167,8 @@ class QueryHandler:
         """Find the answer to a record of `queries`; None if the partition was taken away meanwhile."""
         request = await self._request(asked)
         writer = self._context.writers.get(asked.partition)
+        if writer is None and (why := self._context.halted.get(asked.partition)):
+            raise RefusedError("internal", f"partition {asked.partition} has halted: {why}")
         if writer is None:
             return None
         if isinstance(request, Inspect):
@@ -273,7 +279,7 @@ class QueryHandler:
     async def _reinforce(self, asked: _Asked, answer: Answer) -> None:
         """Record what a question woke.  Asking is an event too: time goes on with it, and windows may end before it.
 
-        Whatever fails here halts the worker: the log may hold what the state lacks.
+        Whatever fails here halts the partition or the worker: the log may hold what the state lacks.
         """
         graph_id, timer = answer.reply.graph, self._context.timers.get(asked.partition)
         if not answer.recalled or timer is None:  # it wakes nothing, or the partition was taken away meanwhile
@@ -287,7 +293,7 @@ class QueryHandler:
                     await timer.append([recalled])
                     timer.look_at(graph_id)
         except Exception as error:
-            self._context.halt(error)
+            self._context.fail(asked.partition, error)
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:

@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 
 class Checkpointed(Protocol):
-    """What can be asked for a checkpoint of a partition (streams/recovery/event_table.py)."""
+    """What can be asked for a checkpoint of a partition (streams/recovery/partition_folds.py)."""
 
     def checkpoint(self, partition: int, path: Path) -> None:
         """Make the new directory `path` a store of what `partition` has folded by now."""

@@ -6,7 +6,7 @@
 Agents take raw bytes and never yield (a yielded value would be sent wherever the message says).  They hand records
 over and do not ack: a record is acked when it is folded, and even that is only for lag metrics, as the position in
 `turns` is taken from the state (`source_position`).  Any unexpected failure halts the process: Faust would ack it and
-go on.  Which partitions are ours, and what works on them: ownership.py.
+go on.  What is wrong with one partition halts that one alone.  Which are ours, and what works on them: ownership.py.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from faust import Stream
 from faust.types import TP, StreamT
 from faust.types import EventT as Event
 
-from emgas.errors import EmgasError
+from emgas.errors import EmgasError, TransportError
+from emgas.messages.queries import Failure
 from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Answerer
 from processors.recall.dense import Embedder
 from state.store.rocksdb import RocksStore
 from state.store.store import Store
+from streams.ingest import source
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
@@ -37,7 +39,8 @@ from streams.ingest.window_timer import WindowTimer
 from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryContext, QueryHandler
 from streams.query.snapshot_taker import SnapshotTaker
-from streams.recovery.event_table import EventTable, Partitions
+from streams.recovery.event_table import EventTable
+from streams.recovery.partition_folds import Partitions
 from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
 from streams.transport.select import Transport
@@ -73,6 +76,7 @@ class MemoryApp(faust.App):
         self._context = context
         self._partition_count = transport.partitions
         self._reader = transport.reader
+        self._topic_id = transport.topic_id
         events = transport.reader(settings.topics.events)
         self.folds = Partitions(settings, events)
         self._sender = MessageSender(settings.topics.dead_letters, transport.destinations, self._send)
@@ -86,6 +90,8 @@ class MemoryApp(faust.App):
     def _ownership_context(self) -> OwnershipContext:
         return OwnershipContext(
             claim=self._claim,
+            condemn=self.folds.condemn,
+            reopen=self.folds.reopen,
             stop_answering=self._stop_answering,
             halt=self.halt,
             now=self._context.now,
@@ -97,6 +103,7 @@ class MemoryApp(faust.App):
             QueryContext(
                 writers=self.ownership.writers,
                 timers=self.ownership.timers,
+                halted=self.ownership.halted_partitions,
                 as_of_cache=as_of_cache,
                 snapshots=snapshots,
                 sender=self._sender,
@@ -104,7 +111,7 @@ class MemoryApp(faust.App):
                 settings=self._emgas,
                 partitions=self._partition_count,
                 now=self._context.now,
-                halt=self.halt,
+                fail=self.ownership.fail,
             )
         )
 
@@ -130,13 +137,32 @@ class MemoryApp(faust.App):
 
     def source_position(self, tp: TP) -> int | None:
         """Give the next offset of `turns` to read, as the state has it; None for other topics."""
-        if tp.topic != self._emgas.topics.turns or tp.partition not in self.folds.open:
+        if tp.topic != self._emgas.topics.turns or tp.partition not in self.ownership.writers:
             return None
         return self.folds.open[tp.partition].position.source + 1
 
     def comes_first(self, tp: TP) -> bool:
         """Tell whether `tp` holds questions: somebody waits for them, whatever is to be folded."""
         return tp.topic == self._emgas.topics.queries
+
+    def source_goes_back(self, tp: TP) -> None:
+        """Claim anew: `tp` ends before what was to be read of it next."""
+        if tp.partition in self.ownership.writers:
+            self.ownership.fail(tp.partition, source.changed(tp.partition))
+
+    @faust.Service.task
+    async def _watch_source(self) -> None:
+        """Look now and then whether `turns` is still the topic that was claimed: it may be made anew at any moment."""
+        turns = self._emgas.topics.turns
+        async for _ in self.itertimer(self._emgas.tick_seconds, name="watch-source"):
+            try:
+                found = await self._topic_id(turns)
+            except TransportError as error:  # while the broker is away there is nothing to see
+                log.warning("cannot see which topic turns is", error=str(error))
+                continue
+            for partition, writer in list(self.ownership.writers.items()):
+                if source.is_another(writer.state.position.source_topic, found):
+                    self.ownership.fail(partition, source.changed(partition))
 
     # an end
 
@@ -149,8 +175,8 @@ class MemoryApp(faust.App):
             self.ownership.halted()
             self._context.on_halt(error)
 
-    async def _stop_answering(self, halted: bool) -> None:
-        await self._query_handler.drop(halted=halted)
+    async def _stop_answering(self, halted: bool, partition: int | None) -> None:
+        await self._query_handler.drop(halted=halted, partition=partition)
 
     @contextmanager
     def _halting(self) -> Iterator[None]:
@@ -171,6 +197,8 @@ class MemoryApp(faust.App):
     # one partition
 
     async def _claim(self, partition: int) -> OwnedPartition:
+        if why := self.folds.broken.get(partition):
+            raise why
         settings, state = self._emgas, self.folds.open[partition]
         events = ProducedLog(self._reader(settings.topics.events), settings.topics.events, self._send)
         writer = PartitionWriter(
@@ -181,7 +209,7 @@ class MemoryApp(faust.App):
             worker=self._context.worker,
             timeout=settings.append_timeout,
         )
-        await writer.claim()
+        await source.claim(writer, self._reader(settings.topics.turns), await self._topic_id(settings.topics.turns))
         timer = WindowTimer(writer, self._change_feed(partition))
         return OwnedPartition(writer, timer, self._turn_processor(writer, timer))
 
@@ -191,6 +219,7 @@ class MemoryApp(faust.App):
         return ChangeFeed(partition, topic=topics.changes, send=self._send, sent=sent, events=events)
 
     def _turn_processor(self, writer: PartitionWriter, timer: WindowTimer) -> TurnProcessor:
+        is_behind = writer.partition in self.ownership.halted_partitions  # what was delivered meanwhile came to nobody
         settings, context = self._emgas, self._context
         handling = HandlerContext(
             partitions=self._partition_count,
@@ -208,7 +237,7 @@ class MemoryApp(faust.App):
             queued_turns=settings.queued_turns,
         )
         handler = CommandHandler(writer.state, writer.partition, handling)
-        return TurnProcessor(writer=writer, timer=timer, handler=handler, context=processing)
+        return TurnProcessor(writer=writer, timer=timer, handler=handler, context=processing, is_behind=is_behind)
 
     def _store_beside(self, partition: int) -> AbstractContextManager[Store]:
         """Open the store of a partition that we own once more, to be read only: as it is at this moment."""
@@ -219,9 +248,17 @@ class MemoryApp(faust.App):
     async def _take_turns(self, stream: StreamT[Any]) -> None:
         with self._halting():
             async for event in cast(Stream[Any], stream).noack().events():
-                processor = self.ownership.processors.get(event.message.partition)
+                partition, record = event.message.partition, record_of(event)
+                processor = self.ownership.processors.get(partition)
                 if processor is not None:  # else it was taken away: the next owner reads it again
-                    await processor.put(Delivery(record_of(event), event.ack))
+                    await processor.put(Delivery(record, event.ack))
+                elif why := self.ownership.halted_partitions.get(partition):
+                    await self._tell_halted(partition, record, why)
+
+    async def _tell_halted(self, partition: int, record: Record, why: BaseException) -> None:
+        """Tell the sender of a turn that it has to wait: it stays in `turns`, and is read when the partition goes on."""
+        told = f"partition {partition} has halted, the turn is kept and will be read when it goes on: {why}"
+        await self._sender.answer(self._sender.address(record), "failure", Failure(code="internal", message=told))
 
     async def _take_queries(self, stream: StreamT[Any]) -> None:
         with self._halting():

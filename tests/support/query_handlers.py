@@ -19,7 +19,7 @@ from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryContext, QueryHandler
 from streams.query.replies import position_of
 from streams.query.snapshot_taker import SnapshotTaker
-from streams.recovery.event_table import Partitions
+from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
 from tests.support.events import turn_recorded
 from tests.support.fakes import REPLIES, SentRecords, arrival
@@ -40,6 +40,7 @@ class Answering:
         self.log = MemoryLog(PARTITIONS)
         self.sent = SentRecords()
         self.halted: list[BaseException] = []
+        self.halted_partitions: dict[int, BaseException] = {}
         self.now = NOW
         self.store = MemoryStore()
         self.state = Partition(self.store)
@@ -58,7 +59,8 @@ class Answering:
                 settings=Settings(broker=None, **settings),
                 partitions=PARTITIONS,
                 now=lambda: self.now,
-                halt=self.halted.append,
+                halted=self.halted_partitions,
+                fail=lambda partition, error: self.halted.append(error),
             )
         )
 

@@ -114,7 +114,8 @@ class EmbeddedConsumer(PositionedConsumer):
 
     async def seek_wait(self, partitions: Mapping[TP, int]) -> None:
         """Seek; offset 0 is also "nothing read yet" to Faust."""
-        for tp, offset in partitions.items():
+        for tp, wanted in partitions.items():
+            offset = max(wanted, self._log.bounds(*tp)[0]) if not self._is_changelog_tp(tp) else wanted
             await self._seek(tp, offset)
             self._read_offset[tp] = offset or None
 
