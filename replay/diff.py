@@ -107,7 +107,7 @@ def diff(before: Graph, after: Graph) -> Difference:
 
 
 def _turns(graph: Graph) -> int:
-    return len(graph.passages) + len(graph.passages.archived)
+    return len(graph.passages) + len(graph.passages.gone)
 
 
 def _strengths(graph: Graph) -> dict[str, float]:

@@ -49,7 +49,7 @@ from msgspec.structs import replace
 from state.errors import LogRewrittenError, WrongLayoutError
 from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, Stamp, decode, source_of
 from state.events.registry import SPECS
-from state.events.upcasting import VERSION
+from state.events.upcasting import UNCHANGED_FROM, VERSION
 
 Runs = dict[str, list[bytes]]  # graph id → the record values of its events, in order
 DataT = TypeVar("DataT", bound=DataEvent)
@@ -222,9 +222,9 @@ def accept_all(position: LogPosition, records: Iterable[tuple[int, bytes]]) -> t
 
 
 def _outline(value: bytes) -> Outline | None:
-    """Decode the outline of a graph event of this version, None for anything else."""
+    """Decode the outline of a graph event that needs no upcasting, None for anything else."""
     try:
         outline = _READER.decode(value)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError):
         return None
-    return outline if outline.kind in _GRAPH_KINDS and outline.v == VERSION else None
+    return outline if outline.kind in _GRAPH_KINDS and UNCHANGED_FROM <= outline.v <= VERSION else None

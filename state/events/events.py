@@ -41,10 +41,11 @@ from state.events import vectors
 from state.events.extraction_types import Concept, Milliseconds, TimeSpan
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
-from state.events.upcasting import VERSION, upcast
+from state.events.upcasting import VERSION, as_present, upcast
 
 Ordinal = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # an offset, or a position in the chain
 Quantity = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what an int32 column can keep
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 GraphId = Annotated[str, Meta(pattern=limits.GRAPH_ID.replace("$", r"\Z"))]  # in Python, $ lets a line end through
 
 EventT = TypeVar("EventT", bound="Event")
@@ -58,7 +59,7 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
     `kind` is the name of the class.  Bounds are checked where an event is written or read, not where it is made.
     """
 
-    v: Literal[1] = VERSION  # the schema version: raised, with an upcaster, when a field changes
+    v: Literal[2] = VERSION  # the schema version: raised, with an upcaster, when a field changes
 
 
 @control_event
@@ -108,14 +109,15 @@ def _forgot(event: Forgotten | DecayWindowClosed) -> str:
 
 
 def _consolidated(event: ConsolidationWindowClosed) -> str:
-    return f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {len(event.merged)} merged"
+    alike = len(event.merged) + len(event.repeats)
+    return f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {alike} merged"
 
 
 def _consolidation_touches(event: ConsolidationWindowClosed) -> Iterator[str]:
     yield from event.consolidated
     for change in event.topics:
         yield from (change.id, *change.concepts)
-    for pair in event.merged:
+    for pair in (*event.merged, *event.repeats):
         yield from pair
 
 
@@ -189,6 +191,34 @@ class TurnRejected(DataEvent, frozen=True, kw_only=True):
     reason: str
 
 
+@control_event
+class TurnsLost(DataEvent, frozen=True, kw_only=True):
+    """The topic `turns` no longer holds the offsets `first`..`last`, and nobody had read them: they expired, or were
+    deleted.  Reading goes on behind them; `src` is `last`.
+    """
+
+    src: Ordinal
+    first: Ordinal
+    last: Ordinal
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a range that is none, or that does not end at `src`."""
+        if not self.first <= self.last == self.src:
+            raise ValueError("last: lies before first, or is not src")
+
+
+@control_event
+class RecordSkipped(DataEvent, frozen=True, kw_only=True):
+    """An operator decided that the record at `offset` of this partition of `events`, which nobody can read, never was.
+
+    sha256  of its value, hex: another record there is not meant
+    """
+
+    offset: Ordinal
+    sha256: Sha256
+    reason: str
+
+
 @graph_event(
     Timing.TIMED,
     summary=lambda event: f"recalled {', '.join(event.concepts)}",
@@ -212,9 +242,13 @@ class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
 
 @graph_event(Timing.UNTIMED, summary=_forgot, touches=lambda event: (*event.concepts, *event.turns))
 class Forgotten(GraphEvent, frozen=True, kw_only=True):
-    """A user asked to forget these concepts and turns; a session is recorded as its turns."""
+    """A user asked to forget these concepts and turns; a session is recorded as its turns.
 
-    src: Ordinal
+    What would be too large for a record is several events, of which the last has the source: until that one is there,
+    the request is read again, and goes on with what is left.
+    """
+
+    src: Ordinal | None = None
     concepts: list[str]
     turns: list[str]
 
@@ -250,7 +284,40 @@ class WindowEvent(GraphEvent, frozen=True, kw_only=True):
 
 @graph_event(Timing.WINDOW, summary=_forgot, touches=lambda event: (*event.concepts, *event.turns))
 class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
-    """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them."""
+    """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
+
+    They are gone.  Kept because logs of version 1 hold some; what fades is archived since (MemoryArchived).
+    """
+
+    at: Milliseconds
+    concepts: list[str]
+    turns: list[str]
+
+
+@graph_event(
+    Timing.WINDOW,
+    summary=lambda event: f"archived {', '.join((*event.concepts, *event.turns))}",
+    touches=lambda event: (*event.concepts, *event.turns),
+)
+class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
+    """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
+
+    They leave the active tier and can still be found.  A window may leave several of them, each a part.
+    """
+
+    at: Milliseconds
+    concepts: list[str]
+    turns: list[str]
+
+
+@graph_event(
+    Timing.TIMED,
+    summary=lambda event: f"restored {', '.join((*event.concepts, *event.turns))}",
+    touches=lambda event: (*event.concepts, *event.turns),
+    is_step=False,  # it goes with the recall that did it
+)
+class MemoryRestored(GraphEvent, frozen=True, kw_only=True):
+    """A query that asked to reinforce brought these back from the archive at time `at` (ms)."""
 
     at: Milliseconds
     concepts: list[str]
@@ -272,17 +339,20 @@ class TopicChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
 @graph_event(Timing.WINDOW, summary=_consolidated, touches=_consolidation_touches)
 class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
-    """A session or tumbling window ended at `at` (ms).
+    """A session or tumbling window ended at `at` (ms).  It may leave several of them, each a part.
 
     consolidated  concepts that are long-term from here on
     topics        the themes that changed, and nothing of those that did not
-    merged        (kept turn, dropped turn): near-duplicates, of which the one that says less leaves the graph
+    merged        (kept turn, dropped turn): the one that says less leaves the graph.  Only in logs of version 1
+    repeats       (kept turn, its repetition): near-duplicates of one session, of which the one that says less goes to
+                  the archive, and stays linked to the other
     """
 
     at: Milliseconds
     consolidated: list[str]
     topics: list[TopicChange]
-    merged: list[tuple[str, str]]
+    merged: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
 
 
 AnyEvent = Claim | DataEvent
@@ -317,7 +387,7 @@ def encode(event: AnyEvent) -> bytes:
 def decode(value: bytes) -> AnyEvent:
     """Decode the event that a record value holds.  Raises UnreadableEventError, never skips."""
     try:
-        return _READER.decode(value)
+        return _READER.decode(as_present(value))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError) as error:  # TypeError: a tombstone
         return _decode_older(value, error)
 

@@ -6,6 +6,9 @@
 A step is registered under (kind, the version it starts from).  It gets a dict of its own, and returns the event in a
 later version, with `v` raised.  It is pure: of the same event it makes the same one for ever, for the fold rests on it.
 
+    version 2   more kinds, and fields that have a default: every event of version 1 is one of version 2, but for `v`.
+                Nearly all that an old log holds is of version 1, so `decode` reads what EMGAS wrote without a step
+
 Only what is read changes.  The log, the rows of a store and a backup keep the bytes as they were written, and the chain
 is a hash over those (state/log_position.py).
 
@@ -21,8 +24,42 @@ from typing import Any, Literal
 from state.errors import UnreadableEventError
 
 Plain = dict[str, Any]
-VERSION: Literal[1] = 1  # of the schema that this EMGAS writes
-UPCASTERS: dict[tuple[str, int], Callable[[Plain], Plain]] = {}
+VERSION: Literal[2] = 2  # of the schema that this EMGAS writes
+UNCHANGED_FROM = 1  # events of the versions from here on have all fields that this one wants
+KINDS_OF_VERSION_1 = (
+    "Claim",
+    "TurnRecorded",
+    "TurnEmbedded",
+    "TurnDuplicated",
+    "TurnRejected",
+    "ConceptsRecalled",
+    "GraphConfigured",
+    "Forgotten",
+    "Retracted",
+    "Ticked",
+    "DecayWindowClosed",
+    "ConsolidationWindowClosed",
+)
+
+
+def _to_version_2(plain: Plain) -> Plain:
+    return {**plain, "v": 2}
+
+
+UPCASTERS: dict[tuple[str, int], Callable[[Plain], Plain]] = {(kind, 1): _to_version_2 for kind in KINDS_OF_VERSION_1}
+
+_BEGINNING = b'{"v":%d,'  # of every record that EMGAS writes: `v` is the first field of all events
+_UNCHANGED = tuple(_BEGINNING % version for version in range(UNCHANGED_FROM, VERSION))
+_PRESENT = _BEGINNING % VERSION
+
+
+def as_present(value: bytes) -> bytes:
+    """Let a record value of a version that nothing was changed since say that it is of this one; others as they are.
+
+    Raises TypeError for what is no bytes (a tombstone).
+    """
+    beginning = value[: len(_PRESENT)]
+    return _PRESENT + value[len(_PRESENT) :] if beginning in _UNCHANGED else value
 
 
 def upcast(plain: Any) -> Plain | None:

@@ -26,6 +26,8 @@ class Column(NamedTuple):
     blank      a row of which nothing is known yet: the bytes of the column's default
     per        what its rows are: "row" of the table, or another unit that the table names
     in_digest  whether equal memories must be equal in it
+    added_as   name in snapshots and digests of a column that older ones lack: it is left out while all of it is blank,
+               so that a graph without it has the digest that it always had.  "" for all others: their own name
     """
 
     name: str
@@ -33,11 +35,17 @@ class Column(NamedTuple):
     blank: bytes
     per: str
     in_digest: bool
+    added_as: str
+
+    @property
+    def packed_as(self) -> str:
+        """Name the array that it is packed into."""
+        return self.added_as or self.name
 
 
-def column(code: str, default: int = 0, *, per: str = "row", in_digest: bool = True) -> Any:
+def column(code: str, default: int = 0, *, per: str = "row", in_digest: bool = True, added_as: str = "") -> Any:
     """Declare a column of a Table: see Column.  `Any`, as the attribute is an array in every table that is made."""
-    return Column("", code, array(code, [default]).tobytes(), per, in_digest)
+    return Column("", code, array(code, [default]).tobytes(), per, in_digest, added_as)
 
 
 class Table:
@@ -55,14 +63,21 @@ class Table:
             setattr(self, each.name, array(each.code))
 
     def read(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Append the rows of `arrays`, by column name."""
+        """Append the rows of `arrays`, by the name that columns are packed as; those of one left out are blank."""
+        rows = {each.per: len(arrays[each.name]) for each in self.columns if not each.added_as}
         for each in self.columns:
-            getattr(self, each.name).frombytes(arrays[each.name].tobytes())
+            found = arrays.get(each.packed_as) if each.added_as else arrays[each.name]
+            getattr(self, each.name).frombytes(each.blank * rows[each.per] if found is None else found.tobytes())
 
     def copies(self, per: str | None = None) -> dict[str, NDArray[Any]]:
-        """Copy the columns, or those of one unit only, into arrays by name."""
-        return {each.name: np.array(getattr(self, each.name)) for each in self.columns if per in (None, each.per)}
+        """Copy the columns, or those of one unit only, into arrays by the name that they are packed as."""
+        return {each.packed_as: np.array(getattr(self, each.name)) for each in self.columns if per in (None, each.per)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Copy the columns that a digest covers into arrays by name."""
-        return {each.name: np.array(getattr(self, each.name)) for each in self.columns if each.in_digest}
+        """Copy the columns that a digest covers into arrays by the name that they are packed as."""
+        covered = [each for each in self.columns if each.in_digest and not (each.added_as and self._is_blank(each))]
+        return {each.packed_as: np.array(getattr(self, each.name)) for each in covered}
+
+    def _is_blank(self, column: Column) -> bool:
+        rows: array[Any] = getattr(self, column.name)
+        return rows.count(array(column.code, column.blank)[0]) == len(rows)

@@ -1,6 +1,7 @@
 """The concept nodes of one graph, as columns; a concept's number is its position, in first-seen order.
 
-A forgotten concept leaves `numbers` at once, and its row goes with the next compaction (Graph.compact): mentioned
+An archived concept has faded: it stays a node that questions find, and leaves themes and what is counted as active.
+Mentioned or recalled again, it is active again.  A forgotten concept leaves `numbers` at once, and its row goes with the next compaction (Graph.compact): mentioned
 again, it is a new concept.  Source: SEEDS E2 (node fields), E9 (first strength from YAKE's weight), E10, E34, S17.
 
 A boost never makes a concept weaker at any later time, nor lets it fade sooner: both laws of decay go on over it as if
@@ -42,6 +43,7 @@ class ConceptTable(Table):
     long_term: array[int] = column("b")  # 1 once consolidated
     long_since: array[int] = column("q")  # ms, when that was
     alive: array[int] = column("b", default=1)  # 0 once forgotten
+    archived: array[int] = column("b", added_as="archived_concept")  # 1 from when it faded until it is boosted
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,6 +106,7 @@ class ConceptTable(Table):
         """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""
         self._decay(number, at, settings)
         self.strength[number] += amount
+        self.archived[number] = 0
         self.accessed[number] = max(self.accessed[number], at)
 
     def fade_all(self, at: int, settings: MemorySettings) -> None:
@@ -158,6 +161,10 @@ class ConceptTable(Table):
         (1 + (a + b) / tau) = (1 + a / tau) · (1 + b / (tau + a))
         """
         return settings.long_tau + self.strength_at[number] - self.long_since[number]
+
+    def is_active(self) -> NDArray[np.bool_]:
+        """Tell which concepts are neither archived nor forgotten, (n,)."""
+        return np.array(self.alive, np.bool_) & ~np.array(self.archived, np.bool_)
 
     def forget(self, number: int) -> None:
         """Take a concept out: nothing finds it any more."""

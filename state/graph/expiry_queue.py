@@ -1,7 +1,8 @@
 """What will have faded, and when: a heap of times, so that no window ever has to look at a whole graph.
 
 A concept's entry is a lower bound: a boosted one keeps its old entry, which is looked at once too early, found alive,
-and put back with its new time.  A passage's time is final: `episode_life` after it was said.  The heap is derived from
+and put back with its new time.  A passage's time is final: `episode_life` after it was said,
+or came back from the archive.  What is archived is in it no more.  The heap is derived from
 the tables and is no content: it is built anew after a load, and a window finds the same whichever bounds are in it.
 """
 
@@ -31,7 +32,8 @@ class ExpiryQueue:
         """Queue everything that is here by when it will have faded, or is over."""
         queue = cls()
         for number in concepts.numbers.values():
-            queue.watch_concept(number, concepts.expiry(number, settings))
+            if not concepts.archived[number]:
+                queue.watch_concept(number, concepts.expiry(number, settings))
         queue.watch_passages(passages, passages.numbers.values(), settings)
         return queue
 
@@ -57,7 +59,8 @@ class ExpiryQueue:
         """Note when passages are over; nothing puts that off, so each is watched once."""
         if settings.episode_life:
             for number in numbers:
-                heapq.heappush(self._heap, (passages.at[number] + settings.episode_life, True, number))
+                if not passages.archived[number]:
+                    heapq.heappush(self._heap, (passages.over_at(number, settings.episode_life), True, number))
 
     def renumber(self, concepts: Integers, passages: Integers) -> None:
         """Give concept i the number concepts[i] and passage i passages[i], and drop those of -1."""

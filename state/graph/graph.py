@@ -25,6 +25,8 @@ from state.events.events import (
     Forgotten,
     GraphConfigured,
     GraphEvent,
+    MemoryArchived,
+    MemoryRestored,
     Retracted,
     Ticked,
     TurnEmbedded,
@@ -218,6 +220,32 @@ class Graph(GraphTables):
         self._drop(event.concepts, event.turns)
         return True
 
+    @folds(MemoryArchived)
+    def _fold_archived(self, event: MemoryArchived) -> bool:
+        self._pass_window(event.at)
+        self.settle()
+        words = self._known(event.concepts)
+        for number in words:
+            self.concepts.archived[number] = 1
+        for number in self._passages(event.turns):
+            self.passages.archive(number)
+        self.themes.leave(set(words))
+        return True
+
+    @folds(MemoryRestored)
+    def _fold_restored(self, event: MemoryRestored) -> bool:
+        self.clock = max(self.clock, event.at)
+        self.settle()
+        words, turns = self._known(event.concepts), self._passages(event.turns)
+        for number in words:
+            self.concepts.archived[number] = 0
+        for number in turns:
+            self.passages.restore(number, event.at)
+        self._watch(words, 0.0)
+        if self._expiry_queue:
+            self._expiry_queue.watch_passages(self.passages, turns, self.settings)
+        return bool(words or turns)
+
     @folds(ConsolidationWindowClosed)
     def _fold_consolidation(self, event: ConsolidationWindowClosed) -> bool:
         self.settle()
@@ -229,6 +257,9 @@ class Graph(GraphTables):
         for change in event.topics:
             self.themes.apply(change, self._known(change.concepts), event.at)
         self._drop([], [dropped for _, dropped in event.merged])
+        for kept, repetition in event.repeats:
+            if {kept, repetition} <= self.passages.numbers.keys():
+                self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
         self.fresh_turns, self.enough_at = 0, NEVER
         return True
 
@@ -249,15 +280,18 @@ class Graph(GraphTables):
         """Find the number of each concept that is here, once: an event may name one twice."""
         return [self.concepts.numbers[id] for id in dict.fromkeys(ids) if id in self.concepts.numbers]
 
+    def _passages(self, turns: Iterable[str]) -> list[int]:
+        """Find the number of each turn that is here, once."""
+        return [self.passages.numbers[turn] for turn in dict.fromkeys(turns) if turn in self.passages.numbers]
+
     def _drop(self, concepts: Iterable[str], turns: Iterable[str]) -> None:
         self.settle()  # the exchanges of turns that wait are with turns that are still here
         for number in self._known(concepts):
             self.concepts.forget(number)
             self.forgotten += 1
             self._dead_rows += 1
-        for turn in turns:
-            if turn in self.passages.numbers:
-                self.passages.archive(self.passages.numbers[turn])
-                self._dead_rows += 1
+        for number in self._passages(turns):
+            self.passages.remove(number)
+            self._dead_rows += 1
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()

@@ -48,6 +48,7 @@ def fold(table: ConceptTable, mentions: Mentions, settings: MemorySettings) -> N
     for column in (table.strength_at, table.accessed):
         _raise_to(column, concepts, last)
     np.frombuffer(table.in_turns, np.int64)[concepts] += counts
+    np.frombuffer(table.archived, np.int8)[concepts] = 0
     _see(table, mentions, before, starts=starts, every=settings.consolidate_every)
     _raise_to(table.last_window, concepts, last - last % settings.consolidate_every)
 

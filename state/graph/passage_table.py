@@ -2,8 +2,12 @@
 
     postings   (concept number, count), by passage ascending: the only copy of "which concept stands where"
 
-Texts are not here: they stay in the store, and only recalled passages are read.  An archived passage leaves `numbers`
-at once, and its row goes with the next compaction (Graph.compact); the turn itself stays in the log.
+Texts are not here: they stay in the store, and only recalled passages are read.
+
+    active      what is remembered
+    archived    faded, over, or said twice: recall ranks it behind, and brings it back when it is asked for
+    gone        somebody wanted it forgotten (and in logs of version 1: what faded).  It leaves `numbers` at once, and
+                its row goes with the next compaction (Graph.compact); the turn itself stays in the log
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ def fingerprint(text: str) -> int:
 
 
 def hashed(turn: str) -> int:
-    """Hash an archived turn's id into 64 bits: of n ids, two meet once in 2^64 / n graphs."""
+    """Hash a gone turn's id into 64 bits: of n ids, two meet once in 2^64 / n graphs."""
     return int.from_bytes(hashlib.blake2b(turn.encode(), digest_size=8).digest(), "big", signed=True)
 
 
@@ -47,9 +51,12 @@ class PassageTable(Table):
     event: array[int] = column("q", in_digest=False)  # ordinal of its event: where its text lies in the store
     fingerprint: array[int] = column("q")  # of its text
     starts: array[int] = column("q", per="offset")  # where its postings begin; they end where the next passage's begin
-    kept: array[int] = column("b", default=1)  # 0 once archived
+    kept: array[int] = column("b", default=1)  # 0 once gone
     posting_concept: array[int] = column("i", per="posting")  # concept number
     posting_count: array[int] = column("i", per="posting")  # how often the concept stands in the text
+    archived: array[int] = column("b", added_as="archived_turn")  # 1 while it is in the archive
+    restored: array[int] = column("q", added_as="restored")  # ms, when it last came back from there, 0 for never
+    repeats: array[int] = column("i", -1, added_as="repeats")  # the passage that says the same and more, -1 for none
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +64,7 @@ class PassageTable(Table):
         self.numbers: dict[str, int] = {}  # id → number, of those that are kept
         self.sessions: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
-        self.archived: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
+        self.gone: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
         self._last_of_session: dict[int, int] = {}
         self._before = array("i")  # passage before it in its session, -1 for none; derived, so not packed
 
@@ -66,8 +73,8 @@ class PassageTable(Table):
 
     @property
     def accepted(self) -> int:
-        """Count the turns that were ever accepted, archived ones among them."""
-        return len(self.numbers) + len(self.archived)
+        """Count the turns that were ever accepted, gone ones among them."""
+        return len(self.numbers) + len(self.gone)
 
     def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> None:
         """Append a passage whose postings are `turn.concepts` under the numbers `concepts`."""
@@ -82,6 +89,9 @@ class PassageTable(Table):
         self.event.append(event)
         self.fingerprint.append(fingerprint(turn.text))
         self.kept.append(1)
+        self.archived.append(0)
+        self.restored.append(0)
+        self.repeats.append(-1)
         self._follow(number)
         self.starts.append(len(self.posting_concept))
         self.posting_concept.extend(concepts)
@@ -98,7 +108,7 @@ class PassageTable(Table):
         number = self.numbers.get(turn)
         if number is not None:
             return self.fingerprint[number]
-        return self.archived.get(hashed(turn)) if self.archived else None
+        return self.gone.get(hashed(turn)) if self.gone else None
 
     def concepts_of(self, number: int) -> Sequence[int]:
         """Slice the concept numbers of a passage, forgotten ones among them."""
@@ -139,10 +149,29 @@ class PassageTable(Table):
         ends = starts[np.minimum(passages + 1, len(starts) - 1)]
         return starts[passages], np.where(passages + 1 < len(starts), ends, len(self.posting_concept))
 
-    def archive(self, number: int) -> None:
-        """Take a passage out; its id stays known."""
+    def archive(self, number: int, repeats: int = -1) -> None:
+        """Move a passage to the archive, as one that `repeats` another if it does."""
+        self.archived[number] = 1
+        if repeats >= 0:
+            self.repeats[number] = repeats
+
+    def restore(self, number: int, at: int) -> None:
+        """Bring a passage back from the archive at `at` (ms): its life begins anew."""
+        self.archived[number] = 0
+        self.restored[number] = max(self.restored[number], at)
+
+    def over_at(self, number: int, life: int) -> int:
+        """Compute when a passage is over, ms: `life` after it was said, or came back from the archive."""
+        return (self.restored[number] or self.at[number]) + life
+
+    def is_active(self) -> NDArray[np.bool_]:
+        """Tell which passages are neither archived nor gone, (p,)."""
+        return np.array(self.kept, np.bool_) & ~np.array(self.archived, np.bool_)
+
+    def remove(self, number: int) -> None:
+        """Take a passage out for good; its id stays known."""
         turn, session = self.ids[number], self.session[number]
-        self.archived[hashed(turn)] = self.fingerprint[number]
+        self.gone[hashed(turn)] = self.fingerprint[number]
         self.kept[number] = 0
         del self.numbers[turn]
         if self._last_of_session.get(session) == number:
@@ -158,10 +187,10 @@ class PassageTable(Table):
             del self._last_of_session[session]
 
     def compacted(self, concepts: Integers) -> tuple[PassageTable, Integers]:
-        """Copy the table without its archived passages.
+        """Copy the table without the passages that are gone.
 
         concepts  (n,) new number of each concept, -1 for the forgotten ones: their postings are left out
-        returns   the copy, and (p,) the number of each passage in it, -1 for the archived ones
+        returns   the copy, and (p,) the number of each passage in it, -1 for the gone ones
 
         Sessions and speakers get the order of their first kept passage: what compaction leaves must not depend on when
         it was done.
@@ -170,7 +199,9 @@ class PassageTable(Table):
         of_passage = np.repeat(np.arange(len(self)), self.lengths())
         concept, count = self.copies("posting").values()
         stays = kept[of_passage] & (concepts[concept] >= 0)
+        numbers = np.where(kept, np.cumsum(kept) - 1, -1)
         arrays = {name: rows[kept] for name, rows in self.copies("row").items()}
+        arrays["repeats"] = np.append(numbers, -1)[arrays["repeats"]].astype(np.int32)  # -1: the last, and stays so
         counted = np.bincount(of_passage[stays], minlength=len(self))[kept]
         arrays["starts"] = (np.cumsum(counted) - counted).astype(np.int64)
         arrays["posting_concept"] = concepts[concept[stays]].astype(np.int32)
@@ -179,8 +210,8 @@ class PassageTable(Table):
         speakers, arrays["speaker"] = _in_order(list(self.speakers), arrays["speaker"])
         turns = list(compress(self.ids, self.kept))
         table = PassageTable.of({"turns": turns, "sessions": sessions, "speakers": speakers}, arrays)
-        table.archived = self.archived
-        return table, np.where(kept, np.cumsum(kept) - 1, -1)
+        table.gone = self.gone
+        return table, numbers
 
     def lengths(self) -> Integers:
         """Count the postings of each passage, (p,)."""
@@ -191,11 +222,11 @@ class PassageTable(Table):
         return {"turns": self.ids, "sessions": list(self.sessions), "speakers": list(self.speakers)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Copy what a digest covers into arrays by name; archived turns by their hash, ascending."""
-        known = sorted(self.archived.items())
-        archived = np.array([turn for turn, _ in known], np.int64)
+        """Copy what a digest covers into arrays by name; gone turns by their hash, ascending."""
+        known = sorted(self.gone.items())
+        gone = np.array([turn for turn, _ in known], np.int64)
         texts = np.array([text for _, text in known], np.int64)
-        return {**super().arrays(), "archived": archived, "archived_fingerprint": texts}
+        return {**super().arrays(), "archived": gone, "archived_fingerprint": texts}
 
     @classmethod
     def of(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> PassageTable:
@@ -210,7 +241,7 @@ class PassageTable(Table):
             table._follow(number)
         if "archived" in arrays:
             texts = arrays["archived_fingerprint"].tolist()
-            table.archived = dict(zip(arrays["archived"].tolist(), texts, strict=True))
+            table.gone = dict(zip(arrays["archived"].tolist(), texts, strict=True))
         return table
 
 

@@ -30,7 +30,7 @@ class GraphTables:
     last_turn_at   the largest event time of a turn
     enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
     recalled       ConceptsRecalled that had an effect
-    forgotten      concepts that have ever left; turns that have are `passages.archived`
+    forgotten      concepts that are gone for good; turns that are, are `passages.gone`
     events         how many events there were, those without effect among them: the next one's ordinal
     undoable_from  ordinal of the first event that may still be taken back: it only ever grows
     configured     whether a GraphConfigured is among the events that count

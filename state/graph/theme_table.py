@@ -9,7 +9,7 @@ recorded; here it is only kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from state.events.events import TopicChange
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One theme as of the last consolidation, without members that were forgotten since."""
+    """One theme as of the last consolidation, without members that were forgotten or archived since."""
 
     id: str
     label: str
@@ -42,6 +42,15 @@ class ThemeTable:
         self.born += known is None
         born = known.born if known else at
         self.themes[change.id] = Theme(change.id, change.label, tuple(members), born)
+
+    def leave(self, words: Set[int]) -> None:
+        """Take archived words out of their themes; a theme without any left dies."""
+        for name, theme in list(self.themes.items()):
+            members = tuple(member for member in theme.members if member not in words)
+            if not members:
+                del self.themes[name]
+            elif len(members) < len(theme.members):
+                self.themes[name] = Theme(name, theme.label, members, theme.born)
 
     def renumber(self, numbers: Sequence[int]) -> None:
         """Give concept i the number numbers[i], and let those of -1 go."""

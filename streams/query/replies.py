@@ -33,7 +33,7 @@ def inspection(writer: PartitionWriter, request: Inspect) -> Inspection:
         held["concepts"] += len(graph.concepts)
         held["pairs"] += len(graph.pairs["exchange"])
         held["topics"] += len(graph.themes.themes)
-        held["forgotten"] += graph.forgotten + len(graph.passages.archived)
+        held["forgotten"] += graph.forgotten + len(graph.passages.gone)
         if page is not None:
             digests[graph.graph_id] = graph.digest()
     return Inspection(
@@ -62,7 +62,7 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         settings=graph.settings.model_dump(),
         clock=graph.clock,
         turns=len(graph.passages),
-        archived=len(graph.passages.archived),
+        archived=len(graph.passages.gone),
         concepts=len(graph.concepts),
         long_term=long_term,
         themes=[_theme(topic, view.labels) for topic in view.themes],

@@ -33,7 +33,15 @@ from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from emgas.wire import Record
-from state.events.events import UNSTAMPED, Ticked
+from state.events.events import (
+    UNSTAMPED,
+    DecayWindowClosed,
+    MemoryArchived,
+    MemoryRestored,
+    RecordSkipped,
+    Ticked,
+    TurnsLost,
+)
 from state.events.upcasting import VERSION
 from streams.settings import Settings
 from streams.worker import service
@@ -106,10 +114,22 @@ class Story:
         await memory.query("demo", "what is the cat called?", reinforce=True)
 
     async def disturb(self) -> None:
-        """A tick, as workers once wrote them; a record that comes twice, and one of an owner that was replaced."""
+        """What workers once wrote, and what operators write; a record that comes twice, and one of an owner that was replaced."""
         keeper = self.keeper("garden")
         async with keeper.lock:
-            await keeper.append([Ticked(graph="garden", at=FIRST_WEEK + 100 * DAY, **UNSTAMPED)])
+            end, held = FIRST_WEEK + 100 * DAY, self.pipeline.graph("garden")
+            assert held is not None
+            words, turns = list(held.concepts.numbers), list(held.passages.numbers)
+            there = {"graph": "garden", "at": end, **UNSTAMPED}
+            await keeper.append(
+                [
+                    Ticked(**there),
+                    DecayWindowClosed(concepts=words[:1], turns=turns[:1], **there),
+                    MemoryArchived(concepts=words[1:4], turns=turns[1:4], **there),
+                    MemoryRestored(concepts=words[1:2], turns=turns[1:2], **there),
+                    RecordSkipped(offset=0, sha256="0" * 64, reason="made up", **UNSTAMPED),
+                ]
+            )
         place = self.pipeline.place("garden")
         *_, last = await self.records(place)
         for _ in range(2):
@@ -125,6 +145,10 @@ class Story:
         await self.undo("garden", 1)
         await self.undo("garden", 1)
         self.now += HOUR
+        timer = self.keeper("garden")
+        async with timer.lock:
+            source = self.pipeline.app.ownership.writers[self.pipeline.place("garden")].state.position.source
+            await timer.append([TurnsLost(src=source + 5, first=source + 1, last=source + 5, **UNSTAMPED)])
 
     async def say(self, id: str, text: str, at: int) -> None:
         turn = Turn(id=id, graph="kitchen", speaker="Ada", text=text, at=at, metadata={"source": "golden", "n": 1.5})

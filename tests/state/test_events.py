@@ -8,17 +8,19 @@ from typing import Any
 import orjson
 import pytest
 from hypothesis import given
+from msgspec import structs
 
 from state.errors import UnreadableEventError
-from state.events.events import Claim, Ticked, decode, encode
+from state.events.events import Claim, RecordSkipped, Ticked, TurnsLost, decode, encode, source_of
 from state.events.extraction_types import TimeSpan
 from state.events.upcasting import UPCASTERS
-from tests.support.events import concept, graph_configured, ticked, topic_change, turn_recorded
+from state.log_position import LogPosition, _outline, accept_all
+from tests.support.events import UNLINKED, concept, graph_configured, ticked, topic_change, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 from tests.support.strategies import Step, steps, written
 
 TURN = (
-    b'{"v":1,"epoch":0,"claim":"","seq":1,"chain":"0000000000000000","graph":"ada","kind":"TurnRecorded","src":0,'
+    b'{"v":2,"epoch":0,"claim":"","seq":1,"chain":"0000000000000000","graph":"ada","kind":"TurnRecorded","src":0,'
     b'"id":"t0","session":"main","speaker":"Ada","role":"user","text":"text of t0","metadata":{"n":1.5},'
     b'"at":1683547200000,"clamped":false,"live":true,"question":false,"tokens":3,'
     b'"concepts":[["tea","Tea",0.987654,2],["milk","milk",1.0,1]],'
@@ -32,7 +34,7 @@ def test_the_bytes_of_a_turn_are_pinned() -> None:
     times = [TimeSpan("last week", 1_682_899_200_000, 1_683_504_000_000)]
     assert encode(turn_recorded(concepts=found, times=times, metadata={"n": 1.5})) == TURN
     assert encode(Claim(writer="w", partitions=4, nonce="n")) == (
-        b'{"v":1,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}'
+        b'{"v":2,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}'
     )
 
 
@@ -51,7 +53,7 @@ def test_kind_is_the_name_of_the_class() -> None:
     [
         (turn_recorded(metadata={"a": float("nan")}), "read as another"),
         (turn_recorded(role="bot"), r"\$\.role"),
-        (ticked(v=2), r"\$\.v"),
+        (ticked(v=3), r"\$\.v"),
         (Claim(writer="w", partitions=0, nonce="n"), r"\$\.partitions"),
     ],
     ids=["not a number", "role", "version", "partitions"],
@@ -98,7 +100,7 @@ def test_what_cannot_be_read_is_named(value: bytes, named: str) -> None:
 
 @pytest.mark.parametrize("value", [changed(TURN, v=7), b'{"v":7,"kind":"GraphErased","whose":"ada"}'])
 def test_an_event_of_a_newer_version_says_which_and_what_to_run(value: bytes) -> None:
-    with pytest.raises(UnreadableEventError, match=r"schema version 7, this EMGAS reads up to 1\..*Run the version"):
+    with pytest.raises(UnreadableEventError, match=r"schema version 7, this EMGAS reads up to 2\..*Run the version"):
         decode(value)
 
 
@@ -127,6 +129,41 @@ def test_an_older_event_goes_through_every_step_up_to_this_version(monkeypatch: 
         decode(changed(old, seq="1"))
     with pytest.raises(UnreadableEventError, match=r"\$\.v"):
         decode(changed(TURN, v=0))
+
+
+CLAIM = Claim(writer="w", partitions=4, nonce="n")
+
+
+def test_an_event_of_version_1_is_read_as_one_of_today_however_it_was_written() -> None:
+    for event in (TURN, encode(ticked()), encode(CLAIM)):
+        assert event.startswith(b'{"v":2,')
+        old = event.replace(b'{"v":2,', b'{"v":1,')
+        spaced = old.replace(b'{"v":1,', b'{ "v" : 1, ')  # as no EMGAS ever wrote it: by a step
+        assert decode(old) == decode(spaced) == decode(event)
+        assert encode(decode(old)) == event
+
+
+def test_a_log_of_version_1_is_outlined_without_being_decoded_as_one_of_today_is() -> None:
+    assert accept_all(LogPosition(), [(0, encode(CLAIM).replace(b'"v":2', b'"v":1'))])[0].watermark == 0
+    outline = _outline(TURN)
+    assert outline is not None
+    assert _outline(TURN.replace(b'"v":2', b'"v":1')) == structs.replace(outline, v=1)
+    assert _outline(changed(TURN, v=0)) is _outline(changed(TURN, v=3)) is None
+
+
+@pytest.mark.parametrize(("first", "last"), [(3, 2), (0, 4)])
+def test_turns_that_were_lost_are_a_range_that_ends_at_the_source(first: int, last: int) -> None:
+    assert source_of(TurnsLost(**UNLINKED, src=5, first=5, last=5)) == 5
+    with pytest.raises(ValueError, match="last: lies before first, or is not src"):
+        TurnsLost(**UNLINKED, src=2, first=first, last=last)
+
+
+def test_a_skipped_record_is_named_by_its_whole_hash() -> None:
+    skipped = RecordSkipped(**UNLINKED, offset=7, sha256="ab" * 32, reason="written by a foreign program")
+    assert decode(encode(skipped)) == skipped
+    assert source_of(skipped) is None
+    with pytest.raises(ValueError, match=r"nobody could read: .*sha256"):
+        encode(structs.replace(skipped, sha256="ab"))
 
 
 def test_a_topic_change_is_read_as_it_was_written() -> None:
