@@ -17,11 +17,13 @@ from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from emgas.wire import ProducerRecord
+from replay.accepted_events import fold_record
 from replay.log import LogReader
 from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
 from streams.errors import AppendFailedError, FencedError
+from streams.failpoints import Step, passing
 from streams.transport.sender import Send
 
 KeyValue = tuple[bytes | None, bytes]  # of a record to be appended
@@ -107,21 +109,25 @@ class PartitionWriter:
             )
 
     async def _append(self, records: Sequence[KeyValue]) -> list[int]:
+        passing(Step.APPEND)
         try:
             offsets = await asyncio.wait_for(self._log.append(self.partition, records), self._timeout)
         except TimeoutError:
             raise AppendFailedError(f"no ack for partition {self.partition} within {self._timeout:.0f} s") from None
         except Exception as error:  # of whichever transport: none of them tells for certain what the log holds now
             raise AppendFailedError(f"the log refused an event of partition {self.partition}: {error}") from error
+        passing(Step.ACK)
         for offset, (_, value) in sorted(zip(offsets, records, strict=True)):
             await self._fold_own(offset, value)
         self.state.flush()
+        passing(Step.FLUSH)
         await self._tell()
         return offsets
 
     async def _fold_own(self, offset: int, value: bytes) -> None:
         await self._catch_up(offset)
         acceptance = self.state.fold(offset, value).acceptance
+        passing(Step.FOLD)
         if acceptance is not Acceptance.ACCEPTED:
             raise FencedError(
                 f"partition {self.partition}: our event at offset {offset} was not accepted ({acceptance.value})"
@@ -135,7 +141,7 @@ class PartitionWriter:
             async for batch in self._log.read(self.partition, start, end):
                 for record in batch:
                     if record.offset > self.state.position.watermark:  # recovery may fold meanwhile what it has in hand
-                        self.state.fold(record.offset, record.value)
+                        await fold_record(self.state, self._log, self.partition, record)
 
     async def _check_shown(self, end: int) -> None:
         """Raise AppendFailedError if the log does not show yet all that it holds before `end`.

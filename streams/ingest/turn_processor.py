@@ -24,6 +24,7 @@ from state.events.events import DataEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.partition import Partition
+from streams.failpoints import Step, passing
 from streams.ingest import source
 from streams.ingest.command_handler import CommandHandler, Decision
 from streams.ingest.partition_writer import PartitionWriter
@@ -231,6 +232,7 @@ class TurnProcessor:
             await self._tell(decision)
 
     async def _decide(self, arrival: Record, batch: _Batch) -> None:
+        passing(Step.TURN)
         decision = await batch.decide(arrival)
         if decision.reason is not None:
             partition, reason = self._writer.partition, decision.reason

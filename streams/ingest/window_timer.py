@@ -15,6 +15,7 @@ from processors.lifecycle.windows import due_events, next_alarm
 from state.events.events import DataEvent
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
+from streams.failpoints import Step, passing
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.partition_writer import PartitionWriter
 
@@ -49,6 +50,7 @@ class WindowTimer:
     async def _close_due(self, graph: Graph, now: int) -> Graph | None:
         """Close the windows of `graph`, as long as it is the one in memory: else give the one to go on with."""
         for event in due_events(graph, now):
+            passing(Step.WINDOW)
             await self.append([event])
             current = self._state.graph(graph.graph_id)
             if current is not graph:  # let go of while we waited for acks: what was folded since is in another object

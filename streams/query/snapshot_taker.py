@@ -18,6 +18,7 @@ import structlog
 from replay.backup.manifest import Manifest, described
 from replay.backup.snapshots import Snapshots
 from replay.log import LogReader
+from streams.failpoints import Step, passing
 from streams.settings import Settings
 
 log = structlog.get_logger()
@@ -56,6 +57,7 @@ class SnapshotTaker:
         async with self._one_at_a_time:
             with self._place() as checkpoint:
                 self._folds.checkpoint(partition, checkpoint)
+                passing(Step.SNAPSHOT)
                 manifest = await described(self._reader, partition, self._settings.prefix, checkpoint, self._now())
                 await asyncio.to_thread(snapshots.write, manifest, checkpoint)
             await asyncio.to_thread(snapshots.retain, partition, self._settings.snapshots_kept, self._now())

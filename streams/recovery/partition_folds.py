@@ -27,12 +27,14 @@ from pathlib import Path
 import structlog
 
 from emgas.errors import HaltedError
+from replay.accepted_events import fold_record
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from
 from state.errors import LogRewrittenError, StoreCorruptError
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
+from streams.failpoints import Step, passing
 from streams.recovery import snapshots
 from streams.settings import Settings
 
@@ -73,6 +75,7 @@ class Partitions:
                     state.fold(offset, value)
                 except HaltedError as error:
                     self._break(partition, error)
+        passing(Step.RECOVERY)
         for partition in touched & set(self.open):
             try:
                 self.open[partition].flush()
@@ -157,6 +160,8 @@ class Partitions:
             self._open(partition)
             await self._check(partition)
 
+        passing(Step.RECOVERY)
+
     async def _catch_up(self, partition: int) -> None:
         state = self.open[partition]
         _, end = await self._reader.bounds(partition)
@@ -164,7 +169,7 @@ class Partitions:
             for start in range(0, len(batch), FOLDED_AT_ONCE):
                 for record in batch[start : start + FOLDED_AT_ONCE]:
                     if record.offset > state.position.watermark:  # Faust may fold meanwhile what it has in hand
-                        state.fold(record.offset, record.value)
+                        await fold_record(state, self._reader, partition, record)
                 await asyncio.sleep(0)
             state.flush()
 

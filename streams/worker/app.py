@@ -96,6 +96,7 @@ class MemoryApp(faust.App):
             halt=self.halt,
             now=self._context.now,
             tick_seconds=self._emgas.tick_seconds,
+            retry_seconds=self._emgas.tick_seconds,
         )
 
     def _new_query_handler(self, as_of_cache: AsOfCache, snapshots: SnapshotTaker) -> QueryHandler:

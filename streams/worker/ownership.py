@@ -28,7 +28,7 @@ from streams.ingest.turn_processor import TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 
 log = structlog.get_logger()
-LONGEST_RETRY_SECONDS = 600.0  # between two tries to take up a partition that fails every time
+LONGEST_RETRY_SECONDS = 60.0  # between two tries to take up a partition that fails every time
 LAST_SECONDS = 1.0  # that a task may take to end once it is cancelled: a rebalance waits for it
 
 
@@ -62,7 +62,7 @@ class OwnershipContext:
     halt: Callable[[BaseException], None]
     now: Callable[[], int]
     tick_seconds: float
-    retry_seconds: float = 15.0
+    retry_seconds: float
 
 
 class Ownership:
