@@ -22,6 +22,7 @@ from state.errors import UnreadableEventError
 from state.events.events import RecordSkipped, Stamp, decode, encode
 
 NOBODY: Stamp = {"epoch": 0, "claim": "", "seq": 0, "chain": ""}  # no Claim hashes to ""
+_COMMAND = "emgas events skip {}:{} --reason TEXT"
 _NAME = RecordSkipped.__name__.encode()
 
 
@@ -44,7 +45,8 @@ async def instead_of(log: LogReader, partition: int, record: Record, error: Unre
     """Give what is folded in place of `record`, which cannot be read.  Raises `error`, with its place, where none is."""
     skipping = await decision_on(log, partition, record)
     if skipping is None:
-        raise UnreadableEventError(f"{error} (partition {partition}, offset {record.offset})") from error
+        place = f"partition {partition}, offset {record.offset}"
+        raise UnreadableEventError(f"{error} ({place}; if it is garbage: {_COMMAND.format(partition, record.offset)})")
     return skipping
 
 

@@ -137,8 +137,8 @@ async def refused_from(log: LogReader, partition: int, end: int) -> int | None:
     """
     start, _ = await log.bounds(partition)
     head, first = LogPosition(), None
-    async for record in read_records(log, partition, start, end):
-        record, event = await decoded(log, partition, record)
+    async for read in read_records(log, partition, start, end):
+        record, event = await decoded(log, partition, read)
         head, acceptance = head.after(record.offset, event, record.value)
         if isinstance(event, RecordSkipped):
             continue

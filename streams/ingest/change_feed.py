@@ -90,11 +90,10 @@ class ChangeFeed:
         Others may write to `changes`, whatever they like: what is no offset of the log is passed over.
         """
         _, end = await self._sent.bounds(self._partition)
-        _, behind = await self._events.bounds(self._partition)
         last = -1
         async for batch in self._sent.read(self._partition, max(0, end - LOOKED_BACK), end):
             told = (_offset(as_mapping(record.headers).get(EVENT_OFFSET, b"")) for record in batch)
-            last = max([last, *(offset for offset in told if offset < behind)])
+            last = max([last, *told])
         return last
 
     async def _accepted(

@@ -19,10 +19,15 @@ log = structlog.get_logger()
 
 
 async def claim(writer: PartitionWriter, turns: LogReader, topic_id: str | None) -> None:
-    """Claim the partition of `writer`, to go on in `turns`, whose id is `topic_id`.  Raises as `writer.claim`."""
+    """Claim the partition of `writer`, to go on in `turns`, whose id is `topic_id`, None if there is none to be had.
+
+    Raises SourceChangedError while `turns` has no id and had one: it is just being made anew; else as `writer.claim`.
+    """
     position, partition = writer.state.position, writer.partition
+    if position.source_topic and topic_id is None:
+        raise SourceChangedError(f"turns of partition {partition} cannot be seen: it was deleted, or is made anew")
     first, end = await turns.bounds(partition)
-    is_anew = position.source >= end or is_another(position.source_topic, topic_id)
+    is_anew = position.source >= end or (position.source_topic != "" and position.source_topic != topic_id)
     if is_anew:
         told = {"was": position.source_topic, "is_now": topic_id, "read_to": position.source, "end": end}
         log.error("turns was made anew: reading all of it", partition=partition, **told)
@@ -37,9 +42,9 @@ async def lose(writer: PartitionWriter, first: int, last: int) -> None:
     await writer.append([TurnsLost(src=last, first=first, last=last, **UNSTAMPED)])
 
 
-def is_another(claimed: str, found: str | None) -> bool:
-    """Tell whether the topic `found` is not the one that was claimed; what is not known is taken for the same."""
-    return bool(claimed and found and claimed != found)
+def is_claimed(writer: PartitionWriter, topic_id: str | None) -> bool:
+    """Tell whether the claim is for the topic of that id; so it is while none is to be had."""
+    return topic_id is None or topic_id == writer.state.position.source_topic
 
 
 def changed(partition: int) -> SourceChangedError:

@@ -52,6 +52,13 @@ class ReadsSources(Protocol):
         """Take note that `tp` ends before what was to be read of it next; reading goes on at its beginning."""
 
 
+class Rejoins(Protocol):
+    """What both transports' consumers offer beside Faust's own."""
+
+    async def rejoin(self) -> None:
+        """Join the group anew, with the topics that are there now."""
+
+
 class PositionedConsumer(Consumer):
     """Mixin before a Faust consumer.  Nothing of a source reaches an agent before it stands where the state says."""
 

@@ -45,6 +45,7 @@ from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
 from streams.transport.select import Transport
 from streams.transport.sender import MessageSender
+from streams.transport.source_offsets import Rejoins
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
 
 log = structlog.get_logger()
@@ -162,8 +163,16 @@ class MemoryApp(faust.App):
                 log.warning("cannot see which topic turns is", error=str(error))
                 continue
             for partition, writer in list(self.ownership.writers.items()):
-                if source.is_another(writer.state.position.source_topic, found):
+                if not source.is_claimed(writer, found):
                     self.ownership.fail(partition, source.changed(partition))
+            await self._check_assigned(found)
+
+    async def _check_assigned(self, found: str | None) -> None:
+        """Join the group anew where it was shared out while `turns` was not there: its turns would come to nobody."""
+        turns, assigned = self._emgas.topics.turns, self.consumer.assignment()
+        if found is not None and any(TP(turns, partition) not in assigned for partition in self.ownership.writers):
+            log.error("turns is not assigned: joining the group anew", assigned=len(assigned))
+            await cast(Rejoins, self.consumer).rejoin()
 
     # an end
 

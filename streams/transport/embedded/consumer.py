@@ -57,6 +57,9 @@ class EmbeddedConsumer(PositionedConsumer):
         """Take all partitions of `topics`; as a task, because Faust's callback awaits the end of this call."""
         self.add_future(self._rebalance(frozenset(topics)))
 
+    async def rejoin(self) -> None:
+        """Do nothing: topics of the embedded log are not made while a worker has it."""
+
     async def _rebalance(self, topics: frozenset[str]) -> None:
         async with self._rebalancing:
             self.app.on_rebalance_start()

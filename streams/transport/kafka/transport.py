@@ -59,6 +59,15 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
         consumer = self._ensure_consumer()
         return await order.fetch(partial(self._fetch_records, consumer), active, seconds, consumer._max_poll_records)
 
+    async def rejoin(self) -> None:
+        """Look at the topics anew, and join the group anew."""
+        await self.call_thread(self._rejoin)
+
+    async def _rejoin(self) -> None:
+        consumer = self._ensure_consumer()
+        await consumer._client.force_metadata_update()
+        consumer._coordinator.request_rejoin()
+
     async def seek_to_committed(self) -> Mapping[TP, int]:
         """Seek sources to where the group committed, or to the first record kept; return those offsets.
 
@@ -112,6 +121,10 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
                         raise LogRewrittenError(outside(ensure_TP(tp), offset)) from error
                     await self.go_on_at_first(ensure_TP(tp), offset)
             return {}
+
+    async def rejoin(self) -> None:
+        """Look at the topics anew and join the group anew: aiokafka misses that one which was deleted is there again."""
+        await cast(KafkaConsumerThread, self._thread).rejoin()
 
     def _to_message(self, tp: TP, record: Any) -> ConsumerMessage:
         message = super()._to_message(tp, record)
