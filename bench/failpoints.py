@@ -6,8 +6,8 @@
 
 One memory lives through all of it.  Each process that works on it first has to live: it recovers from the death before,
 accepts a new turn and answers a question.  Then it publishes turns over weeks, so that windows close, and takes
-snapshots, until it dies at its step (streams/failpoints.py).  In the end: is each partition's live state the fold of its
-log, and does each turn that was acknowledged count exactly once?
+snapshots, until it dies at its step (streams/failpoints.py).  In the end: is each partition's live state the fold of
+its log, and does each turn that was acknowledged count exactly once?
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@
 
 The decision is itself in the log, so the state stays a fold of the log alone.  A reader that meets a record it cannot
 decode looks ahead for a RecordSkipped that names its offset and its bytes, and folds that one in its place.  It is
-stamped with no claim, so a fold passes over it wherever it stands (fenced): only the watermark moves.  Whoever reads the
-log, a worker, a rebuild or `verify`, whatever they begin with, comes to the same state; without a decision, none does.
+stamped with no claim, so a fold passes over it wherever it stands (fenced): only the watermark moves.  Whoever reads
+the log, a worker, a rebuild or `verify`, wherever they begin, comes to the same state; without a decision, none does.
 
-Who may write to `events` may write this too, and could as well write garbage there: the bytes are named so that no other
-record is ever skipped, and what can be read never is.
+Who may write to `events` may write this too, and could as well write garbage there: the bytes are named so that no
+other record is ever skipped, and what can be read never is.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def decision_on(log: LogReader, partition: int, record: Record) -> Record 
 
 
 async def instead_of(log: LogReader, partition: int, record: Record, error: UnreadableEventError) -> Record:
-    """Give what is folded in place of `record`, which cannot be read.  Raises `error`, with its place, where none is."""
+    """Give what is folded in place of `record`, which cannot be read.  Raises `error`, with its place."""
     skipping = await decision_on(log, partition, record)
     if skipping is None:
         place = f"partition {partition}, offset {record.offset}"

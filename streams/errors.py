@@ -1,6 +1,6 @@
 """Why a partition or a worker stops, or refuses.  Each text names the operator's next step, or the sender's.
 
-HaltedError (emgas/errors.py)   a partition cannot go on; it halts alone, and is tried again (streams/worker/ownership.py)
+HaltedError (emgas/errors.py)   a partition cannot go on: it halts alone, and is tried again (worker/ownership.py)
 ├── WorkerHaltedError           nor can the others: the worker ends, its successor goes on from the log
 │   ├── FencedError             another worker claimed the partition: this one is not who it thinks it is
 │   └── AppendFailedError       the log did not acknowledge an event: what it holds now is unknown
@@ -31,7 +31,7 @@ class AppendFailedError(WorkerHaltedError):
 
 
 class SourceChangedError(HaltedError):
-    """`turns` was made anew, or goes back.  Operator action: none; the partition is claimed anew and reads all of it."""
+    """`turns` was made anew, or goes back.  Operator action: none; the partition is claimed anew, and reads it all."""
 
 
 def halts_alone(error: BaseException) -> bool:

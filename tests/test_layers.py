@@ -32,8 +32,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("as_of", "event_list"), ("rebuild",), ("verify", "backup"),
     ),
     "streams": (
-        ("errors", "failpoints", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",), ("worker",),
-        ("cli",),
+        ("errors", "failpoints", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",),
+        ("worker",), ("cli",),
     ),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
 }  # fmt: skip

@@ -67,7 +67,7 @@ class Claim(Event, frozen=True, kw_only=True):
     """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice.
 
     `anew`, written only where it is true: the log was restored, and `turns` is another topic than the one before.
-    `source_topic`, written only where it is known: the id of the topic `turns` in which sources are offsets from here on.
+    `source_topic`, written only where it is known: the id of the topic `turns` that sources are offsets in from here.
     """
 
     writer: str

@@ -1,9 +1,9 @@
 """Claiming a partition for the topic `turns` that is there: made anew, it is read anew; what expired unread is told.
 
-A position in `turns` means something in one topic only.  A claim names that topic by its id (Kafka's UUID), so the fold
-knows of which one its `source` is an offset (state/log_position.py).  Where `turns` was deleted and made anew, the claim
-starts from its beginning; where ids are not to be had, an end before the position tells the same.  Nothing counts twice:
-a turn that the log already holds is known by its id.
+A position in `turns` means something in one topic only.  A claim names that topic by its id (Kafka's UUID), so the
+fold knows of which one its `source` is an offset (state/log_position.py).  Where `turns` was deleted and made anew, the
+claim starts from its beginning; where ids are not to be had, an end before the position tells the same.  Nothing counts
+twice: a turn that the log already holds is known by its id.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ async def claim(writer: PartitionWriter, turns: LogReader, topic_id: str | None)
     if position.source_topic and topic_id is None:
         raise SourceChangedError(f"turns of partition {partition} cannot be seen: it was deleted, or is made anew")
     first, end = await turns.bounds(partition)
-    is_anew = position.source >= end or (position.source_topic != "" and position.source_topic != topic_id)
+    is_anew = position.source >= end or position.source_topic not in {"", topic_id}
     if is_anew:
         told = {"was": position.source_topic, "is_now": topic_id, "read_to": position.source, "end": end}
         log.error("turns was made anew: reading all of it", partition=partition, **told)

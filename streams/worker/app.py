@@ -266,7 +266,7 @@ class MemoryApp(faust.App):
                     await self._tell_halted(partition, record, why)
 
     async def _tell_halted(self, partition: int, record: Record, why: BaseException) -> None:
-        """Tell the sender of a turn that it has to wait: it stays in `turns`, and is read when the partition goes on."""
+        """Tell the sender of a turn that it has to wait: it stays in `turns` until the partition goes on."""
         told = f"partition {partition} has halted, the turn is kept and will be read when it goes on: {why}"
         await self._sender.answer(self._sender.address(record), "failure", Failure(code="internal", message=told))
 

@@ -99,7 +99,7 @@ class Ownership:
             task.cancel()
 
     async def claim(self, partitions: set[int]) -> None:
-        """Own exactly `partitions`; those that cannot be owned halt alone.  Raises WorkerHaltedError, TransportError."""
+        """Own exactly `partitions`; what cannot be owned halts alone.  Raises WorkerHaltedError, TransportError."""
         async with self._changing:
             if self._is_halted or not self._is_assigned:
                 return

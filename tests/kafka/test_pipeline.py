@@ -49,10 +49,10 @@ async def test_turns_made_anew_under_a_live_worker_are_read_from_their_beginning
     """Whether the new topic ends before what was to be read next, or beyond it."""
     async with on_kafka(kafka_address, tmp_path, tick_seconds=0.2) as pipeline:
         expected: list[str] = []
+        partition = pipeline.place("ada")
         for life, count in enumerate((6, 2, 9)):
             if life:
                 await pipeline.transport.recreate(pipeline.topics.turns)
-            partition = pipeline.place("ada")
             for number in range(count):
                 expected.append(f"t{life}-{number}")
                 turn = as_json(a_turn("ada", expected[-1]))

@@ -293,7 +293,10 @@ async def test_a_client_without_a_worker_is_told(kafka_address: str, prefix: str
 async def test_an_event_that_cannot_be_read_halts_its_partition_alone_with_instructions_each_time(
     value: bytes, told: str, kafka_address: str, prefix: str, tmp_path: Path
 ) -> None:
-    async with topics(kafka_address, prefix, tmp_path) as (settings, memory), kafka_transport(kafka_address) as transport:
+    async with (
+        topics(kafka_address, prefix, tmp_path) as (settings, memory),
+        kafka_transport(kafka_address) as transport,
+    ):
         events = settings.topics.events
         await transport.append([ProducerRecord(events, b"ada", value, (), 3, 1_750_000_000_000)])
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""`emgas events skip`: garbage in the log halts its partition, is named by the doctor, and an operator decides on it."""
+"""Garbage in the log halts its partition, is named by the doctor, and an operator decides on it: `emgas events skip`."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_record_that_is_not_there_is_not_skipped(data: Path) -> None:
 def test_the_doctor_tells_that_the_head_of_the_log_is_gone_while_the_store_lives(data: Path) -> None:
     with closing(EmbeddedLog(Settings(data=data, broker=None).home)) as log:
         row = log._partition("emgas.events", HERE).row
-        log._db.execute(f"delete from records_{row} where offset < 1")
+        log._db.execute(f"delete from records_{row} where offset < 1")  # noqa: S608
         log._db.execute("update partition set start=1 where r=?", (row,))
     found = emgas_here(data, "doctor", "--json", code=1).json
     (whole,) = [check for check in found["checks"] if check["name"] == "the log is whole"]

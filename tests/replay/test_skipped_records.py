@@ -39,7 +39,7 @@ async def one_by_one(log: MemoryLog) -> Partition:
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
 async def test_every_reader_comes_to_the_same_state_without_a_skipped_record(garbage: bytes) -> None:
-    log, writer = a_log(garbage, skipped=True)
+    log, _ = a_log(garbage, skipped=True)
     _, end = await log.bounds(0)
     state = await one_by_one(log)
     assert list(state.graph("ada").passages.ids) == ["t0", "t1", "t2"]  # type: ignore[union-attr]

@@ -191,7 +191,9 @@ async def test_turns_that_expired_unread_are_told_and_recorded_as_lost() -> None
         async with running(bench):
             await bench.processor.put(bench.arrives(a_turn("t9"), 5))
             await bench.until_done(5)
-    lost = [event for event in map(decode, (value for _, value in bench.log.values(HERE))) if isinstance(event, TurnsLost)]
+    lost = [
+        event for event in map(decode, (value for _, value in bench.log.values(HERE))) if isinstance(event, TurnsLost)
+    ]
     assert [(event.src, event.first, event.last) for event in lost] == [(2, 0, 2)]
     assert (bench.ids, bench.state.position.source) == (["t3", "t4", "t9"], 5)
     told = [each for each in logs if each["event"] == "turns lost"]

@@ -82,7 +82,7 @@ async def _record(events: WritableLog, partition: int, offset: int) -> Record:
     if partition < await events.partitions():
         async for record in read_records(events, partition, offset, offset + 1):
             return record
-    output.fail(f"the log has no record at offset {offset} of partition {partition}", output.NOT_FOUND)
+    return output.fail(f"the log has no record at offset {offset} of partition {partition}", output.NOT_FOUND)
 
 
 def _why_not(record: Record) -> str | None:

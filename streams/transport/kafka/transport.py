@@ -123,7 +123,7 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
             return {}
 
     async def rejoin(self) -> None:
-        """Look at the topics anew and join the group anew: aiokafka misses that one which was deleted is there again."""
+        """Look at the topics anew and join the group anew: aiokafka misses that a topic is there again."""
         await cast(KafkaConsumerThread, self._thread).rejoin()
 
     def _to_message(self, tp: TP, record: Any) -> ConsumerMessage:
