@@ -1,4 +1,4 @@
-"""Garbage in the log halts its partition, is named by the doctor, and an operator decides on it: `emgas events skip`."""
+"""Garbage in the log halts its partition and is named by the doctor; `emgas events skip` is an operator's decision."""
 
 from __future__ import annotations
 
