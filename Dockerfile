@@ -1,11 +1,16 @@
 # The worker image: the service in an environment of its own, run by an ordinary user.
-FROM python:3.12-slim
+# Any base will do that has a Python 3.11 to 3.13 with venv: scripts/image makes one where there is no registry.
+ARG BASE=python:3.12-slim
+FROM ${BASE}
 
 ENV PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     PIP_NO_CACHE_DIR=1 \
-    PIP_DISABLE_PIP_VERSION_CHECK=1
+    PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PATH=/opt/emgas/venv/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
+# Debian lets nobody install into its own Python.
+RUN python3 -m venv /opt/emgas/venv
 WORKDIR /opt/emgas
 
 # The pinned dependencies first: this layer is built again only when a pin changes. All of them have wheels, so the

@@ -1,6 +1,7 @@
 """EMGAS, associative memory for conversational AI: the messages, and the client that other programs import."""
 
 from emgas.client.client import MemoryClient
+from emgas.client.sync import Memory
 from emgas.errors import (
     DataDirectoryInUseError,
     EmgasError,
@@ -11,6 +12,7 @@ from emgas.errors import (
     NotInstalledError,
     QueryFailedError,
     TransportError,
+    WrongEventLoopError,
 )
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import PRESETS, Settings
@@ -29,6 +31,7 @@ __all__ = [
     "Filter",
     "HaltedError",
     "InvalidMessageError",
+    "Memory",
     "MemoryClient",
     "NoAnswerError",
     "NoMemoryError",
@@ -43,5 +46,6 @@ __all__ = [
     "Theme",
     "TransportError",
     "Turn",
+    "WrongEventLoopError",
     "__version__",
 ]

@@ -7,7 +7,8 @@ EmgasError
 │   └── NoMemoryError        there is no embedded log in the data directory: nothing was ever written there
 ├── QueryFailedError         the owner answered with a failure (`.code`, `.message`)
 ├── DataDirectoryInUseError  another process owns the embedded data directory
-├── NotInstalledError        a connection of this kind needs the service, which is not installed here
+├── NotInstalledError        what this needs is not installed here
+├── WrongEventLoopError      a client was opened in one event loop and used in another
 └── HaltedError              a partition cannot go on without an operator (state/errors.py draws what lies below)
 """
 
@@ -52,7 +53,11 @@ class DataDirectoryInUseError(EmgasError):
 
 
 class NotInstalledError(EmgasError):
-    """This kind of connection comes with the service.  Operator action: install `emgas` beside the client."""
+    """A part of EMGAS, or a library that it needs, is missing.  Operator action: install what the text names."""
+
+
+class WrongEventLoopError(EmgasError):
+    """A client belongs to the event loop that opened it.  Caller's fault: open one in each loop, or use Memory."""
 
 
 class HaltedError(EmgasError):

@@ -8,7 +8,7 @@ dead-letters).  No sentence repeats a value: what people said to each other does
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -25,6 +25,7 @@ _SENTENCES = {
     "string_pattern_mismatch": "must be 1 to 128 letters, digits or _ . : @ - and start with a letter or a digit",
     "string_unicode": "holds a lone surrogate, which is not valid Unicode: re-encode the text",
     "model_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
     "union_tag_not_found": "has no `kind`: add one",
 }
 _TIMES = {"at", "as_of", "since", "until"}
@@ -60,10 +61,15 @@ def encode(message: Message) -> bytes:
 
 def describe(error: ValidationError) -> str:
     """Write one sentence per problem, in the order of the fields, joined by "; "."""
-    sentences: dict[str, str] = {}
     tagged = error.title.startswith("tagged-union")  # then the tag comes first in a location, and says nothing
-    for problem in error.errors(include_url=False, include_input=False):
-        location = problem["loc"][tagged:]
+    return describe_all(error.errors(include_url=False, include_input=False), skip=int(tagged))
+
+
+def describe_all(problems: Iterable[Mapping[str, Any]], *, skip: int = 0) -> str:
+    """Write the sentences of pydantic's problems; `skip`: parts at the beginning of each location that say nothing."""
+    sentences: dict[str, str] = {}
+    for problem in problems:
+        location = tuple(problem["loc"][skip:])
         place = _place(location)
         sentence = _sentence(problem["type"], problem["msg"], problem.get("ctx", {}), location=location)
         # One bad metadata value fails once per type it might have had.  Only a validator of ours knows more than that.

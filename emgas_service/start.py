@@ -24,8 +24,8 @@ def main() -> None:
 
 
 def connect(url: str, topics: TopicNames) -> Connection:
-    """Return a connection to a worker in this process.  See streams/worker/embedded_connection.py."""
-    from streams.worker.embedded_connection import connect as connect_embedded
+    """Return a connection to a worker in this process.  See streams/worker/shared_connection.py."""
+    from streams.worker.shared_connection import connect as connect_embedded
 
     return connect_embedded(url, topics)
 

@@ -6,6 +6,7 @@ Source: Efron & Tibshirani 1993; as a paired test of retrieval: Smucker, Allan &
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ class Generator(Protocol):
     """The part of numpy's Generator that is needed; whoever calls makes one, from a fixed seed."""
 
     def integers(self, low: int, high: int, size: tuple[int, int]) -> Any:
-        """Return whole numbers from low to below high."""
+        """Draw whole numbers from low to below high."""
 
 
 class Interval(NamedTuple):
@@ -33,13 +34,25 @@ class Interval(NamedTuple):
 
 
 def paired(one: Floats, other: Floats, generator: Generator) -> Interval:
-    """Return the interval of one − other; both (q,), the same question at the same place."""
-    difference = one - other
-    if not len(difference):
-        return Interval(0.0, 0.0, 0.0)
-    means = np.concatenate([_means(difference, generator) for _ in range(DRAWS // _AT_ONCE)])
-    low, high = np.percentile(means, [(100 - LEVEL) / 2, (100 + LEVEL) / 2])
-    return Interval(float(difference.mean()), float(low), float(high))
+    """Bootstrap the interval of one − other; both (q,), the same question at the same place."""
+    return of_means([[one - other]], generator) if len(one) else Interval(0.0, 0.0, 0.0)
+
+
+def of_means(differences: Sequence[Sequence[Floats]], generator: Generator) -> Interval:
+    """Bootstrap the interval of a mean over forms of the mean over their data sets of a mean difference.
+
+    Every data set (q,) has at least one question; the questions of each are drawn apart.
+    """
+    drawn = np.mean([np.mean([_drawn(part, generator) for part in form], axis=0) for form in differences], axis=0)
+    low, high = np.percentile(drawn, [(100 - LEVEL) / 2, (100 + LEVEL) / 2])
+    return Interval(
+        float(np.mean([np.mean([part.mean() for part in form]) for form in differences])), float(low), float(high)
+    )
+
+
+def _drawn(difference: Floats, generator: Generator) -> Floats:
+    """Draw DRAWS times: the mean difference of each draw."""
+    return np.concatenate([_means(difference, generator) for _ in range(DRAWS // _AT_ONCE)])
 
 
 def _means(difference: Floats, generator: Generator) -> Floats:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -15,7 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from emgas.errors import InvalidMessageError
 from evaluation import fitted, summary
+from evaluation.by_form import MEAN, Part, by_form
 from evaluation.datasets import DataSet, Question, is_corpus, read
+from evaluation.forms import AS_GIVEN, FORMS
 from evaluation.logged_memory import Advance, remember
 from evaluation.measure import Examined, Scores, measured, shuffled
 from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
@@ -26,14 +28,15 @@ from streams.plugins.embedders import load
 
 SEED = 20_240_229  # of the bootstrap and of shuffled evidence: the same numbers every time
 CONTROLS = ("none", "shuffled")
-FITTED = "{}-fitted"
+CROSSED: tuple[tuple[fitted.Kind, str], ...] = (("conversation", "{}-fitted"), ("form", "{}-other-forms"))
 
 
 @dataclass(frozen=True)
 class Result:
-    """All that was measured on one file: its questions, and every method's scores in their order."""
+    """All that was measured on one data set in one form: its questions, and every method's scores in their order."""
 
     file: str
+    form: str
     examined: list[Examined]
     questions: list[Question]
     scores: dict[str, Scores]
@@ -45,11 +48,20 @@ class Result:
 
 
 def evaluate(
-    files: Annotated[list[Path], typer.Argument(help="LoCoMo conversations, or questions as HippoRAG publishes them.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[FORM=]FILE…",
+            help="LoCoMo conversations, or questions as HippoRAG publishes them; FORM: what kind of talk it is.",
+        ),
+    ],
     methods: Annotated[str | None, typer.Option(help=f"Some of {', '.join(METHODS)}; with commas.  Else all.")] = None,
     corpus: Annotated[
         Path | None, typer.Option(help="The passages of a file of questions; else NAME_corpus.json beside it.")
     ] = None,
+    form: Annotated[
+        str, typer.Option(help=f"Some of {', '.join(FORMS)}; with commas: the same conversations in another form.")
+    ] = AS_GIVEN,
     merged: Annotated[bool, typer.Option("--merged", help="All conversations of a file in one graph.")] = False,
     dense: Annotated[
         Path | None,
@@ -70,18 +82,56 @@ def evaluate(
         output.fail(f"--control {control}: choose one of {', '.join(CONTROLS)}", output.USAGE)
     with output.explained():
         chosen = _chosen(methods, dense) | (ABLATIONS if ablation else {})
-        sets = {str(file): _read(file, corpus, merged) for file in _of_questions(files)}
+        sets = _sets(files, _forms(form), corpus, merged)
         if fit:
-            _check_groups(sets.values())
-    results = [_measured(file, data, chosen, control) for file, data in sets.items()]
+            _check_groups(each.data for each in sets)
+    results = [_measured(each, chosen, control) for each in sets]
     weights = _fit(results, chosen) if fit else {}
     told = [_told(result, control) for result in (results if len(results) == 1 else [*results, _pooled(results)])]
     if weights:
-        told[-1]["weights"] = {left_out: asdict(chosen_without) for left_out, chosen_without in weights.items()}
-    for each in told:
-        show(each)
+        told[-1]["weights"] = {left_out: dict(chosen_without) for left_out, chosen_without in weights.items()}
+    if len(results) > 1:
+        told[-1]["by_form"] = by_form(
+            [Part(result.form, result.questions, result.scores) for result in results], np.random.default_rng(SEED)
+        )
+    for each_told in told:
+        show(each_told)
     if json:
         output.print_json(told[-1] if len(told) == 1 else {**told[-1], "files": told[:-1]})
+
+
+class _Set(NamedTuple):
+    """A data set to measure on: what it is called, which form of talk it is of, and its turns and questions."""
+
+    name: str
+    form: str
+    data: DataSet
+
+
+def _sets(files: Iterable[Path], forms: Sequence[str], corpus: Path | None, merged: bool) -> list[_Set]:
+    """Read the files, and change each into all of `forms`."""
+    named = dict(_named(file) for file in files)
+    sets = []
+    for file in _of_questions(named):
+        data = _read(file, corpus, merged)
+        for form in forms:
+            name = str(file) if form == AS_GIVEN else f"{file} ({form})"
+            sets.append(_Set(name, named[file] if form == AS_GIVEN else form, FORMS[form](data)))
+    return sets
+
+
+def _named(file: Path) -> tuple[Path, str]:
+    """Split FORM=FILE; a file without a form is a form of its own."""
+    form, sign, path = str(file).partition("=")
+    return (Path(path), form) if sign and not file.exists() else (file, file.stem)
+
+
+def _forms(names: str) -> list[str]:
+    """Look the forms up.  Raises InvalidMessageError for a name that is none."""
+    wanted = [name.strip() for name in names.split(",")]
+    if unknown := [name for name in wanted if name not in FORMS]:
+        raise InvalidMessageError(f"form: there is no {unknown[0]!r}: choose from {', '.join(FORMS)}")
+    return wanted
 
 
 def _chosen(names: str | None, dense: Path | None) -> dict[str, Method]:
@@ -136,28 +186,35 @@ def _check_groups(sets: Iterable[DataSet]) -> None:
 def _fit(results: Sequence[Result], chosen: Iterable[str]) -> dict[str, FlowWeights]:
     """Fit weights to all files together, and measure each file with those that have not seen its questions.
 
-    Returns those of the default; the peers that are `chosen` get theirs in the same way.
+    Conversations are left out one by one and, where there are several forms of talk, whole forms.  Returns the weights
+    of the default; the peers that are `chosen` get theirs in the same way.
     """
     examined = [each for result in results for each in result.examined]
-    found = {}
+    kinds = CROSSED if len({result.form for result in results}) > 1 else CROSSED[:1]
+    found: dict[str, dict[str, FlowWeights]] = {}
     for name, method in fitted.FITTABLE.items():
-        if name == summary.SUBJECT or name in chosen:
-            found[name] = fitted.weights(examined, method)
+        for kind, called in kinds if name == summary.SUBJECT or name in chosen else ():
+            weights = fitted.weights(examined, method, kind)
+            found[name] = weights | found.get(name, {})
             for result in results:
-                scores = fitted.measured_apart(result.examined, found[name], time.perf_counter, method)
-                result.scores[FITTED.format(name)] = scores
+                result.scores[called.format(name)] = fitted.measured_apart(
+                    result.examined, weights, time.perf_counter, method, kind
+                )
     return found[summary.SUBJECT]
 
 
-def _measured(file: str, data: DataSet, methods: dict[str, Method], control: str) -> Result:
+def _measured(of: _Set, methods: dict[str, Method], control: str) -> Result:
+    data = of.data
     with _progress("publishing", len(data.turns)) as advance:
         examined, ms_per_turn = output.run(remember(data, output.settings(), advance))
+    examined = [replace(each, form=of.form, part=of.name) for each in examined]
     if control == "shuffled":
         examined = _with_shuffled(examined)
     with _progress("asking", len(methods) * len(examined)) as advance:
         scores = {name: _scores(examined, method, advance) for name, method in methods.items()}
     return Result(
-        file=file,
+        file=of.name,
+        form=of.form,
         examined=examined,
         questions=[asked for each in examined for asked in each.questions],
         scores=scores,
@@ -190,6 +247,7 @@ def _pooled(results: Sequence[Result]) -> Result:
     turns = sum(result.turns for result in results)
     return Result(
         file=", ".join(result.file for result in results),
+        form=MEAN,
         examined=[each for result in results for each in result.examined],
         questions=[asked for result in results for asked in result.questions],
         scores={name: Scores.joined([result.scores[name] for result in results]) for name in results[0].scores},

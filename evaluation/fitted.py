@@ -1,22 +1,23 @@
 """The default and its peers with fitted weights, measured on conversations that they were not fitted on.
 
     conversation ──▶ asked with the weights that all the *other* conversations chose ──▶ scores
+    form of talk ──▶ asked with the weights that all the *other* forms chose         ──▶ scores: the sober row
     all of them  ──▶ the weights to ship: what a default is made from
 
 This is the one place where evidence shapes a ranking, so no question is asked with weights that have seen its evidence.
-The search starts from NEUTRAL, not from the shipped weights: those may have been chosen on these very conversations.
-Questions of the headline choose; the others count UNANSWERABLE_WEIGHT, so that they keep their place.  Questions in
-Chinese count HAN_WEIGHT, because there are few of them.  A question whose evidence was forgotten chooses nothing.
+Every form of talk weighs the same, whatever the number of its questions, and so does every data set within a form.
+Questions of the headline choose; the others count UNANSWERABLE_WEIGHT, so that they keep their place.  A question whose
+evidence was forgotten chooses nothing.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -28,13 +29,13 @@ from evaluation.memory import Memory
 from evaluation.methods import PEERS, Method, recalled
 from processors.recall.recall import RecallOptions
 from processors.recall.weights import FEATURES, FlowWeights
-from processors.text.scripts import HAN
+
+Kind = Literal["conversation", "form"]  # what is left out
 
 ALL = "none left out"
 UNANSWERABLE_WEIGHT = 0.1
-HAN_WEIGHT = 1.5
-NEUTRAL = replace(FlowWeights(**dict.fromkeys(FEATURES, 1.0)), asks=-1.0, length=-0.5)
-_CHINESE = re.compile(f"[{HAN}]")
+FORM_WEIGHT = 200.0  # of all questions of a form together, against the ridge of fitting.py
+NEUTRAL = FlowWeights(**dict.fromkeys(FEATURES, 1.0) | {"asks": -1.0})
 
 
 class Fittable(NamedTuple):
@@ -59,34 +60,57 @@ FITTABLE = {
 }
 
 
-def weights(examined: Sequence[Examined], method: Fittable = DEFAULT) -> dict[str, FlowWeights]:
-    """Return the weights that were fitted without each group, and under ALL those fitted to everything."""
-    examples = [example for each in examined for example in _examples(each, method)]
+def weights(
+    examined: Sequence[Examined], method: Fittable = DEFAULT, leaving_out: Kind = "conversation"
+) -> dict[str, FlowWeights]:
+    """Fit weights without each conversation, or without each form, and under ALL to everything."""
+    shares = _shares(examined)
+    examples = [
+        example for each in examined for example in _examples(each, method, shares[each.form, each.part], leaving_out)
+    ]
     return {ALL: fit(examples, NEUTRAL), **cross_validated(examples, NEUTRAL)}
 
 
 def measured_apart(
-    examined: Sequence[Examined], fitted: Mapping[str, FlowWeights], clock: Clock, method: Fittable = DEFAULT
+    examined: Sequence[Examined],
+    fitted: Mapping[str, FlowWeights],
+    clock: Clock,
+    method: Fittable = DEFAULT,
+    leaving_out: Kind = "conversation",
 ) -> Scores:
-    """Return the scores of all questions in their order, each group's with the weights fitted without it."""
+    """Score all questions in their order, each with the weights fitted without its conversation, or its form."""
     parts = []
     for each in examined:
-        for group, questions in groupby(each.questions, key=lambda asked: asked.group):
+        for group, questions in groupby(each.questions, key=partial(_left_out, each, leaving_out)):
             ranking = method.ranking(fitted.get(group, fitted[ALL]))
             parts.append(measured(replace(each, questions=list(questions)), ranking, clock))
     return Scores.joined(parts)
 
 
-def _examples(examined: Examined, method: Fittable = DEFAULT) -> Iterator[Example]:
+def _left_out(examined: Examined, leaving_out: Kind, asked: Question) -> str:
+    return asked.group if leaving_out == "conversation" else examined.form
+
+
+def _shares(examined: Sequence[Examined]) -> dict[tuple[str, str], float]:
+    """Compute what a question of each part of a form counts, so that forms weigh the same, and parts within a form."""
+    counts: dict[tuple[str, str], float] = {}
+    for each in examined:
+        key = each.form, each.part
+        counts[key] = counts.get(key, 0.0) + sum(map(_weight, each.questions))
+    parts = Counter(form for form, _ in counts)
+    return {(form, part): FORM_WEIGHT / parts[form] / max(count, 1.0) for (form, part), count in counts.items()}
+
+
+def _examples(examined: Examined, method: Fittable, share: float, leaving_out: Kind) -> Iterator[Example]:
     memory, numbers = examined.memory, {turn: number for number, turn in enumerate(examined.memory.view.passage_id)}
     weighed = method.columns(memory)
     for asked in examined.questions:
         evidence = np.array(sorted(numbers[turn] for turn in asked.evidence if turn in numbers), np.int64)
         if len(evidence):
-            values = weighed(memory.extractor.of_query(asked.text), asked.text)
-            yield Example(values, memory.costs, evidence, asked.group, _weight(asked))
+            values = weighed(memory.extractor.of_query(asked.text), asked.text).astype(np.float32)
+            group = _left_out(examined, leaving_out, asked)
+            yield Example(values, memory.costs, evidence, group, share * _weight(asked))
 
 
 def _weight(asked: Question) -> float:
-    language = HAN_WEIGHT if _CHINESE.search(asked.text) else 1.0
-    return language * (UNANSWERABLE_WEIGHT if asked.category == UNANSWERABLE else 1.0)
+    return UNANSWERABLE_WEIGHT if asked.category == UNANSWERABLE else 1.0

@@ -2,7 +2,7 @@
 
     P(turn holds the answer) = exp S[turn] / Σ over all turns exp S,    S = Σ weight · feature
     fitted     the weights that make the evidence most likely, less RIDGE/2 · Σ (weight · deviation of the feature)²
-    density    weight of `length` −= DENSITY: a budget is filled best by evidence for each token, P / tokens, whose
+    density    weight of `brevity` += DENSITY: a budget is filled best by evidence for each token, P / tokens, whose
                logarithm is S − ln tokens; a little less than 1, because a budget is never filled to the last token
 
 The likelihood is concave, so Newton's method finds its one maximum from zero: no starting point, no seed, no order of
@@ -29,7 +29,7 @@ from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 RIDGE: Final = 10.0
-DENSITY: Final = 0.7
+DENSITY: Final = 0.9
 STEPS: Final = 30
 SETTLED: Final = 1e-4  # change of a term, in deviations of its feature, below which nothing is gained
 SMALLEST_STEP: Final = 1e-4
@@ -45,7 +45,7 @@ class Example:
     features  (p, f) its features by passage number, columns as FEATURES
     tokens    (p,) what each passage costs of a budget
     evidence  (k,) the passages that hold the answer, k > 0
-    group     its conversation
+    group     what is left out together: its conversation, or its form of talk
     weight    how much it counts
     """
 
@@ -57,14 +57,14 @@ class Example:
 
 
 def features(view: GraphView, question: Extraction, text: str) -> Floats:
-    """Return (p, f) the features of each passage for a question, as the default recall computes them."""
+    """Compute the features of each passage for a question, as the default recall does: (p, f)."""
     meant, how = asked(view, question, text), RecallOptions()
     activation = activate(view, seeds_of(view, question, meant, "default"), how.spreading)
     return columns.features(view, meant, activation.energy)[:, view.session_order.place].T
 
 
 def fit(examples: Sequence[Example], start: FlowWeights = DEFAULT_FLOW) -> FlowWeights:
-    """Return the weights that make the evidence most likely; what is 0 in `start` stays 0 (an edge type left out).
+    """Fit the weights that make the evidence most likely; what is 0 in `start` stays 0 (an edge type left out).
 
     Raises ValueError without examples.
     """
@@ -73,21 +73,21 @@ def fit(examples: Sequence[Example], start: FlowWeights = DEFAULT_FLOW) -> FlowW
     tables = [_Table(same) for same in _alike(examples)]
     deviation = np.concatenate([table.features.reshape(-1, len(FEATURES)) for table in tables]).std(axis=0)
     given = start.vector()
-    free = np.flatnonzero(((given != 0) | (np.array(FEATURES) == "length")) & (deviation > 0))
+    free = np.flatnonzero(((given != 0) | (np.array(FEATURES) == "brevity")) & (deviation > 0))
     weights = np.where(deviation > 0, 0.0, given)
     weights[free] = _maximum(tables, free, RIDGE * deviation[free].astype(np.float64) ** 2)
-    weights[FEATURES.index("length")] -= DENSITY
-    return FlowWeights(*weights.tolist())
+    weights[FEATURES.index("brevity")] += DENSITY
+    return FlowWeights(**dict(zip(FEATURES, weights.tolist(), strict=True)))
 
 
 def cross_validated(examples: Sequence[Example], start: FlowWeights = DEFAULT_FLOW) -> dict[str, FlowWeights]:
-    """Return for each group the weights that were fitted without it.  Raises ValueError for a single group."""
+    """Fit weights for each group without it.  Raises ValueError for a single group."""
     groups = sorted({example.group for example in examples})
     return {left: fit([example for example in examples if example.group != left], start) for left in groups}
 
 
 def _maximum(tables: Tables, free: Integers, ridge: Floats) -> Floats:
-    """Return (k,) the weights of the `free` (k,) features at which the penalised likelihood is largest."""
+    """Find (k,) the weights of the `free` (k,) features at which the penalised likelihood is largest."""
     weights = np.zeros(len(free))
     for _ in range(STEPS):
         slope, curve = -ridge * weights, np.diag(ridge)
@@ -103,7 +103,7 @@ def _maximum(tables: Tables, free: Integers, ridge: Floats) -> Floats:
 
 
 def _share(tables: Tables, free: Integers, ridge: Floats, weights: Floats, step: Floats) -> float:
-    """Return how much of a step makes the evidence more likely: 1, or a half, a quarter, ... of it; 0 if none does."""
+    """Find how much of a step makes the evidence more likely: 1, or a half, a quarter, ... of it; 0 if none does."""
 
     def value(at: Floats) -> float:
         return sum((table.likelihood(at, free) for table in tables), 0.0) - float(ridge @ (at * at)) / 2
@@ -117,7 +117,7 @@ def _share(tables: Tables, free: Integers, ridge: Floats, weights: Floats, step:
 
 
 def _alike(examples: Sequence[Example]) -> list[list[Example]]:
-    """Return the examples by group and number of passages, so that each list makes one array."""
+    """Group the examples by group and number of passages, so that each list makes one array."""
     lists: dict[tuple[str, int], list[Example]] = {}
     for example in examples:
         lists.setdefault((example.group, len(example.tokens)), []).append(example)
@@ -135,11 +135,11 @@ class _Table:
             self._share[row, example.evidence] = 1 / len(example.evidence)
 
     def likelihood(self, weights: Floats, free: Integers) -> float:
-        """Return Σ over questions of the mean log-likelihood of their evidence."""
+        """Sum the mean log-likelihood of the evidence over questions."""
         return float(self._weights @ (self._share * self._logarithms(weights, free)).sum(axis=1))
 
     def derivatives(self, weights: Floats, free: Integers) -> tuple[Floats, Floats]:
-        """Return (k,) the gradient of the likelihood and (k, k) its information, minus the second derivative."""
+        """Compute (k,) the gradient of the likelihood and (k, k) its information, minus the second derivative."""
         given = self.features[:, :, free]
         likely = np.exp(self._logarithms(weights, free))
         expected = np.einsum("qp,qpf->qf", likely, given)
@@ -150,7 +150,7 @@ class _Table:
         return self._weights @ (found - expected), information
 
     def _logarithms(self, weights: Floats, free: Integers) -> Floats:
-        """Return (q, p) ln P of each passage."""
+        """Compute (q, p) ln P of each passage."""
         scores = (self.features[:, :, free] @ weights.astype(np.float32)).astype(np.float64)
         scores -= scores.max(axis=1, keepdims=True)
         logarithms: Floats = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))

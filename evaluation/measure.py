@@ -34,10 +34,16 @@ class Shuffler(Protocol):
 
 @dataclass(frozen=True)
 class Examined:
-    """A memory, and the questions that it is asked."""
+    """A memory, and the questions that it is asked.
+
+    form     the kind of talk that it is of: forms weigh the same in fitting, and are left out together
+    part     the data set within the form: those of one form weigh the same, too
+    """
 
     memory: Memory
     questions: Sequence[Question]
+    form: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,11 @@ class Memory:
 
     @property
     def costs(self) -> Floats:
-        """Return (p,) what each turn costs in a budget: tokens, estimated from words."""
+        """Estimate what each turn costs in a budget: (p,) tokens, from its words."""
         return (TOKENS_PER_WORD * self.view.passage_tokens).astype(np.float64, copy=False)
 
 
 def best(scores: Floats, depth: int = DEPTH) -> Integers:
-    """Return the numbers of the best passages of scores (p,) above 0, best first, ties by number."""
+    """Rank the passages of scores (p,) above 0, best first, ties by number."""
     reached = np.flatnonzero(scores > 0)
     return reached[np.argsort(-scores[reached], kind="stable")][:depth]

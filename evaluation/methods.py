@@ -40,7 +40,7 @@ Method = Callable[[Memory], Ranker]
 
 
 def recalled(options: RecallOptions) -> Method:
-    """Return recall itself with `options`, as a query runs it."""
+    """Make a method of recall itself with `options`, as a query runs it."""
     options = replace(options, passages=DEPTH)
 
     def method(memory: Memory) -> Ranker:
@@ -71,7 +71,7 @@ METHODS: dict[str, Method] = {
 
 
 ABLATIONS: dict[str, Method] = {
-    f"default without {edge}": recalled(RecallOptions(flow=replace(DEFAULT_FLOW, **{edge: 0.0}))) for edge in FLOW_EDGES
+    f"default without {edge}": recalled(RecallOptions(flow=DEFAULT_FLOW.replace(**{edge: 0.0}))) for edge in FLOW_EDGES
 }
 
 
@@ -83,12 +83,12 @@ class _Dense:
         self._passages: Vectors = embedder.embed(memory.texts)
 
     def cosines(self, text: str) -> Floats:
-        """Return (p,) how much each turn is like `text`, from -1 to 1."""
+        """Measure how much each turn is like `text`: (p,), from -1 to 1."""
         return cosines(self._passages, self._embedder.embed([text]))
 
 
 def dense_methods(embedder: Embedder) -> dict[str, Method]:
-    """Return the methods that need embeddings."""
+    """Make the methods that need embeddings."""
 
     def dense(memory: Memory) -> Ranker:
         view = _Dense(memory, embedder)

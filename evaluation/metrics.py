@@ -4,6 +4,7 @@ R@k                       share of the evidence among the first k
 recall_within_531_tokens  share of the evidence inside a budget of tokens, in order of rank, up to the first turn that
 recall_within_973_tokens  does not fit: what SimpleMem and Mem0 spend for a question
 nDCG@10                   discounted gain of the first 10, every evidence turn gains 1, over the best possible
+precision_within_973_tokens  share of the turns inside the larger budget that are evidence
 MRR                       1 / rank of the first evidence turn, 0 if none was ranked
 
 A metric is declared once, in DECLARED: tables, JSON and the control by chance read the list.
@@ -86,12 +87,19 @@ def _reciprocal_rank(ranked: Ranked) -> float:
     return 1 / (ranked.places[0] + 1) if ranked.places else 0.0
 
 
+def _precision(ranked: Ranked) -> float:
+    seen = inside(BUDGETS[-1], ranked.costs)
+    return sum(place < seen for place in ranked.places) / max(seen, 1)
+
+
+PRECISION = f"precision_within_{BUDGETS[-1]}_tokens"
 WITHIN_BUDGETS = tuple(f"recall_within_{budget}_tokens" for budget in BUDGETS)
 DECLARED = (
     *(_recall(f"R@{cut}", partial(_first, cut)) for cut in CUTS),
     *(_recall(name, partial(inside, budget)) for name, budget in zip(WITHIN_BUDGETS, BUDGETS, strict=True)),
     Metric(f"nDCG@{GAIN_AT}", _gain_over_possible),
     Metric("MRR", _reciprocal_rank),
+    Metric(PRECISION, _precision),
 )
 METRICS = tuple(metric.name for metric in DECLARED)
 

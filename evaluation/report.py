@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.markup import escape
 
-from evaluation.metrics import METRICS
-from evaluation.summary import OF_CATEGORY
+from evaluation.metrics import METRICS, PRECISION
+from evaluation.summary import OF_CATEGORY, SUBJECT
 from streams.cli.shared import output
 
 SHOWN = OF_CATEGORY[0]  # the one number of a category that has room in a table
@@ -24,6 +24,8 @@ def show(told: Mapping[str, Any]) -> None:
         output.out.print(_differences(told["differences"]))
     if "weights" in told:
         output.out.print(_weights(told["weights"]))
+    if "by_form" in told:
+        output.out.print(_by_form(told["by_form"]))
     output.out.print(_about(told), style="dim", highlight=False)
 
 
@@ -65,10 +67,27 @@ def _differences(differences: Mapping[str, Any]) -> Any:
         *(f"{_words(metric)}#" for metric in columns),
     )
     for name, gains in differences.items():
-        rows.add_row(
-            name, *(f"{each['mean']:+.1f} [{each['low']:+.1f}, {each['high']:+.1f}]" for each in gains.values())
-        )
+        rows.add_row(name, *map(_interval, gains.values()))
     rows.columns[0].no_wrap = True
+    return rows
+
+
+def _interval(gain: Mapping[str, float]) -> str:
+    return f"{gain['mean']:+.1f} [{gain['low']:+.1f}, {gain['high']:+.1f}]"
+
+
+def _by_form(forms: Mapping[str, Mapping[str, Any]]) -> Any:
+    first = next(iter(forms.values()))
+    title = f"{_words(SHOWN)} by form of talk; precision: share of the default's turns that are evidence"
+    columns = (f"{name}#" for name in (*first[SHOWN], *first["differences"], "precision"))
+    rows = output.table(title, "form", "questions#", *columns)
+    for form, told in forms.items():
+        shares = (f"{share:.1f}" for share in told[SHOWN].values())
+        gains = (
+            f"{each['mean']:+.1f} [{each['low']:+.1f}, {each['high']:+.1f}]" for each in told["differences"].values()
+        )
+        precision = _shown(told[PRECISION].get(SUBJECT))
+        rows.add_row(escape(form), str(told["questions"]), *shares, *gains, precision)
     return rows
 
 

@@ -16,7 +16,7 @@ from replay.skipped_records import instead_of
 from state.errors import LogRewrittenError, UnreadableEventError
 from state.events.events import AnyEvent, GraphEvent, decode, decode_as
 from state.log_position import Acceptance, LogPosition
-from state.partition import Partition
+from state.partition import Folded, Partition
 
 AT_ONCE = 64  # records read without letting others in: some milliseconds
 
@@ -58,12 +58,12 @@ async def decoded(log: LogReader, partition: int, record: Record) -> tuple[Recor
         return record, decode(record.value)
 
 
-async def fold_record(state: Partition, log: LogReader, partition: int, record: Record) -> None:
+async def fold_record(state: Partition, log: LogReader, partition: int, record: Record) -> Folded:
     """Fold the log's next record into `state`, or what stands in its place.  Raises as `Partition.fold`."""
     try:
-        state.fold(record.offset, record.value)
+        return state.fold(record.offset, record.value)
     except UnreadableEventError as error:
-        state.fold(record.offset, (await instead_of(log, partition, record, error)).value)
+        return state.fold(record.offset, (await instead_of(log, partition, record, error)).value)
 
 
 class AcceptedEvents:

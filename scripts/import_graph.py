@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LAYERS = ("emgas", "state", "processors", "replay", "streams", "evaluation", "bench", "emgas_service")
+LAYERS = ("emgas", "state", "processors", "replay", "streams", "gateway", "evaluation", "bench", "emgas_service")
 
 Arrows = dict[str, set[str]]
 

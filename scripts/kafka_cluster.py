@@ -2,6 +2,7 @@
 
     <clusters>/NAME/cluster.json   id, ports and process ids
     <clusters>/NAME/node-<n>/      server.properties, log4j2.properties, broker.log, output.log, data/
+    <clusters>/NAME/security/      of a secured broker: kafka_security.py
 
 Only the standard library: this runs before there is a virtual environment.
 """
@@ -21,6 +22,8 @@ import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import kafka_security
 
 DEFAULT_PORT = 9092
 START_SECONDS = 90.0  # three brokers on two busy cores
@@ -163,15 +166,17 @@ class Cluster:
     id: str
     folder: Path
     nodes: list[Node]
+    secured: tuple[int, ...] = ()  # ports of the listeners that ask who comes, as kafka_security.py orders them
 
     @classmethod
-    def create(cls, folder: Path, brokers: int, first_port: int | None) -> "Cluster":
-        ports = free_ports(2 * brokers, first_port)
+    def create(cls, folder: Path, brokers: int, first_port: int | None, *, secured: bool = False) -> "Cluster":
+        extra = len(kafka_security.LISTENERS) if secured else 0
+        ports = free_ports(2 * brokers + extra, first_port)
         shutil.rmtree(folder, ignore_errors=True)  # only now: a refused start deletes nothing
         nodes = [Node(n + 1, ports[n], ports[brokers + n], folder / f"node-{n + 1}") for n in range(brokers)]
         # "A" first: an id that began with "-" would be read as an option
         identity = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[1:22]
-        return cls(folder.name, identity, folder, nodes)
+        return cls(folder.name, identity, folder, nodes, tuple(ports[2 * brokers :]))
 
     @classmethod
     def load(cls, folder: Path) -> "Cluster | None":
@@ -180,11 +185,12 @@ class Cluster:
         except FileNotFoundError:
             return None
         nodes = [Node(**{**node, "folder": folder / f"node-{node['id']}"}) for node in saved["nodes"]]
-        return cls(folder.name, saved["id"], folder, nodes)
+        return cls(folder.name, saved["id"], folder, nodes, tuple(saved.get("secured", ())))
 
     def save(self) -> None:
         fresh = self.folder / "cluster.new"
-        fresh.write_text(json.dumps({"id": self.id, "nodes": [asdict(node) for node in self.nodes]}, default=str))
+        nodes = [asdict(node) for node in self.nodes]
+        fresh.write_text(json.dumps({"id": self.id, "nodes": nodes, "secured": self.secured}, default=str))
         fresh.replace(self.folder / "cluster.json")
 
     @property
@@ -202,7 +208,10 @@ class Cluster:
         voters = ",".join(f"{each.id}@127.0.0.1:{each.controller_port}" for each in self.nodes)
         values = {"brokers": len(self.nodes), "in_sync": min(2, len(self.nodes)), "data": node.folder / "data"}
         node.folder.mkdir(parents=True, exist_ok=True)
-        node.settings.write_text(PROPERTIES.format(**asdict(node), **values, voters=voters))
+        properties = PROPERTIES.format(**asdict(node), **values, voters=voters)
+        if self.secured:
+            properties = kafka_security.secured(properties, self.folder / "security", self.secured)
+        node.settings.write_text(properties)
         (node.folder / "log4j2.properties").write_text(LOG4J.format(log=node.folder / "broker.log"))
 
     def run(self, node: Node, java: list[str], *arguments: str) -> "subprocess.Popen[bytes]":
@@ -219,6 +228,9 @@ class Cluster:
     def format(self, java: list[str]) -> None:
         """Give every node its empty storage. `java` is the program and its class path."""
         verb = ("kafka.tools.StorageTool", "format", "--cluster-id", self.id, "--config")
+        if self.secured:
+            kafka_security.make(self.folder / "security", self.secured)
+            verb = (*verb[:2], *kafka_security.SCRAM_USERS, *verb[2:])
         for node in self.nodes:
             self.write_settings(node)
         tools = [(node, self.run(node, java, *verb, str(node.settings))) for node in self.nodes]

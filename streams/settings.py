@@ -13,6 +13,7 @@ import platformdirs
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from emgas.client.security import SecuritySettings
 from emgas.messages.memory_settings import PresetName
 from emgas.wire import TopicNames
 from processors.text.chinese import Segmenter
@@ -29,10 +30,10 @@ def _lines(file: Path | None) -> list[str]:
         raise ValueError(f"{file} cannot be read ({error.strerror}): name a file with one word a line") from None
 
 
-class Settings(BaseSettings):
+class Settings(BaseSettings, SecuritySettings):
     """Read once, at start; the same for every part of the process."""
 
-    model_config = SettingsConfigDict(env_prefix="EMGAS_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="EMGAS_", frozen=True, hide_input_in_errors=True)
 
     broker: str | None = None
     data: Path = Field(default_factory=_default_data)
@@ -60,6 +61,7 @@ class Settings(BaseSettings):
     fetch_wait_ms: int = Field(50, ge=1, description="how long the broker may hold back an empty fetch")
     snapshots: str | None = Field(None, description="directory or fsspec URL where workers keep snapshots")
     snapshots_kept: int = Field(3, ge=1, description="newest snapshots kept of each partition")
+    health: str | None = Field(None, description="[host:]port of /livez, /readyz and /metrics; a bare port: loopback")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
 
     @field_validator("reply_topics", mode="before")
@@ -78,6 +80,14 @@ class Settings(BaseSettings):
         """The words of the file `words`; none without one."""
         return _lines(self.words)
 
+    @field_validator("health")
+    @classmethod
+    def _listenable(cls, value: str | None) -> str | None:
+        host, _, port = (value or "").rpartition(":")
+        if value and not (port.isdecimal() and int(port) < 65536 and (host or ":" not in value)):
+            raise ValueError("must be host:port, or a port of this machine alone")
+        return value or None
+
     @field_validator("snapshots")
     @classmethod
     def _somewhere(cls, value: str | None) -> str | None:
@@ -90,7 +100,17 @@ class Settings(BaseSettings):
             return None
         if not value.startswith("kafka://") or len(value) == len("kafka://"):
             raise ValueError("must be kafka://host:port[,host:port…], or empty for the embedded log")
+        if "@" in value:  # not repeated: it may hold a password
+            raise ValueError("holds credentials: set EMGAS_SASL_USERNAME and EMGAS_SASL_PASSWORD instead")
         return value
+
+    @property
+    def health_address(self) -> tuple[str, int] | None:
+        """Where health is told: (host, port); None for nowhere."""
+        if self.health is None:
+            return None
+        host, _, port = self.health.rpartition(":")
+        return host.strip("[]") or "127.0.0.1", int(port)
 
     @property
     def topics(self) -> TopicNames:

@@ -1,4 +1,4 @@
-"""MemoryClient: publish turns, ask questions, and await the answers, over Kafka or the embedded log.
+"""MemoryClient: publish turns, ask questions, and await the answers, over Kafka, HTTP or the embedded log.
 
     async with MemoryClient("kafka://localhost:9092") as memory:
         turn = Turn(id="42", graph="ada", speaker="Ada", text="The kettle broke again.")
@@ -11,6 +11,7 @@ calls, and a `Connection` carries the records.  No state lives here: every call 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
@@ -22,7 +23,8 @@ from emgas.client.connect import connect
 from emgas.client.connection import Connection
 from emgas.client.query_arguments import asking
 from emgas.client.request_reply import Answer, RequestReply
-from emgas.errors import InvalidMessageError, QueryFailedError, TransportError
+from emgas.client.traces import traced
+from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
@@ -51,25 +53,43 @@ class MemoryClient:
         *,
         prefix: str = "emgas",
         timeout: float = 10.0,
+        key: str | None = None,
         **security: Unpack[Security],
     ) -> None:
-        """`url`: kafka://host:port[,host:port], embedded:DIRECTORY, or a Connection; by default $EMGAS_BROKER, else
-        the embedded log in $EMGAS_DATA.  `security`: emgas.client.kafka.Security, for kafka:// only."""
+        """`url`: kafka://host:port[,host:port], embedded:DIRECTORY, http://host:port (`emgas serve`), or a Connection;
+        by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA.  `key`: for http:// only, by default $EMGAS_KEY.
+        `security`: emgas.client.kafka.Security, for kafka:// only, by default what EMGAS_* variables say
+        (emgas/client/security.py)."""
         self._url = url
         self._prefix = prefix
         self._timeout = timeout
+        self._key = key
         self._security = security
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._request_reply: RequestReply | None = None
 
     async def __aenter__(self) -> Self:
-        request_reply = RequestReply(connect(self._url, TopicNames(self._prefix), self._timeout, **self._security))
-        await request_reply.open()
-        self._request_reply = request_reply
-        return self
+        return await self.open()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self.close()
+
+    async def open(self) -> Self:
+        """Connect; what `async with` does."""
+        if self._request_reply is not None:
+            raise TransportError("this client is open already")
+        topics = TopicNames(self._prefix)
+        request_reply = RequestReply(traced(connect(self._url, topics, self._timeout, key=self._key, **self._security)))
+        await request_reply.open()
+        self._request_reply, self._loop = request_reply, asyncio.get_running_loop()
+        return self
+
+    async def close(self) -> None:
+        """Let go.  Doing so twice does nothing."""
+        if self._request_reply is None:
+            return
         request_reply, self._request_reply = self._open, None
         await request_reply.close()
 
@@ -198,9 +218,20 @@ class MemoryClient:
         return await self._open.connection.partitions()
 
     @property
+    def request_reply(self) -> RequestReply:
+        """The open connection's records, for a program that passes on what others send (the gateway)."""
+        return self._open
+
+    @property
     def _open(self) -> RequestReply:
         if self._request_reply is None:
-            raise TransportError("this client is not open: use it inside `async with MemoryClient(...) as memory`")
+            raise TransportError(
+                "this client is not open: use it inside `async with MemoryClient(...) as memory`, or call open()"
+            )
+        if self._loop is not asyncio.get_running_loop():
+            raise WrongEventLoopError(
+                "this client was opened in another event loop: open one in each, or share emgas.Memory between threads"
+            )
         return self._request_reply
 
     def _seconds(self, timeout: float | None) -> float:

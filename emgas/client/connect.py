@@ -1,4 +1,7 @@
-"""From an address to the connection that it names: kafka://host:port, embedded:DIRECTORY, or an installed package's."""
+"""From an address to the connection that it names: Kafka's, a gateway's, the embedded log's, or a package's.
+
+kafka://host:port[,host:port]    http://host:port, https://…    embedded:DIRECTORY    what a package registered
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Unpack, cast
 
 from emgas.client.connection import Connection
+from emgas.client.security import SecuritySettings
 from emgas.errors import NotInstalledError, TransportError
 from emgas.wire import TopicNames
 
@@ -15,9 +19,16 @@ if TYPE_CHECKING:
 
 
 def connect(
-    url: str | Connection | None, topics: TopicNames, timeout: float, **security: Unpack[Security]
+    url: str | Connection | None,
+    topics: TopicNames,
+    timeout: float,
+    *,
+    key: str | None = None,
+    **security: Unpack[Security],
 ) -> Connection:
     """Make the connection, not yet open, that `url` (or the environment) names.
+
+    Without `security`, EMGAS_* variables say it (emgas/client/security.py).
 
     Raises NotInstalledError for a scheme that nothing here carries, TransportError for an address that cannot be one.
     """
@@ -30,7 +41,16 @@ def connect(
             KafkaConnection,  # here: the embedded log, and `import emgas`, need no Kafka client
         )
 
+        security = security or SecuritySettings.of_environment().security
         return KafkaConnection(_brokers(address), topics, timeout=timeout, **security)
+    if scheme in ("http", "https"):
+        try:
+            from emgas.client.http import HttpConnection  # here: only whoever speaks HTTP needs an HTTP client
+        except ImportError as error:
+            raise NotInstalledError("http: addresses need more: pip install 'emgas-client[http]'") from error
+        return HttpConnection(url, topics, key=key or os.environ.get("EMGAS_KEY"))
+    if key is not None:
+        raise TransportError("key: belongs to http:// and https:// addresses")
     if security:
         raise TransportError(f"{', '.join(security)}: security settings belong to kafka:// addresses")
     return _installed(scheme, url, topics)
@@ -41,7 +61,7 @@ def _brokers(address: str) -> str:
     if not brokers or "@" in brokers or "/" in brokers:  # not repeated: it may hold a password
         raise TransportError(
             "write the address as kafka://host:port[,host:port]; credentials are settings of their own "
-            "(sasl_plain_username=…, sasl_plain_password=…)"
+            "(sasl_plain_username=…, sasl_plain_password=…; EMGAS_SASL_USERNAME, EMGAS_SASL_PASSWORD)"
         )
     return brokers
 

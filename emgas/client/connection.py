@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
 
@@ -37,3 +37,11 @@ class Connection(Protocol):
 
     def answers(self) -> AsyncIterator[Record]:
         """Yield the records of the reply partition, for ever."""
+
+
+@runtime_checkable
+class Announcing(Protocol):
+    """A connection that owns its memory, and tells others on this machine where they may share it."""
+
+    def announce(self, url: str, key: str | None) -> None:
+        """Say, until this connection closes, that the memory is served at `url`, to whoever brings `key`."""

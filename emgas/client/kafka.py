@@ -13,7 +13,7 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from random import SystemRandom
 from ssl import SSLContext
@@ -21,6 +21,7 @@ from typing import Any, TypedDict, Unpack
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition  # type: ignore[import-untyped]
 from aiokafka import errors as aiokafka_errors
+from aiokafka.abc import AbstractTokenProvider  # type: ignore[import-untyped]
 
 from emgas import limits
 from emgas.errors import TransportError
@@ -50,6 +51,16 @@ class Security(TypedDict, total=False):
     sasl_kerberos_service_name: str
     sasl_kerberos_domain_name: str
     sasl_oauth_token_provider: object
+
+
+class Tokens(AbstractTokenProvider):  # type: ignore[misc]
+    """Asks `read` for the token at every connection: whoever renews it where it is read from needs no restart."""
+
+    def __init__(self, read: Callable[[], str]) -> None:
+        self._read = read
+
+    async def token(self) -> str:
+        return self._read()
 
 
 class KafkaConnection:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from uuid import uuid4
 
 from pydantic import ValidationError
@@ -46,6 +47,11 @@ class RequestReply:
         self._fail(TransportError("the client was closed while this call waited"))
         await self.connection.close()
 
+    async def ended(self) -> None:
+        """Wait until no answer can be read any more."""
+        if self._reader is not None:
+            await asyncio.wait([self._reader])
+
     async def append(self, record: ProducerRecord, seconds: float) -> Receipt:
         """Append a record; return once the log has it.  Raises NoAnswerError after `seconds`, TransportError."""
         try:
@@ -57,8 +63,13 @@ class RequestReply:
                 "again; a turn's id keeps it from counting twice"
             ) from None
 
-    async def ask(self, record: ProducerRecord, seconds: float) -> Answer:
-        """Append a record that asks for an answer; return the answer.  Raises NoAnswerError, TransportError."""
+    async def ask(
+        self, record: ProducerRecord, seconds: float, appended: Callable[[Receipt], None] = lambda _: None
+    ) -> Answer:
+        """Append a record that asks for an answer; return the answer.  Raises NoAnswerError, TransportError.
+
+        appended    called with the receipt once the log has the record
+        """
         if self._failure is not None:
             raise self._failure
         correlation = uuid4().hex.encode()
@@ -66,7 +77,7 @@ class RequestReply:
         self._waiting[correlation] = future
         try:
             async with asyncio.timeout(seconds):
-                await self.connection.send(self._addressed(record, correlation, seconds))
+                appended(await self.connection.send(self._addressed(record, correlation, seconds)))
                 return await future
         except TimeoutError:
             raise NoAnswerError(

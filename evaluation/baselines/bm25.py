@@ -1,11 +1,9 @@
 """BM25, as a search engine would run it: an inverted index, nothing of a conversation but its words.
 
-    s(p) = Σ over words w of the question:  idf(w) · tf (k1 + 1) / (tf + k1 (1 − b + b · length / mean))
-    idf  = ln(1 + (p − d + ½) / (d + ½)),  d = turns that hold w          (Robertson & Zaragoza 2009, as in Lucene)
-
-Tokens: the content words that extraction found and the log holds, so segmentation (Han text too), dictionary forms and
-stopwords are the same as ours; marks (speaker, dates) are not words and left out, but a turn's speaker is a word of
-it, as in any index of "Ada: I went …": a question that names Ada finds what Ada said.  Length = number of tokens.
+The formula is the one that recall uses (processors/recall/bm25.py).  Tokens: the content words that extraction found
+and the log holds, so segmentation (Han text too), dictionary forms and stopwords are the same as ours; marks (speaker,
+dates) are not words and left out, but a turn's speaker is a word of it, as in any index of "Ada: I went …": a question
+that names Ada finds what Ada said.  Length = number of tokens.
 """
 
 from __future__ import annotations
@@ -14,9 +12,8 @@ import numpy as np
 
 from evaluation.memory import Memory, Ranker, best
 from processors.extraction.extractor import Extraction
+from processors.recall.bm25 import idf, relative, saturated
 from state.arrays import Floats, Integers
-
-K1, B = 0.9, 0.4  # tuned on conversations (docs/recall.md)
 
 
 class Index:
@@ -25,15 +22,13 @@ class Index:
     def __init__(self, word: Integers, document: Integers, count: Integers, words: int, documents: int) -> None:
         self._word, self._document, self._documents = word, document, documents
         length = np.bincount(document, count, documents)
-        damping = K1 * (1 - B + B * length / max(length.mean(), 1.0)) if documents else length
-        held = np.bincount(word, minlength=words)
-        idf = np.log1p((documents - held + 0.5) / (held + 0.5))
-        self._gain = idf[word] * (K1 + 1) * count / (count + damping[document])
+        rarity = idf(documents, np.bincount(word, minlength=words))
+        self._gain = rarity[word] * saturated(count, relative(length)[document])
         self._order = np.argsort(word, kind="stable")
         self._starts = np.searchsorted(word[self._order], np.arange(words + 1))
 
     def scores(self, asked: Integers) -> Floats:
-        """Return (documents,) the score of each for the words `asked` (k,); a word asked twice counts twice."""
+        """Score each of (documents,) for the words `asked` (k,); a word asked twice counts twice."""
         rows = [self._order[self._starts[word] : self._starts[word + 1]] for word in asked.tolist()]
         found = np.concatenate(rows) if rows else np.zeros(0, np.int64)
         scores = np.bincount(self._document[found], self._gain[found], self._documents)
@@ -58,19 +53,19 @@ class Vocabulary:
         self.index = Index(keys // turns, keys % turns, counts, len(self._numbers), len(view.passage_at))
 
     def _of_name(self, memory: Memory, name: str) -> list[int]:
-        """Return the words of a speaker's name; one that no turn holds gets a number of its own."""
+        """Look up the words of a speaker's name; one that no turn holds gets a number of its own."""
         found = memory.extractor.of_query(name).concepts
         words = [concept.id for concept in found if not concept.id.startswith("@")]
         return [self._numbers.setdefault(word, len(self._numbers)) for word in words]
 
     def asked(self, question: Extraction) -> Integers:
-        """Return (k,) the known words of a question, each as often as it is asked."""
+        """Look up the known words of a question: (k,), each as often as it is asked."""
         known = [concept for concept in question.concepts if not concept.id.startswith("@")]
         numbers = [self._numbers[each.id] for each in known if each.id in self._numbers for _ in range(each.count)]
         return np.array(numbers, np.int64)
 
 
 def bm25(memory: Memory) -> Ranker:
-    """Return BM25 over the turns of `memory`."""
+    """Index the turns of `memory` for BM25."""
     vocabulary = Vocabulary(memory)
     return lambda question, _: best(vocabulary.index.scores(vocabulary.asked(question)))

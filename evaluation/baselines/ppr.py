@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.baselines.structured import Scoring, idf
+from evaluation.baselines.structured import Scoring
 from processors.association import edges_out
+from processors.recall.bm25 import idf
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
@@ -35,7 +36,7 @@ class Walk:
         self._stuck = out == 0
 
     def stationary(self, restart: Floats) -> Floats:
-        """Return (nodes,) where the walk is in the long run; `restart` (nodes,) adds up to 1, as what is returned."""
+        """Walk until nothing moves: (nodes,) where the walk is then; `restart` (nodes,) adds up to 1, as that does."""
         here = restart
         for _ in range(ROUNDS):
             moved = np.bincount(self._target, here[self._source] * self._share, self._nodes)
@@ -47,7 +48,7 @@ class Walk:
 
 
 def graph_of(view: GraphView) -> Walk:
-    """Return the walk over concepts (numbers below n) and passages (from n on)."""
+    """Lay out the walk over concepts (numbers below n) and passages (from n on)."""
     n = len(view.ids)
     pairs = edges_out(view.windows["exchange"], np.arange(n), "ppmi")
     linked = pairs.where(pairs.weight > 0)
@@ -62,8 +63,8 @@ def graph_of(view: GraphView) -> Walk:
 
 
 def ppr(view: GraphView) -> Scoring:
-    """Return personalised PageRank over the passages of `view`."""
-    walk, n, rarity = graph_of(view), len(view.is_mark), idf(view)
+    """Prepare personalised PageRank over the passages of `view`."""
+    walk, n, rarity = graph_of(view), len(view.is_mark), idf(len(view.passage_at), view.passages_with)
 
     def scores(put_in: Floats) -> Floats:
         restart = np.zeros(n + len(view.passage_at))

@@ -11,7 +11,7 @@ from state.graph.view import GraphView
 
 
 def put_in(view: GraphView, question: Extraction, asked: QueryTerms) -> Floats:
-    """Return (n,) what is put in: 1 at the question's concepts, marks and speakers, a share at relatives."""
+    """Put energy in: (n,), 1 at the question's concepts, marks and speakers, a share at relatives."""
     energy = np.zeros(len(view.is_mark))
     energy[asked.relatives.concept] = asked.relatives.share
     energy[asked.seeds] = 1.0

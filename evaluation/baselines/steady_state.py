@@ -32,7 +32,7 @@ class Network:
         self._weight = self._edges.weight / (strength[self._edges.source] * strength[self._edges.target])
 
     def steady(self, put_in: Floats) -> Floats:
-        """Return (n,) the energies at rest, with `put_in` (n,) put in all the time."""
+        """Find (n,) the energies at rest, with `put_in` (n,) put in all the time."""
         energy = put_in
         for _ in range(ROUNDS):
             given = np.bincount(self._edges.target, energy[self._edges.source] * self._weight, self.nodes)
@@ -44,6 +44,6 @@ class Network:
 
 
 def steady_state(view: GraphView) -> Scoring:
-    """Return SoulMem's steady state, matched with the passages of `view`."""
+    """Prepare SoulMem's steady state, matched with the passages of `view`."""
     network = Network(view)
     return lambda put_in: matched(view, network.steady(put_in))

@@ -20,6 +20,7 @@ import numpy as np
 from evaluation.baselines.seeds import put_in
 from evaluation.memory import DEPTH, Memory, Ranker
 from processors.extraction.extractor import Extraction
+from processors.recall.bm25 import idf, relative, saturated
 from processors.recall.edge_scores import BACKWARDS, FADING, REACH
 from processors.recall.features import features
 from processors.recall.query_terms import asked
@@ -29,7 +30,6 @@ from processors.recall.weights import FEATURES, FlowWeights
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView, SessionOrder
 
-K1, B = 0.9, 0.4
 SATURATION = 10.0
 
 Scoring = Callable[[Floats], Floats]  # energy put in (n,) → the walk's score of each passage (p,), >= 0
@@ -38,7 +38,7 @@ Columns = Callable[[Extraction, str], Floats]  # a question → (p, f) the featu
 
 
 def columns(walk: Walk, memory: Memory) -> Columns:
-    """Return what the features of a question are, the walk's in their places."""
+    """Prepare the features of a question, the walk's in their places."""
     view, scoring = memory.view, walk(memory.view)
 
     def of_question(question: Extraction, text: str) -> Floats:
@@ -48,7 +48,7 @@ def columns(walk: Walk, memory: Memory) -> Columns:
 
 
 def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
-    """Return the method that ranks by the walk and by all else that recall has."""
+    """Make the method that ranks by the walk and by all else that recall has."""
 
     def method(memory: Memory) -> Ranker:
         view, scoring = memory.view, walk(memory.view)
@@ -64,7 +64,7 @@ def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
 
 
 def _features(view: GraphView, scoring: Scoring, question: Extraction, text: str) -> Floats:
-    """Return (f, p) the features of each place."""
+    """Compute the features of each place: (f, p)."""
     meant, order = asked(view, question, text), view.session_order
     values = features(view, meant, np.zeros(len(view.is_mark)))
     energy = put_in(view, question, meant)
@@ -82,7 +82,7 @@ def _features(view: GraphView, scoring: Scoring, question: Extraction, text: str
 
 
 def lasting(order: SessionOrder, scores: Floats) -> Floats:
-    """Return (p,) the scores of each place, with what the turns around it leave there."""
+    """Add to the scores of each place (p,) what the turns around it leave there."""
     lasted, places = scores.copy(), np.arange(len(scores))
     for distance in range(1, REACH + 1):
         here = places[places + distance < order.end]
@@ -92,21 +92,14 @@ def lasting(order: SessionOrder, scores: Floats) -> Floats:
     return lasted
 
 
-def idf(view: GraphView) -> Floats:
-    """Return (n,) how rare each concept is: ln(1 + (p − d + ½) / (d + ½)), d = passages that hold it; > 0."""
-    rarity: Floats = np.log1p((len(view.passage_at) - view.passages_with + 0.5) / (view.passages_with + 0.5))
-    return rarity
-
-
 def matched(view: GraphView, energy: Floats) -> Floats:
-    """Return (p,) the BM25-like match of each passage with the energies (n,)."""
+    """Match each passage with the energies (n,) as BM25 does: (p,)."""
     awake = np.flatnonzero((energy > 0)[view.posting_concept])
     concept, passage, count = (
         column[awake] for column in (view.posting_concept, view.posting_passage, view.posting_count)
     )
-    relative = view.passage_tokens / max(view.passage_tokens.mean(), 1.0)
-    damping = (K1 * (1 - B) + K1 * B * relative)[passage]
-    term = (energy * idf(view))[concept] * (K1 + 1) * count / (count + damping)
+    rarity = idf(len(view.passage_at), view.passages_with)
+    term = (energy * rarity)[concept] * saturated(count, relative(view.passage_tokens)[passage])
     return _summed(passage, term, len(view.passage_at))
 
 

@@ -24,7 +24,7 @@ DEPTH = 3  # edges
 
 
 def woken(view: GraphView, seed: int) -> Floats:
-    """Return (n,) the energy that one seed gives every node."""
+    """Spread from one seed: (n,) the energy that it gives every node."""
     energy, visited = np.zeros(len(view.is_mark)), np.zeros(len(view.is_mark), np.bool_)
     energy[seed], visited[seed] = 1.0, True
     front = np.array([seed], np.int64)
@@ -39,7 +39,7 @@ def woken(view: GraphView, seed: int) -> Floats:
 
 
 def subtractive(view: GraphView) -> Scoring:
-    """Return memory_system's activation, matched with the passages of `view`."""
+    """Prepare memory_system's activation, matched with the passages of `view`."""
 
     def scores(put_in: Floats) -> Floats:
         energy = np.zeros(len(view.is_mark))

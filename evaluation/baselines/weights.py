@@ -7,21 +7,23 @@ from typing import Final
 from processors.recall.weights import FlowWeights
 
 PPR: Final = FlowWeights(
-    inherited=2.8,
-    session=-0.2,
-    coverage=4.6,
-    association=0.0,
-    kinds=0.3,
-    reply=0.8,
-    match=-1.0,
-    speaker=1.7,
-    asks=-0.6,
-    first=1.6,
-    time=2.1,
-    name=1.5,
-    number=1.3,
-    names=0.2,
-    length=-0.55,
+    match=1.41,
+    inherited=3.01,
+    session=-0.52,
+    coverage=0.75,
+    association=1.0,
+    bridge=0.47,
+    kinds=0.2,
+    reply=0.56,
+    speaker=2.13,
+    asks=-0.77,
+    first=0.52,
+    time=2.17,
+    name=1.03,
+    number=1.09,
+    names=0.26,
+    length=1.02,
+    brevity=1.73,
 )
 SUBTRACTIVE: Final = FlowWeights(
     inherited=0.3,
@@ -38,7 +40,9 @@ SUBTRACTIVE: Final = FlowWeights(
     name=1.7,
     number=1.7,
     names=0.2,
-    length=-0.35,
+    length=0.0,
+    brevity=0.35,
+    bridge=0.0,
 )
 STEADY_STATE: Final = FlowWeights(
     inherited=3.1,
@@ -55,5 +59,7 @@ STEADY_STATE: Final = FlowWeights(
     name=1.2,
     number=1.1,
     names=0.2,
-    length=-0.6,
+    length=0.0,
+    brevity=0.6,
+    bridge=0.0,
 )

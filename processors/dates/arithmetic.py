@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple
 
 Unit = Literal["day", "week", "weekend", "month", "year", "decade"]
-Tense = Literal["past", "future", "unclear"]
+Tense = Literal["past", "future", "present", "habit", "unclear"]
 
 DECEMBER: Final = 12
 FIRST_MONTH: Final = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
@@ -109,19 +109,30 @@ def weekday_of(of: date, weekday: int, steps: int = 0) -> Days:
     return day(week(of, steps).first, weekday)
 
 
-def chosen(candidates: Iterable[Days], said: date, tense: Tense) -> Days | None:
-    """Choose the candidate that a tense means, None when there is none.
+def chosen(candidates: Iterable[Days], reference: date, tense: Tense) -> Days | None:
+    """Choose the candidate that a tense means on the day `reference`, None when there is none.
 
-    past     the latest that had begun on the day said
-    future   the earliest that had not ended before it
-    unclear  the nearest, an earlier one before a later one that is as near
+    past     the latest that had begun by then
+    future   the earliest that had not ended before; the same for the present, which tells what is arranged
+    unclear  the nearest, if any other is at least twice as far: 14 October means that of the year in September, and is
+             none in April
+    habit    none
     """
     listed = sorted(candidates)
     if tense == "past":
-        return next((days for days in reversed(listed) if days.first <= said), None)
-    if tense == "future":
-        return next((days for days in listed if days.last >= said), None)
-    return min(listed, key=lambda days: max((days.first - said).days, (said - days.last).days, 0), default=None)
+        return next((days for days in reversed(listed) if days.first <= reference), None)
+    if tense in ("future", "present"):
+        return next((days for days in listed if days.last >= reference), None)
+    return None if tense == "habit" else _nearest(listed, reference)
+
+
+def _nearest(candidates: Iterable[Days], reference: date) -> Days | None:
+    def distance(days: Days) -> int:
+        return max((days.first - reference).days, (reference - days.last).days, 0)
+
+    near = sorted(candidates, key=distance)
+    clear = len(near) == 1 or (len(near) > 1 and distance(near[1]) >= 2 * distance(near[0]))
+    return near[0] if clear else None
 
 
 def beside(candidates: Iterable[Days], steps: int, said: date) -> Days | None:
@@ -132,6 +143,26 @@ def beside(candidates: Iterable[Days], steps: int, said: date) -> Days | None:
     if steps < 0:
         return max((days for days in candidates if days.last < said), default=None)
     return min((days for days in candidates if (days.first > said if steps else days.last >= said)), default=None)
+
+
+def through(first: Days, last: Iterable[Days]) -> Days | None:
+    """Join a beginning with the first end that does not lie before it, None when there is none."""
+    end = min((days for days in last if days.first >= first.first), default=None)
+    return None if end is None else Days(first.first, end.last)
+
+
+def runs(starts: Iterable[Days], month_number: int, day_number: int | None) -> list[Days]:
+    """Join each beginning with the first such month, or day of it, that does not lie before it."""
+    found = []
+    for start in starts:
+        ends = (in_year(start.first.year + step, month_number, day_number) for step in (0, 1))
+        found.append(through(start, filter(None, ends)))
+    return [days for days in found if days]
+
+
+def on_weekday(candidates: Iterable[Days], weekday: int) -> list[Days]:
+    """Keep the days that are such a weekday (0 is Monday)."""
+    return [days for days in candidates if days.first == days.last and days.first.weekday() == weekday]
 
 
 def seasons(name: str, of: date) -> list[Days]:

@@ -26,6 +26,7 @@ _UNITS: Final = cast(dict[str, Unit], _WORDS.names("unit"))
 _SEASONS: Final = _WORDS.names("season")
 _HOLIDAYS: Final = _WORDS.dates("holiday")
 
+_TO_COME: Final = re.compile(either(_WORDS.names("to-come")))
 _WEEK: Final = "(?:周|星期|礼拜)"
 _WEEKDAY: Final = "(?P<weekday>[日天]|[一二三四五六](?![个次天场位件条只直起共样定些边切年月周]))"
 _PART: Final = "(?:一大早|早上|早晨|清晨|凌晨|上午|中午|下午|傍晚|晚上|夜里|半夜|晚)?"
@@ -39,6 +40,10 @@ _WHICH_ONE: Final = "(?<![早晚马一楼身])(?P<which>[大上]上|下下|上|�
 _M: Final = r"(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])月"
 _D: Final = r"(?P<day>[12]\d|3[01]|0?[1-9]|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])"
 _THIRD: Final = "(?:份|初|底|末|上旬|中旬|下旬)?"
+_TO: Final = " ?(?:到|至|-|–|—|~) ?"
+_LAST_MONTH: Final = _M.replace("month", "last_month")
+_LAST: Final = _D.replace("day", "last")
+_BESIDE: Final = rf" ?[,(]? ?{_WEEK}(?P<weekday>[日天一二三四五六]) ?\)?"
 _Y: Final = (
     r"(?:(?P<year>(?<!\d)(?:19|20)\d\d|[一二][零〇一二三四五六七八九]{3}) ?年"
     "|(?P<which>大前|(?<![以之])前|(?<!过)去|今|明|大后|(?<![以之])后)年)"
@@ -53,6 +58,12 @@ def numeral(text: str) -> int:
         return int(text)
     tens, ten, ones = text.rpartition("十")
     return (10 * _DIGITS.get(tens, 1) if ten else 0) + (_DIGITS[ones] if ones else 0)
+
+
+def _written(match: re.Match[str], group: str) -> int | None:
+    """Read the numeral of a group, None where the rule has no such group or the text does not fill it."""
+    written = match.groupdict().get(group)
+    return numeral(written) if written else None
 
 
 def _year_of(match: re.Match[str], context: Context) -> int:
@@ -81,21 +92,44 @@ def _weekday(match: re.Match[str], context: Context) -> Days:
     return arithmetic.weekday_of(context.day, _weekday_index(match), _WHICH[match["which"]])
 
 
-def _plain_weekday(match: re.Match[str], context: Context) -> Days:
+def _plain_weekday(match: re.Match[str], context: Context) -> Days | None:
     return _this_or_near(arithmetic.weekday_of, context, _weekday_index(match))
 
 
 def _plain_weekend(match: re.Match[str], context: Context) -> Days | None:
     """Take the weekend if the tense tells which; without one, people mostly talk of weekends in general."""
-    return None if context.tense() == "unclear" else _this_or_near(arithmetic.weekend, context)
+    return _this_or_near(arithmetic.weekend, context) if context.tense() in ("past", "future") else None
 
 
-def _this_or_near(find: Callable[..., Days], context: Context, *which: int) -> Days:
-    """Take the one of this week; of the last or the next when the tense says that this week's cannot be meant."""
+def _this_or_near(find: Callable[..., Days], context: Context, *which: int) -> Days | None:
+    """Take the one of this week; of the last or the next when the tense says that this week's cannot be meant.
+
+    Without a tense, one of this week counts if it is not over and something to come is told of it (周五见), for it may
+    be of every week (周二闭馆).
+    """
     this, tense = find(context.day, *which, 0), context.tense()
     if tense == "past" and this.first > context.day:
         return find(context.day, *which, -1)
-    return find(context.day, *which, 1) if tense == "future" and this.last < context.day else this
+    if tense in ("future", "present") and this.last < context.day:
+        return find(context.day, *which, 1)
+    if tense == "unclear" and (this.last < context.day or not _TO_COME.search(context.rest())):
+        return None
+    return None if tense == "habit" else this
+
+
+def _weekdays(match: re.Match[str], context: Context) -> Days | None:
+    """Take the days from one weekday to another; without a tense it is every week's."""
+    if context.tense() not in ("past", "future") or (first := _plain_weekday(match, context)) is None:
+        return None
+    return arithmetic.through(first, [arithmetic.weekday_after(first.first, _WEEKDAYS[match["last"]])])
+
+
+def _weekday_dated(match: re.Match[str], context: Context) -> Days | None:
+    """Choose the date that falls on the weekday said, whatever the tense: few years have it."""
+    day, month = numeral(match["day"]), _written(match, "month")
+    near = arithmetic.yearly(context.day, month, day) if month else arithmetic.monthly(context.day, day)
+    found = arithmetic.on_weekday(near, _weekday_index(match))
+    return context.choose(found) or arithmetic.chosen(found, context.day, "unclear")
 
 
 def _month(match: re.Match[str], context: Context) -> Days | None:
@@ -118,17 +152,34 @@ def _month_of_year(match: re.Match[str], context: Context) -> Days | None:
 
 
 def _dated(match: re.Match[str], context: Context) -> Days | None:
-    near = arithmetic.yearly(context.day, numeral(match["month"]), numeral(match["day"]))
-    return arithmetic.chosen(near, context.day, context.tense())
+    return context.choose(arithmetic.yearly(context.day, numeral(match["month"]), numeral(match["day"])))
 
 
 def _dated_month(match: re.Match[str], context: Context) -> Days | None:
-    near = arithmetic.yearly(context.day, numeral(match["month"]), None)
-    return arithmetic.chosen(near, context.day, context.tense())
+    return context.choose(arithmetic.yearly(context.day, numeral(match["month"]), None))
 
 
 def _day_of_month(match: re.Match[str], context: Context) -> Days | None:
-    return arithmetic.chosen(arithmetic.monthly(context.day, numeral(match["day"])), context.day, context.tense())
+    return context.of_a_month(numeral(match["day"]))
+
+
+def _range(match: re.Match[str], context: Context) -> Days | None:
+    """Take the days of 6月14号到18号, 6月28号到7月2号, 一月到三月: an end without a month has that of the beginning."""
+    month, day = numeral(match["month"]), _written(match, "day")
+    starts = arithmetic.yearly(context.day, month, day)
+    if match["year"] or match["which"]:
+        starts = [start for start in [arithmetic.in_year(_year_of(match, context), month, day)] if start]
+    last_month, last = _written(match, "last_month") or month, _written(match, "last")
+    if last_month == month and (last or 0) <= (day or 0):
+        return None
+    return context.choose(arithmetic.runs(starts, last_month, last))
+
+
+def _range_of_month(match: re.Match[str], context: Context) -> Days | None:
+    """Take the days of 15号到18号."""
+    if (first := context.of_a_month(numeral(match["day"]))) is None:
+        return None
+    return arithmetic.through(first, arithmetic.monthly(first.first, numeral(match["last"])))
 
 
 def _season_of_year(match: re.Match[str], context: Context) -> Days:
@@ -150,9 +201,9 @@ def _holiday_of_year(match: re.Match[str], context: Context) -> Days | None:
 
 def _holiday(match: re.Match[str], context: Context) -> Days | None:
     """Choose the day of a holiday if the tense tells which; people talk of holidays in general as well."""
-    if (tense := context.tense()) == "unclear":
+    if context.tense() not in ("past", "future"):
         return None
-    return arithmetic.chosen(arithmetic.yearly(context.day, *_HOLIDAYS[match["holiday"]]), context.day, tense)
+    return context.choose(arithmetic.yearly(context.day, *_HOLIDAYS[match["holiday"]]))
 
 
 def _ago(match: re.Match[str], context: Context) -> Days:
@@ -205,14 +256,19 @@ _RULES: Final[list[Rule]] = [
     (rf"{_HALVES}(?:以|之)?后(?![面方台])", _ahead),
     # days, weekdays, weekends, weeks
     (rf"(?P<which>昨|(?<!前的)今|明|大前|(?<![以之目眼面日大])前|大后|(?<![然以今之最大])后)[天日]"
-     rf"(?<!前天(?=[气黑亮空]))(?<!后天(?=[气黑亮空])){_PART}", _day),
+     rf"(?<!前天(?=[气黑亮空]))(?<!后天(?=[气黑亮空性]|的?努力|因素|培养|教育)){_PART}", _day),
     (r"(?P<which>[昨今明])(?:[晚夜早晨]上?|儿个?)", _day),
     ("(?P<which>前)晚", _day),
     (rf"{_WHICH_ONE}(?:周|星期|礼拜)末", _weekend),
     (rf"{_WHICH_ONE}{_WEEK}的?{_WEEKDAY}{_PART}", _weekday),
     (rf"{_WHICH_ONE}(?:周(?![围边到期年转折岁遭密])|星期|礼拜)", _week),
     (r"(?<![每个隔逢])周末", _plain_weekend),
-    (rf"(?<![每个隔逢到至和、]){_WEEK}{_WEEKDAY}(?![到至和、]){_PART}", _plain_weekday),
+    (rf"(?<![每个隔逢和、“\"])(?<!今天)(?<!今天是)(?<!每到){_WEEK}{_WEEKDAY}(?![到至和、”\"]){_PART}", _plain_weekday),
+    # ranges
+    (rf"(?:{_Y}的?|(?<![\d第几个半年])){_M}{_D}[号日]?{_TO}(?:{_LAST_MONTH})?{_LAST}[号日]", _range),
+    (rf"(?:{_Y}的?|(?<![\d第几个半年])){_M}份?{_TO}{_LAST_MONTH}份?(?!\d)", _range),
+    (rf"(?<![\dA-Za-z.月第几一二三四五六七八九十]){_D}号?{_TO}{_LAST}号{_NO_NUMBER}", _range_of_month),
+    (rf"(?<![每个隔逢到至和、]){_WEEK}{_WEEKDAY}{_TO}{_WEEK}?(?P<last>[日天一二三四五六])", _weekdays),
     # of a month said
     (rf"{_WHICH_ONE}月(?![球亮光饼台子])的?(?:{_D}[号日]|{_THIRD})", _month),
     # of a year said
@@ -224,9 +280,12 @@ _RULES: Final[list[Rule]] = [
     (r"(?<!\d)(?P<year>(?:19|20)\d0|[3-9]0|[三四五六七八九]十)年代", _decade),
     (rf"{_Y}(?:年?[底末初中])?(?![级代])", _year),
     # of no year said
+    (rf"(?<![\d第几个半年]){_M}{_D}[号日]{_BESIDE}{_PART}", _weekday_dated),
+    (rf"(?<![\dA-Za-z.月第几一二三四五六七八九十]){_D}[号日]{_BESIDE}{_PART}", _weekday_dated),
     (rf"(?<![\d第几个半年]){_M}{_D}[号日]{_PART}", _dated),
     (rf"(?<![\d第几个半年一二三四五六七八九十]){_M}(?![天亮光球饼经子薪租供卡票嫂]){_THIRD}", _dated_month),
-    (rf"(?<![\dA-Za-z.月第几一二三四五六七八九十]){_D}号{_NO_NUMBER}{_PART}", _day_of_month),
+    (rf"(?<![\dA-Za-z.月第几一二三四五六七八九十]){_D}(?:号|日(?=上午|早上|中午|下午|晚)){_NO_NUMBER}{_PART}"
+     , _day_of_month),
     (r"(?P<which>这个?|上个?|下个?)(?P<season>[春夏秋冬])[天季]", _season),
     (_HOLIDAY, _holiday),
     (r"(?<![\d/.-])(?P<year>\d{4})[-/.](?P<month>\d\d?)[-/.](?P<day>\d\d?)(?![\d/-])", _numeric),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
 
 from emgas.messages.explanations import Why
@@ -20,10 +21,12 @@ from emgas.messages.fields import MetadataValue, Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
 from processors.extraction.extractor import Extractor
-from processors.recall.context import Context, ContextPacker, Passage, most_lines
+from processors.recall.context import Context, ContextPacker, Passage, is_short, most_lines
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
+from processors.recall.query_terms import asked, worth
 from processors.recall.recall import SPREADING, Ranked, RecallOptions, recall
+from processors.recall.sentences import Wanted
 from processors.text.question_types import MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -201,7 +204,18 @@ class _Answering:
 
     def _line(self, ranked: Ranked) -> Passage:
         turn = self._turn(ranked)
-        return Passage(ranked.number, turn.at, turn.speaker, turn.text, tuple(turn.times))
+        wanted = () if is_short(turn.text) else self._wanted(turn)
+        return Passage(ranked.number, turn.at, turn.speaker, turn.text, tuple(turn.times), wanted)
+
+    def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
+        """List the words of the question that a turn holds, as it has them."""
+        held = ((concept, self._worth.get(concept.id, 0.0)) for concept in turn.concepts)
+        return tuple(Wanted((concept.id, concept.label.casefold()), weight) for concept, weight in held if weight)
+
+    @cached_property
+    def _worth(self) -> dict[str, float]:
+        """What a sentence is worth for each concept that the question asks for, or that means nearly the same."""
+        return worth(self._view, asked(self._view, self._question, self._query.text))
 
     def _passage(self, ranked: Ranked, why: Why | None) -> RecalledPassage:
         turn = self._turn(ranked)

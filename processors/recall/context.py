@@ -5,6 +5,8 @@
     which   best passage first, until one does not fit (the rule that docs/recall.md measures with).  A passage that
             would not fit even alone is passed over: one pasted log file must not silence the whole memory.  So is one
             that says what a chosen one says: at least nine tenths of the words of both, and every number.
+    quoted  a turn of more than LONG_TURN tokens contributes the sentences that answer best, word for word, with […]
+            where something is left out (sentences.py): so a budget holds several long turns, where it held one
     order   chronological: a model reads a conversation forwards, and "last week" or "the second one" make sense only so
     cost    estimated without a tokenizer, as LoCoMo is measured: 1.3 tokens for a word.  Scripts that write no spaces
             (Han, kana, Thai, …) and Hangul cost 1 a character: between the 0.6–0.8 of tokenizers trained on Chinese and
@@ -25,11 +27,13 @@ from typing import NamedTuple
 
 from emgas.times import format_utc
 from processors.dates.resolve import days_of, told
+from processors.recall.sentences import Wanted, best_sentences
 from processors.text.scripts import DENSE
 from state.events.extraction_types import TimeSpan
 
 LONGEST_WORD = 12  # characters that one word's cost covers
 SAME = 0.9  # share of common words from which a passage repeats another
+LONG_TURN = 200  # tokens of a turn beyond which only its best sentences are shown
 LEAST_LINE = 4  # tokens: no line costs less than its date, its time and a colon
 
 _DENSE = re.compile(f"[{DENSE}]")
@@ -40,6 +44,7 @@ class Passage(NamedTuple):
     """What a context shows of a turn.
 
     `at` in ms since 1970, UTC; `number` is its passage number; `times`: what its time expressions mean.
+    `wanted`: words of the question that it holds, by which its sentences are chosen if it is long.
     """
 
     number: int
@@ -47,6 +52,7 @@ class Passage(NamedTuple):
     speaker: str
     text: str
     times: tuple[TimeSpan, ...] = ()
+    wanted: tuple[Wanted, ...] = ()
 
 
 class Context(NamedTuple):
@@ -69,8 +75,9 @@ class ContextPacker:
 
     def add(self, passage: Passage) -> bool:
         """Take or pass over the next passage; tell whether to hand over more: not once one does not fit any more."""
-        cost = tokens(shown := line(passage))
         words = _words(passage.text)
+        passage = quoted(passage)
+        cost = tokens(shown := line(passage))
         if cost > self._budget or self._said.repeats(words):
             return True
         if self._spent + cost > self._budget:
@@ -87,6 +94,19 @@ class ContextPacker:
         chosen = sorted(self._chosen, key=lambda passage: (passage.at, passage.number))
         lines = [self._shown[passage.number] + notes[passage.number] for passage in chosen]
         return Context("\n".join(lines), self._spent + cost, tuple(passage.number for passage in chosen))
+
+
+def quoted(passage: Passage) -> Passage:
+    """Shorten a long passage to its best sentences, and what its times mean to the expressions that are left."""
+    if is_short(passage.text):
+        return passage
+    text = best_sentences(passage.text, passage.wanted, LONG_TURN, tokens)
+    return passage._replace(text=text, times=tuple(span for span in passage.times if span.text in text))
+
+
+def is_short(text: str) -> bool:
+    """Tell whether a turn is shown whole; most are told by their length alone."""
+    return len(text) <= LONG_TURN or tokens(text) <= LONG_TURN
 
 
 class _Said:

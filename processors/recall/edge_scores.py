@@ -1,43 +1,54 @@
 """Flow: how a question's energy reaches turns, over the typed edges of a graph whose nodes are concepts *and* turns.
 
     edge type     from → to                    how much of the energy passes
-    match         concept → turn that          idf · tf (k1 + 1) / (tf + k1 (1 − b + b length / mean)): BM25
-                  mentions it
+    match         concept → turn that          idf · tf (k1 + 1) / (tf + k1 (1 − b + b length / mean)): BM25; what means
+                  mentions it                  nearly the same counts in part (query_expansion.py)
     inherited     turn → turns after, before   a mention counts on, · 0.7 for every turn after it and half of that for
-                  it, in its session           those before it (ellipsis, "it", "there": what is talked about stays)
-    session       concept → session → its      BM25 of the whole session, with the rarity among sessions
-                  turns
-    coverage      concept → turns nearby       share of the question that is said here (1), one turn away (0.6) or two
-                                               (0.3): several seeds that meet
+                  it, in its session           those before it (ellipsis, "it", "there": what is talked about stays);
+                                               the longer the heir, the less it inherits: who says much says it anew
+    session       concept → session → its      BM25 of the rest of the session, with the rarity among sessions; to a
+                  turns                        long turn less, as above
+    coverage      concept → turns nearby       share of the question that is not said here, but one turn away (0.6) or
+                                               two (0.3): several seeds that meet
     association   concept → concept → turn     the strongest concept of the turn that the seeds woke (activation.py)
+    bridge        concept → turn → concept →   the strongest concept that the turn shares with the turns that match
+                  lone turn                    best, and that nobody asked for
     kinds         concept → its members →      for every asking word, how rare the rarest member is that the turn holds
                   turn                         (hyponyms.py)
     reply         question → the turn after    1 where the speaker who is asked about replies
 
+No term counts what another has counted: `inherited`, `session` and `coverage` leave out what the turn says itself, so
+that they are 0 for a lone turn, which nothing stands beside in its session (a passage, a note).  Such a turn has its
+match and what concepts tell of each other, `association` and `bridge`, which count more there.
+
 What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
-weighs no more than a short one against what a turn is in itself (features.py).  `inherited` also takes, in part, what
-means nearly the same as a word of the question (query_expansion.py): concept → relative → turn.  Everything is laid out in
-the places of `view.session_order`.  What was tried: docs/recall.md.  Weights: weights.py.
+weighs no more than a short one against what a turn is in itself (features.py).  Everything is laid out in the places of
+`view.session_order`.  What was tried: docs/recall.md.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from processors.recall.bm25 import idf, relative, saturated
 from processors.recall.query_terms import QueryTerms
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
-K1: Final = 0.9  # how fast repetition saturates
-B: Final = 0.4  # how much a long turn is discounted
 FADING: Final = 0.7  # of a mention, from one turn to the next
 BACKWARDS: Final = 0.5  # what a later turn tells of an earlier one
 REACH: Final = 8  # turns; 0.7^8 = 0.06 (`faded` doubles three times)
 SATURATION: Final = 10.0  # of associations, whose strengths lie mostly between 0.01 and 1
-NEARBY: Final = ((2, 0.3), (1, 0.6), (0, 1.0))  # distance, share; nearest last
+HEIR: Final = 60.0  # words of a turn that inherits half of what a short one does
+NEARBY: Final = ((2, 0.3), (1, 0.6))  # distance, share; nearest last
+LONE: Final = 1.5  # what an association is worth to a lone turn, times what it is worth to others
+BEST: Final = 10  # turns that a bridge starts from
+BRIDGES: Final = 40  # concepts that may be one
+SHARPNESS: Final = 2.0  # of the shares of the best turns: exp(SHARPNESS · match)
 
 Mask = NDArray[np.bool_]
 
@@ -68,7 +79,7 @@ class Mentions:
         self.weights = np.concatenate((asked.weights, np.ones(len(unknown))))
         self.given = idf(self.turns, np.concatenate((view.passages_with[asked.seeds], unknown))) * self.weights
         self.total = float(self.given.sum())
-        self.relative = view.passage_tokens[self.order.order] / max(view.passage_tokens.mean(), 1.0)
+        self.relative = relative(view.passage_tokens[self.order.order])
 
     def _laid_out(self, cell: Integers, count: Floats) -> Floats:
         cells = np.zeros(self.rows * self.turns)
@@ -76,42 +87,55 @@ class Mentions:
         return cells.reshape(self.rows, self.turns)
 
     def match(self) -> Floats:
-        """Return (p,) the direct match of each turn."""
-        return self._normed(self.given @ saturated(self.counts, self.relative))
+        """Match the question with what each turn mentions itself: (p,)."""
+        return self._normed(self.given @ self._own)
 
     def inherited(self) -> Floats:
-        """Return (p,) the match over what each turn mentions or has from the turns around it."""
+        """Match it with what each turn has from the turns around it, beyond what it mentions itself: (p,)."""
         apart = np.arange(self.turns) + REACH * self.order.session  # so far that nothing reaches another session
         lasting = (self.row < self.words) | (self.row >= self.known)  # dates and speakers are of a turn
         said = np.zeros((self.rows, self.turns + REACH * len(self.order.tokens)))
         said[self.row[lasting], apart[self.at[lasting]]] = self.count[lasting]
         around = faded(said) + BACKWARDS * faded(said[:, ::-1])[:, ::-1]
-        return self._normed(self.given @ saturated(self.counts + around[:, apart], self.relative))
+        with_them = saturated(self.counts + around[:, apart] * self._heir, self.relative)
+        return self._normed(self.given @ (with_them - self._own))
 
     def sessions(self) -> Floats:
-        """Return (p,) the match of the session that each turn belongs to."""
-        number, tokens = len(self.order.tokens), self.order.tokens
-        cells = np.bincount(self.row * number + self.order.session[self.at], self.count, self.rows * number)
+        """Match it with the session that each turn belongs to, without the turn itself: (p,)."""
+        number, tokens, of = len(self.order.tokens), self.order.tokens, self.order.session
+        cells = np.bincount(self.row * number + of[self.at], self.count, self.rows * number)
         counts = cells.astype(np.float64, copy=False).reshape(self.rows, number)
         given: Floats = idf(number, (counts > 0).sum(axis=1)) * self.weights
-        return self._normed(given @ saturated(counts, tokens / max(tokens.mean(), 1.0)))[self.order.session]
+        rest = np.maximum(tokens[of] - self.view.passage_tokens[self.order.order], 0) / max(tokens.mean(), 1.0)
+        return self._normed(given @ saturated(counts[:, of] - self.counts, rest)) * self._heir
 
     def coverage(self) -> Floats:
-        """Return (p,) in [0, 1]: how much of the question is said in a turn or near it."""
+        """Measure how much of the question is said near a turn, but not in it: (p,) in [0, 1]."""
         cover = np.zeros_like(self.counts)
         for distance, share in NEARBY:
-            for at in {-distance, distance}:
+            for at in (-distance, distance):
                 near = self.at + at
                 here = (near >= self.order.start[self.at]) & (near < self.order.end[self.at])
-                cover[self.row[here], near[here]] = np.maximum(cover[self.row[here], near[here]], share)
+                cover[self.row[here], near[here]] = share
+        cover[self.row, self.at] = 0.0
         return self.given @ cover / self.total if self.total else self.given @ cover
+
+    @cached_property
+    def _heir(self) -> Floats:
+        """The share of what is around it that reaches each turn: (p,), the less the more it says itself."""
+        share: Floats = 1 / (1 + (self.view.passage_tokens[self.order.order] / HEIR) ** 2)
+        return share
+
+    @cached_property
+    def _own(self) -> Floats:
+        return saturated(self.counts, self.relative)
 
     def _normed(self, scores: Floats) -> Floats:
         return scores / np.sqrt(self.total) if self.total else scores
 
 
 def mentions(view: GraphView, asked: QueryTerms) -> tuple[Mentions, Mentions]:
-    """Return what mentions the question's seeds, and what mentions them or what means nearly the same.
+    """Find what mentions the question's seeds, and what mentions them or what means nearly the same.
 
     Of the latter the rows of the words that the graph does not know stand behind those of the seeds.
     """
@@ -123,7 +147,7 @@ def mentions(view: GraphView, asked: QueryTerms) -> tuple[Mentions, Mentions]:
 
 
 def _found(view: GraphView, asked: QueryTerms) -> Found:
-    """Return every mention, by row and place ascending; of several relatives in one turn the nearest counts."""
+    """Find every mention, by row and place ascending; of several relatives in one turn the nearest counts."""
     row_of, share = np.full(len(view.is_mark), -1), np.zeros(len(view.is_mark))
     row_of[asked.relatives.concept], share[asked.relatives.concept] = asked.relatives.row, asked.relatives.share
     row_of[asked.seeds] = np.arange(len(asked.seeds))
@@ -139,7 +163,7 @@ def _found(view: GraphView, asked: QueryTerms) -> Found:
 
 
 def faded(counts: Floats) -> Floats:
-    """Return (k, p) Σ over the distances d from 1 to REACH of what stands d places before, · FADING^d."""
+    """Sum what stands d places before, · FADING^d, over the distances d from 1 to REACH: (k, p)."""
     sums = counts.copy()
     for distance in (1, 2, 4):  # sums over 2, 4, 8 places
         sums[:, distance:] += FADING**distance * sums[:, :-distance]
@@ -148,30 +172,66 @@ def faded(counts: Floats) -> Floats:
     return sums
 
 
-def idf(number: int, holding: Integers) -> Floats:
-    """Return how rare a concept is that d of `number` documents hold: ln(1 + (n − d + ½) / (d + ½)); > 0."""
-    rarity: Floats = np.log1p((number - holding + 0.5) / (holding + 0.5))
-    return rarity
-
-
-def saturated(counts: Floats, relative: Floats) -> Floats:
-    """Return (k, p) what BM25 makes of counts (k, p) in documents whose length relative to the mean is (p,)."""
-    return counts * (K1 + 1) / (counts + K1 * (1 - B + B * relative))
-
-
 def associated(view: GraphView, energy: Floats, asked: QueryTerms) -> Floats:
-    """Return (p,) ln(1 + 10 x), x the largest idf · energy among the words of a turn that are no seeds, per word asked.
+    """Compute (p,) ln(1 + 10 x), x the largest idf · energy among a turn's words that are no seeds, per word asked.
 
     One strong association tells almost as much as a much stronger one, as one mention does in BM25.
     """
     given = np.where(view.is_mark, 0.0, energy) * idf(len(view.passage_at), view.passages_with)
     given[asked.words] = 0.0
     strongest = _strongest(view, given)[view.session_order.order] / max(len(asked.words), 1)
-    return np.log1p(SATURATION * strongest)
+    return np.log1p(SATURATION * strongest) * np.where(lone(view), LONE, 1.0)
+
+
+def lone(view: GraphView) -> Mask:
+    """Tell of each place (p,) whether its turn is alone in its session."""
+    alone: Mask = view.session_order.end - view.session_order.start == 1
+    return alone
+
+
+def bridged(view: GraphView, asked: QueryTerms, match: Floats) -> Floats:
+    """Find (p,) the strongest concept that a lone turn shares with the best matches; 0 for turns in company.
+
+    A concept that nobody asked for is as strong as it is rare, times what the best turns say of it: the share of each
+    by its `match` (p,), times the BM25 of its mentions.  No turn is a bridge to itself.
+    """
+    alone = lone(view)
+    best = np.argsort(-match, kind="stable")[:BEST]
+    best = best[match[best] > 0]
+    if not len(best) or not alone.any():
+        return np.zeros(len(match))
+    among = np.full(len(match), -1)
+    among[view.session_order.order[best]] = np.arange(len(best))
+    gain = saturated(view.posting_count, relative(view.passage_tokens)[view.posting_passage])
+    given = _given(view, asked, among[view.posting_passage], np.exp(SHARPNESS * (match[best] - match[best[0]])), gain)
+    strength = given.sum(axis=0)
+    rarity = idf(len(match), view.passages_with)
+    strength[np.argsort(-strength * rarity, kind="stable")[BRIDGES:]] = 0.0
+    found = np.flatnonzero(strength[view.posting_concept] > 0)
+    concept, passage = view.posting_concept[found], view.posting_passage[found]
+    of_others = strength[concept] - np.where(among[passage] >= 0, given[among[passage], concept], 0.0)
+    strongest = np.zeros(len(match))
+    np.maximum.at(strongest, passage, gain[found] * of_others)
+    return np.where(alone, strongest[view.session_order.order], 0.0)
+
+
+def _given(view: GraphView, asked: QueryTerms, among: Integers, share: Floats, gain: Floats) -> Floats:
+    """Compute (b, n) what each of the best turns gives each concept that is neither a mark nor asked for.
+
+    among  (m,) of each posting: which of the best turns it belongs to, -1 for none;  gain  (m,) its BM25
+    share  (b,) of each of the best turns, up to a factor
+    """
+    usable = ~view.is_mark
+    usable[asked.words] = usable[asked.relatives.concept] = False
+    held = np.flatnonzero((among >= 0) & usable[view.posting_concept])
+    given = np.zeros((len(share), len(view.is_mark)))
+    given[among[held], view.posting_concept[held]] = gain[held]
+    weighed: Floats = given * (share / share.sum())[:, None] * idf(len(view.passage_at), view.passages_with)
+    return weighed
 
 
 def _strongest(view: GraphView, given: Floats) -> Floats:
-    """Return (passages,) the largest `given` (n,) among the concepts of each passage."""
+    """Find (passages,) the largest `given` (n,) among the concepts of each passage."""
     best = np.zeros(len(view.passage_at))
     starts = view.posting_start
     held = np.flatnonzero(np.diff(starts, append=len(view.posting_concept)))
@@ -181,7 +241,7 @@ def _strongest(view: GraphView, given: Floats) -> Floats:
 
 
 def kinds(view: GraphView, asked: QueryTerms, total: float) -> Floats:
-    """Return (p,) Σ over the asking words: idf of the rarest member of the kind that a turn holds, over √total."""
+    """Compute (p,) Σ over the asking words: idf of the rarest member of the kind that a turn holds, over √total."""
     scores = np.zeros(len(view.passage_at))
     for members in map(np.array, asked.kinds.values()):
         given = np.zeros(len(view.is_mark))
@@ -194,7 +254,7 @@ def kinds(view: GraphView, asked: QueryTerms, total: float) -> Floats:
 
 
 def holding(view: GraphView, concepts: Integers) -> Mask:
-    """Return (passages,) whether each passage holds one of `concepts`."""
+    """Tell of each passage (passages,) whether it holds one of `concepts`."""
     found = np.zeros(len(view.passage_at), np.bool_)
     if len(concepts) == 1:
         found[view.posting_passage[view.posting_concept == concepts[0]]] = True

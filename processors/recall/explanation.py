@@ -14,7 +14,8 @@ from emgas.messages.explanations import Hop, Kind, Mention, Why
 from processors.association import edges_out
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import Activation, SpreadingParameters
-from processors.recall.edge_scores import REACH, idf
+from processors.recall.bm25 import idf
+from processors.recall.edge_scores import REACH
 from processors.recall.features import features
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.recall import RecallOptions, activate, seeds_of

@@ -25,6 +25,7 @@ import numpy as np
 from processors.extraction.extractor import Extraction
 from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
+from processors.recall.bm25 import idf
 from processors.recall.speaker_mentions import named_speakers, speaker_mark
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
@@ -33,6 +34,7 @@ from state.graph.view import GraphView
 WANTED: Final = ("@time", "@name", "@number")
 SPEAKER: Final = 0.5
 COMPOUND: Final = 2.0
+MEMBER_WORTH: Final = 0.3  # to a sentence, of a member of the kind that is asked for
 SHARED_PART: Final = 0.4  # overlap of two words that share two characters, and neither holds the other
 
 _HAN: Final = re.compile(f"[{HAN}]{{2,}}")
@@ -98,6 +100,18 @@ def asked(view: GraphView, question: Extraction, text: str) -> QueryTerms:
         wants=frozenset(ids).intersection(WANTED),
         kinds=kinds,
     )
+
+
+def worth(view: GraphView, terms: QueryTerms) -> dict[str, float]:
+    """Map the ids of words that the question asks for to how rare each is, times its weight; relatives by their share.
+
+    A member of a kind that is asked for counts MEMBER_WORTH.
+    """
+    rarity = idf(len(view.passage_at), view.passages_with)
+    found = {number: MEMBER_WORTH for members in terms.kinds.values() for number in members}
+    found.update(zip(terms.relatives.concept.tolist(), terms.relatives.share.tolist(), strict=True))
+    found.update(zip(terms.words.tolist(), terms.weight.tolist(), strict=True))
+    return {view.ids[number]: weight * float(rarity[number]) for number, weight in found.items()}
 
 
 def _numbers(view: GraphView, names: Iterable[str]) -> Integers:

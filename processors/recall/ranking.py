@@ -1,7 +1,7 @@
 """How well each passage answers: from energies and features to one score for each, pure functions of a view.
 
-    default   Σ weight · feature: what flows to a turn over typed edges, and what it is      (edge_scores.py, features.py)
-    literal   the energies that a passage holds                                              (seed 000 §4.3)
+    default   Σ weight · feature: what flows to a turn over typed edges, and what it is    (features.py)
+    literal   the energies that a passage holds                                            (seed 000 §4.3)
 
 A default score may be negative: only its order means something.  Ranked is what energy reached, over an edge type whose
 weight is not 0, by a mention, or by holding the kind of answer that is wanted.  There is no ranking by recency: when
@@ -16,24 +16,24 @@ import numpy as np
 
 from processors.recall import edge_scores
 from processors.recall.edge_scores import Mask
-from processors.recall.features import features
+from processors.recall.features import FEATURES, features
 from processors.recall.query_terms import QueryTerms
-from processors.recall.weights import FEATURES, FLOW_EDGES, FlowWeights
+from processors.recall.weights import FlowWeights
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
-_REACHES: Final = tuple(FEATURES.index(name) for name in (*FLOW_EDGES, "match", "time", "name", "number", "dense"))
+_REACHES: Final = tuple(row for row, feature in enumerate(FEATURES) if feature.reaches)
 
 
 def scored(
     view: GraphView, asked: QueryTerms, energy: Floats, weights: FlowWeights, cosine: Floats | None = None
 ) -> tuple[Floats, Mask]:
-    """Return the score of each passage, and whether anything reached it; both (p,)."""
+    """Score each passage, and tell whether anything reached it; both (p,)."""
     return weighed(view, features(view, asked, energy, cosine), weights)
 
 
 def weighed(view: GraphView, columns: Floats, weights: FlowWeights) -> tuple[Floats, Mask]:
-    """Return score and reach of each passage, given the features (f, p) of each place."""
+    """Weigh the features (f, p) of each place: score and reach of each passage, both (p,)."""
     vector = weights.vector()
     reaches = [row for row in _REACHES if vector[row]]
     reached: Mask = np.any(columns[reaches] > 0, axis=0)
@@ -42,11 +42,11 @@ def weighed(view: GraphView, columns: Floats, weights: FlowWeights) -> tuple[Flo
 
 
 def carried(view: GraphView, energy: Floats, sources: Integers) -> Floats:
-    """Return (p,) the energies that each passage holds, 0 unless it holds one of `sources` (seed 000 §4.3)."""
+    """Sum (p,) the energies that each passage holds, 0 unless it holds one of `sources` (seed 000 §4.3)."""
     given = _summed(view.posting_passage, energy[view.posting_concept], len(view.passage_at))
     return np.where(edge_scores.holding(view, sources), given, 0.0)
 
 
 def _summed(at: Integers, values: Floats, size: int) -> Floats:
-    """Return (size,) the sum of the values at each position, added in their order."""
+    """Sum the values at each position: (size,), added in their order."""
     return np.bincount(at, values, size).astype(np.float64, copy=False)

@@ -75,7 +75,7 @@ class RecallResult:
 
     seeds     where energy was put in, in the order of the question's concepts, then its marks and its speakers
     concepts  the most active concepts, seeds among them, marks not; by energy descending, then number
-    passages  by score descending, then number
+    passages  by score descending, of equal scores the newer first
     woken     how many nodes hold energy, seeds included
     clamped   whether an energy was cut off at activation.CEILING
     depth     how many passages the question needs (processors/text/question_types.py)
@@ -174,7 +174,9 @@ def highest(values: Floats, among: Mask, limit: int) -> Integers:
 
 
 def _ranked(scores: Floats, reached: Mask, passes: Mask | None, limit: int) -> tuple[Ranked, ...]:
-    best = highest(scores, reached if passes is None else reached & passes, limit)
+    """Rank the passages that energy reached; of equal scores the newer first, which is the later number."""
+    among = reached if passes is None else reached & passes
+    best = len(scores) - 1 - highest(scores[::-1], among[::-1], limit)
     return tuple(map(Ranked, best.tolist(), scores[best].tolist()))
 
 

@@ -4,7 +4,7 @@
     ordinals       0       1       4              position among all events of the graph: for a live one, `Graph.events`
     values         bytes   bytes   bytes          the records' values; `offsets`: where they lie in the log
     times          ms      ms      ms             from when on the event counts, in the graph's own time
-    kinds          0       1       2              UNTIMED, TIMED or WINDOW (Timing of state/events/registry.py) (Timing of state/events/registry.py)
+    kinds          0       1       2              UNTIMED, TIMED or WINDOW (state/events/registry.py)
 
 `times` of a turn, a recall or a tick is its own; of a configuration or a request to forget, which have none, the clock
 that the graph had; of the end of a window, when it was closed: its end and the grace that was in force.

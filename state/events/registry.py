@@ -8,7 +8,7 @@ Adding a kind of event touches three places:
                                  verify` looks for in it; a WindowEvent is also published in the topic `changes`
     2. state/graph/graph.py      the method that folds it, under `@folds(…)`; control events have none
     3. tests/golden/make.py      something that makes one, for the golden log of the new version: the kinds there are
-                                 belong to the schema (docs/operations.md, "Changing the schema")
+                                 belong to the schema (docs/extending.md, "Change the schema")
 
 Who reads the registry needs no change.
 """

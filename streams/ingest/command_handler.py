@@ -230,9 +230,10 @@ class CommandHandler:
         if first > last:
             return f"the last event to undo, {last}, lies before the first, {first}"
         if first < graph.undoable_from:
+            last_events = graph.events - graph.undoable_from
             return (
-                f"graph {graph.graph_id!r} can undo its last {graph.events - graph.undoable_from} events; to go further "
-                "back, make a branch: emgas replay branch"
+                f"graph {graph.graph_id!r} can undo its last {last_events} events; to go further back, make a branch: "
+                "emgas replay branch"
             )
         if self._state.counting(graph, first, last) == 0:
             return f"events {first} to {last} of graph {graph.graph_id!r} are taken back already: nothing left to undo"

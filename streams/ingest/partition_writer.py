@@ -12,7 +12,8 @@ is skipped.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 from uuid import uuid4
 
@@ -68,10 +69,21 @@ class PartitionWriter:
 
     partitions  of the topic             worker   its name, for the claim
     timeout     to wait for acks, s
+    appended    told of each append how long the acks and the fold took, s
+    ignored     told why the fold did not accept an event of somebody else
     """
 
     def __init__(
-        self, partition: int, state: Partition, log: EventLog, *, partitions: int, worker: str, timeout: float
+        self,
+        partition: int,
+        state: Partition,
+        log: EventLog,
+        *,
+        partitions: int,
+        worker: str,
+        timeout: float,
+        appended: Callable[[float, float], object] = lambda acks, fold: None,
+        ignored: Callable[[str], object] = lambda reason: None,
     ) -> None:
         self.partition = partition
         self.state = state
@@ -79,6 +91,7 @@ class PartitionWriter:
         self._partitions = partitions
         self._worker = worker
         self._timeout = timeout
+        self._appended, self._ignored = appended, ignored
         self._epoch = -1
         self._turn_to_append = asyncio.Lock()
         self._folded = asyncio.Condition()
@@ -103,23 +116,31 @@ class PartitionWriter:
             return [AppendedEvent(offset, event, value) for offset, event, (_, value) in placed]
 
     def _check_owned(self) -> None:
-        if self.state.position.epoch != self._epoch:
+        if self.is_fenced:
             raise FencedError(
                 f"partition {self.partition} was claimed by another worker at offset {self.state.position.epoch}"
             )
 
+    @property
+    def is_fenced(self) -> bool:
+        """Whether another worker is known to have claimed the partition."""
+        return self.state.position.epoch != self._epoch
+
     async def _append(self, records: Sequence[KeyValue]) -> list[int]:
         passing(Step.APPEND)
+        started = time.perf_counter()
         try:
             offsets = await asyncio.wait_for(self._log.append(self.partition, records), self._timeout)
         except TimeoutError:
             raise AppendFailedError(f"no ack for partition {self.partition} within {self._timeout:.0f} s") from None
         except Exception as error:  # of whichever transport: none of them tells for certain what the log holds now
             raise AppendFailedError(f"the log refused an event of partition {self.partition}: {error}") from error
+        acknowledged = time.perf_counter()
         passing(Step.ACK)
         for offset, (_, value) in sorted(zip(offsets, records, strict=True)):
             await self._fold_own(offset, value)
         self.state.flush()
+        self._appended(acknowledged - started, time.perf_counter() - acknowledged)
         passing(Step.FLUSH)
         await self._tell()
         return offsets
@@ -141,7 +162,9 @@ class PartitionWriter:
             async for batch in self._log.read(self.partition, start, end):
                 for record in batch:
                     if record.offset > self.state.position.watermark:  # recovery may fold meanwhile what it has in hand
-                        await fold_record(self.state, self._log, self.partition, record)
+                        folded = await fold_record(self.state, self._log, self.partition, record)
+                        if folded.acceptance is not Acceptance.ACCEPTED:
+                            self._ignored(folded.acceptance.value)
 
     async def _check_shown(self, end: int) -> None:
         """Raise AppendFailedError if the log does not show yet all that it holds before `end`.

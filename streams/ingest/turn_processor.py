@@ -48,6 +48,7 @@ class ProcessorContext:
 
     sender        of outcomes and dead letters       batch_turns   records decided and appended together, at most
     turns         reads the topic `turns_topic`      queued_turns  records that may wait
+    told          called with what became of each turn
     """
 
     sender: MessageSender
@@ -55,6 +56,7 @@ class ProcessorContext:
     turns_topic: str
     batch_turns: int
     queued_turns: int
+    told: Callable[[str], object] = lambda status: None
 
 
 class _Batch:
@@ -165,6 +167,11 @@ class TurnProcessor:
                     await self._fill(deliveries[0].arrival.offset)
                     await self._account_for(deliveries)
 
+    @property
+    def queued(self) -> int:
+        """How many records wait."""
+        return self._queue.qsize()
+
     async def settle(self) -> None:
         """Wait until no batch is half done."""
         async with self._working:
@@ -242,6 +249,7 @@ class TurnProcessor:
         await batch.add(decision)
 
     async def _tell(self, decision: Decision) -> None:
+        self._context.told(decision.status)
         sender, arrival = self._context.sender, decision.arrival
         address = sender.address(arrival)
         if address is not None:

@@ -36,7 +36,7 @@ from streams.transport.topic_plan import RECORD_BYTES
 async def reading(settings: Settings) -> AsyncIterator[LogReader]:
     """Give the topic `events` to read.  Raises TransportError when there is none."""
     if not settings.is_embedded:
-        yield KafkaReader(settings.bootstrap, settings.topics.events)
+        yield KafkaReader(settings.bootstrap, settings.topics.events, **settings.security)
         return
     log = ReadOnlyLog(settings.home)
     try:
@@ -73,12 +73,16 @@ async def appending(settings: Settings) -> AsyncIterator[WritableLog]:
 @asynccontextmanager
 async def _producing(settings: Settings) -> AsyncIterator[WritableLog]:
     producer = AIOKafkaProducer(
-        bootstrap_servers=settings.bootstrap, acks="all", enable_idempotence=True, max_request_size=RECORD_BYTES
+        bootstrap_servers=settings.bootstrap,
+        acks="all",
+        enable_idempotence=True,
+        max_request_size=RECORD_BYTES,
+        **settings.security,
     )
     with kafka_errors(settings.bootstrap):
         try:
             await producer.start()
-            yield _KafkaTopic(settings.bootstrap, settings.topics, producer)
+            yield _KafkaTopic(settings, producer)
         finally:
             await producer.stop()
 
@@ -101,10 +105,10 @@ class _EmbeddedTopic(EmbeddedReader):
 
 
 class _KafkaTopic(KafkaReader):
-    def __init__(self, bootstrap: str, topics: TopicNames, producer: Any) -> None:
-        super().__init__(bootstrap, topics.events)
+    def __init__(self, settings: Settings, producer: Any) -> None:
+        super().__init__(settings.bootstrap, settings.topics.events, **settings.security)
         self._producer = producer
-        self._turns = KafkaReader(bootstrap, topics.turns)
+        self._turns = KafkaReader(settings.bootstrap, settings.topics.turns, **settings.security)
 
     async def sources(self, partition: int) -> int:
         """Give the offset after the last record of `turns`."""
@@ -121,7 +125,7 @@ class _KafkaTopic(KafkaReader):
 
 async def _refuse_members(settings: Settings) -> None:
     """Raise TransportError while workers are in the consumer group, which is named as the topics' prefix."""
-    admin = AIOKafkaAdminClient(bootstrap_servers=settings.bootstrap)
+    admin = AIOKafkaAdminClient(bootstrap_servers=settings.bootstrap, **settings.security)
     with kafka_errors(settings.bootstrap):
         try:
             await admin.start()

@@ -99,7 +99,8 @@ def check_there(settings: Settings) -> None:
 
 
 def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
-    return lambda topic: KafkaReader(settings.bootstrap, topic)
+    security = settings.security
+    return lambda topic: KafkaReader(settings.bootstrap, topic, **security)
 
 
 async def _kafka(settings: Settings) -> Transport:
@@ -110,7 +111,7 @@ async def _kafka(settings: Settings) -> Transport:
         raise TransportError(f"{counts}: these topics must have equally many partitions; create them anew")
     destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
     driver = partial(KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms)
-    topics = KafkaTopics(settings.bootstrap)
+    topics = KafkaTopics(settings.bootstrap, **settings.security)
     return Transport(driver, counts[names.turns], reader, destinations, topics.topic_id)
 
 
@@ -138,7 +139,7 @@ async def create(settings: Settings) -> None:
         with opened(settings) as log:
             await EmbeddedTopics(log).create(wanted)
         return
-    await KafkaTopics(settings.bootstrap).create(wanted, settings.replication)
+    await KafkaTopics(settings.bootstrap, **settings.security).create(wanted, settings.replication)
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:
@@ -149,7 +150,7 @@ async def describe(settings: Settings) -> list[TopicDescription]:
         with opened(settings) as log:
             described = await EmbeddedTopics(log).describe(names)
     else:
-        described = await KafkaTopics(settings.bootstrap).describe(names)
+        described = await KafkaTopics(settings.bootstrap, **settings.security).describe(names)
     if missing := set(names) - {topic.name for topic in described}:
         raise TransportError(f"missing topics: {', '.join(sorted(missing))}. Run `emgas topics create`.")
     return described
@@ -161,7 +162,7 @@ async def risks(settings: Settings) -> list[str]:
         return []
     (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)
     try:
-        described = await KafkaTopics(settings.bootstrap).describe([wanted.name])
+        described = await KafkaTopics(settings.bootstrap, **settings.security).describe([wanted.name])
     except TransportError as error:  # a worker needs no right to ask
         log.info("cannot see whether the log may lose events", error=str(error))
         return []

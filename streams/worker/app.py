@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 import faust
@@ -43,10 +44,12 @@ from streams.recovery.event_table import EventTable
 from streams.recovery.partition_folds import Partitions
 from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
+from streams.transport.kafka.credentials import faust_credentials
 from streams.transport.select import Transport
-from streams.transport.sender import MessageSender
 from streams.transport.source_offsets import Rejoins
+from streams.worker.metrics import CountingSender, WorkerMetrics
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
+from streams.worker.traces import ANSWERED, tracing
 
 log = structlog.get_logger()
 
@@ -56,7 +59,7 @@ class WorkerContext:
     """What a worker is made of beside its settings and its transport.
 
     worker    its name, for its claims                 now       the present, ms since the epoch
-    on_halt   told when the worker must not go on
+    on_halt   told when the worker must not go on       metrics   where it counts and times what it does
     """
 
     extractor: Extractor
@@ -64,6 +67,7 @@ class WorkerContext:
     worker: str
     now: Callable[[], int]
     on_halt: Callable[[BaseException], None]
+    metrics: WorkerMetrics = field(default_factory=WorkerMetrics)
 
 
 class MemoryApp(faust.App):
@@ -75,12 +79,15 @@ class MemoryApp(faust.App):
         self.halted: BaseException | None = None
         self._emgas = settings
         self._context = context
+        self.metrics = context.metrics
+        self._trace = tracing(settings.prefix)
+        self.health_port: int | None = None  # where health is told, if it is (health.py)
         self._partition_count = transport.partitions
         self._reader = transport.reader
         self._topic_id = transport.topic_id
         events = transport.reader(settings.topics.events)
         self.folds = Partitions(settings, events)
-        self._sender = MessageSender(settings.topics.dead_letters, transport.destinations, self._send)
+        self._sender = CountingSender(self.metrics, settings.topics.dead_letters, transport.destinations, self._send)
         self.ownership = Ownership(self._ownership_context())
         self.ready = self.ownership.ready
         self._query_handler = self._new_query_handler(
@@ -132,6 +139,7 @@ class MemoryApp(faust.App):
     # what Faust and its transport ask
 
     async def _revoked(self, *_: Any, **__: Any) -> None:
+        self.metrics.rebalances.inc()
         await self.ownership.revoked()
 
     async def _assigned(self, *_: Any, **__: Any) -> None:
@@ -174,12 +182,23 @@ class MemoryApp(faust.App):
             log.error("turns is not assigned: joining the group anew", assigned=len(assigned))
             await cast(Rejoins, self.consumer).rejoin()
 
+    @property
+    def answering(self) -> int:
+        """How many questions wait for an answer."""
+        return self._query_handler.answering
+
+    @property
+    def unacknowledged(self) -> int:
+        """How many answers the log has not acknowledged."""
+        return self._sender.unacknowledged
+
     # an end
 
     def halt(self, error: BaseException) -> None:
         """Stop working, for good: what comes after `error` must not be folded, acked or answered."""
         if self.halted is None:
             self.halted = error
+            self.metrics.halts.labels(type(error).__name__).inc()
             trace = None if isinstance(error, EmgasError) else error  # ours say what to do; of a bug, the place counts
             log.critical("halted", error=f"{type(error).__name__}: {error}", exc_info=trace)
             self.ownership.halted()
@@ -218,8 +237,11 @@ class MemoryApp(faust.App):
             partitions=self._partition_count,
             worker=self._context.worker,
             timeout=settings.append_timeout,
+            appended=partial(self.metrics.appended, partition),
+            ignored=lambda reason: self.metrics.ignored.labels(reason).inc(),
         )
         await source.claim(writer, self._reader(settings.topics.turns), await self._topic_id(settings.topics.turns))
+        self.metrics.claims.inc()
         timer = WindowTimer(writer, self._change_feed(partition))
         return OwnedPartition(writer, timer, self._turn_processor(writer, timer))
 
@@ -245,6 +267,7 @@ class MemoryApp(faust.App):
             turns_topic=settings.topics.turns,
             batch_turns=settings.batch_turns,
             queued_turns=settings.queued_turns,
+            told=self.metrics.told,
         )
         handler = CommandHandler(writer.state, writer.partition, handling)
         return TurnProcessor(writer=writer, timer=timer, handler=handler, context=processing, is_behind=is_behind)
@@ -261,7 +284,7 @@ class MemoryApp(faust.App):
                 partition, record = event.message.partition, record_of(event)
                 processor = self.ownership.processors.get(partition)
                 if processor is not None:  # else it was taken away: the next owner reads it again
-                    await processor.put(Delivery(record, event.ack))
+                    await processor.put(self._delivery(event, record))
                 elif why := self.ownership.halted_partitions.get(partition):
                     await self._tell_halted(partition, record, why)
 
@@ -270,11 +293,17 @@ class MemoryApp(faust.App):
         told = f"partition {partition} has halted, the turn is kept and will be read when it goes on: {why}"
         await self._sender.answer(self._sender.address(record), "failure", Failure(code="internal", message=told))
 
+    def _delivery(self, event: Event[Any], record: Record) -> Delivery:
+        ended = self._trace(event.message.topic, event.message.partition, record)
+        return Delivery(record, lambda: (event.ack(), ended()))
+
     async def _take_queries(self, stream: StreamT[Any]) -> None:
         with self._halting():
             async for event in stream.events():
                 if self.halted is None:
-                    await self._query_handler.take(event.message.partition, record_of(event))
+                    message, record = event.message, record_of(event)
+                    ANSWERED.set(self._trace(message.topic, message.partition, record))
+                    await self._query_handler.take(message.partition, record)
 
     async def _send(self, record: ProducerRecord) -> Any:
         topic, key, value, headers, partition, _ = record
@@ -309,6 +338,7 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "broker_heartbeat_interval": settings.session_timeout / 5,
         "broker_rebalance_timeout": max(15.0, settings.session_timeout * 1.5),
         "consumer_auto_offset_reset": "earliest",
+        "broker_credentials": faust_credentials(settings.security),
         "producer_acks": -1,
         "producer_linger": 0,
         "producer_request_timeout": settings.append_timeout,

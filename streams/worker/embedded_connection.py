@@ -1,34 +1,27 @@
 """A client's connection to a worker of its own: it starts one in this process, on the embedded log.
 
-`MemoryClient("embedded:DIRECTORY")` finds `connect` through the entry points `emgas.connections`.  The directory is
-owned while the connection is open; a second process gets DataDirectoryInUseError.
+`MemoryClient("embedded:DIRECTORY")` finds `connect` through the entry points `emgas.connections`
+(streams/worker/shared_connection.py).  The directory is owned while the connection is open; a second process gets
+DataDirectoryInUseError.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import cast
 
 from emgas.errors import TransportError
-from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
+from emgas.wire import ProducerRecord, Receipt, Record
 from streams.settings import Settings
+from streams.transport.embedded.announcement import Announcement, announced
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.transport import EmbeddedTransport
 from streams.worker.service import running
 
 REPLY_PARTITION = 0  # one process, one reader
-
-
-def connect(url: str, topics: TopicNames) -> EmbeddedConnection:
-    """Make a connection for `embedded:DIRECTORY`; without a directory, the one of the settings."""
-    directory = url.removeprefix("embedded:").removeprefix("//")
-    settings = Settings().model_copy(update={"broker": None, "prefix": topics.prefix})
-    if directory:
-        settings = settings.model_copy(update={"data": Path(directory)})
-    return EmbeddedConnection(settings)
 
 
 class EmbeddedConnection:
@@ -54,6 +47,14 @@ class EmbeddedConnection:
             await self._until_ready()
             self._next_answer = self._log.bounds(self.topics.replies, REPLY_PARTITION)[1]
             self._resources = resources.pop_all()
+        self._guard = asyncio.create_task(self._close_with_the_loop(), name="emgas-guard")
+
+    async def _close_with_the_loop(self) -> None:
+        """Close when the loop ends (`asyncio.run` cancels every task) and nobody has: Faust's would never let it."""
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            await self._resources.aclose()
 
     async def _until_ready(self) -> None:
         ready = asyncio.create_task(self.app.ready.wait())
@@ -70,9 +71,18 @@ class EmbeddedConnection:
             self._halted.set_result(error)
 
     async def close(self) -> None:
-        await self._resources.aclose()
+        self._guard.cancel()
+        await asyncio.wait([self._guard])
+        if error := None if self._guard.cancelled() else self._guard.exception():
+            raise error
+
+    def announce(self, url: str, key: str | None) -> None:
+        """Say, until this connection closes, that the memory is served at `url`, to whoever brings `key`."""
+        self._resources.enter_context(announced(self._settings.home, Announcement(url, os.getpid(), key)))
 
     async def partitions(self) -> int:
+        if self._halted.done():
+            raise TransportError(f"the embedded worker halted: {self._halted.result()}")
         return self._log.partitions(self.topics.turns)
 
     async def send(self, record: ProducerRecord) -> Receipt:

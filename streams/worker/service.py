@@ -13,7 +13,7 @@ import os
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from streams.settings import Settings
 from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
 from streams.worker.app import MemoryApp, WorkerContext
+from streams.worker.health import served
 
 log = structlog.get_logger()
 
@@ -51,7 +52,7 @@ async def running(
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder)
     _make(settings.home)
-    async with _transport(settings, embedded_log) as transport:
+    async with _transport(settings, embedded_log) as transport, AsyncExitStack() as resources:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
 
         def halt(error: BaseException) -> None:
@@ -60,6 +61,7 @@ async def running(
 
         context = WorkerContext(extractor=extractor, embedder=embedder, worker=worker_name(), now=now_ms, on_halt=halt)
         app = MemoryApp(settings, transport, context)
+        await resources.enter_async_context(served(settings, app))
         starting = asyncio.ensure_future(app.start())
         warning = asyncio.ensure_future(_warn(settings))
         try:

@@ -49,6 +49,7 @@ class Lives(PipelineSteps):
         held = pipeline.graph(graph)
         assert held is not None
         assert "anchor" in {name for event in decays for name in event.concepts}
+        held.settle()
         alive = {name for name, number in held.concepts.numbers.items() if held.concepts.alive[number]}
         assert {"kettle", THINGS[-1]} <= alive
         assert "anchor" not in alive

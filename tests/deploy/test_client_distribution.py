@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +27,7 @@ def imported(file: Path) -> set[str]:
 
 def test_the_client_asks_for_the_versions_that_the_service_asks_for() -> None:
     assert set(CLIENT["dependencies"]) <= set(SERVICE["dependencies"])
+    assert CLIENT["optional-dependencies"].items() <= SERVICE["optional-dependencies"].items()
     assert CLIENT["requires-python"] == SERVICE["requires-python"]
 
 
@@ -33,7 +35,8 @@ def test_the_client_declares_all_that_it_imports() -> None:
     files = sorted((ROOT / "emgas").rglob("*.py"))
     third_party = set.union(*map(imported, files)) - sys.stdlib_module_names - {"emgas"}
     assert third_party
-    assert third_party <= {re.split(r"\W", line, maxsplit=1)[0] for line in CLIENT["dependencies"]}
+    declared = [*CLIENT["dependencies"], *chain.from_iterable(CLIENT["optional-dependencies"].values())]
+    assert third_party <= {re.split(r"\W", line, maxsplit=1)[0] for line in declared}
 
 
 def test_the_client_has_the_version_of_the_service() -> None:

@@ -46,7 +46,7 @@ def test_the_weights_of_a_conversation_do_not_know_its_evidence() -> None:
 
 def test_every_question_is_asked_with_the_weights_of_its_conversation_in_its_place() -> None:
     examined = in_groups("x", "y")
-    flat = replace(DEFAULT_FLOW, inherited=0.0, session=0.0, coverage=0.0)
+    flat = DEFAULT_FLOW.replace(inherited=0.0, session=0.0, coverage=0.0)
     told = fitted.measured_apart([examined], {fitted.ALL: flat, "x": DEFAULT_FLOW, "y": flat}, ticking())
     first = sum(asked.group == "x" for asked in examined.questions)
     with_default, with_flat = (
@@ -62,13 +62,38 @@ def test_a_conversation_that_had_nothing_to_choose_gets_the_weights_of_all() -> 
     assert len(told.values) == len(demo().questions)
 
 
-@pytest.mark.parametrize(
-    ("text", "category", "weight"),
-    [("why?", "temporal", 1.0), ("why?", UNANSWERABLE, 0.1), ("为什么？", "temporal", 1.5)],
-)
-def test_what_a_question_counts(text: str, category: str, weight: float) -> None:
+def test_every_form_weighs_the_same_and_every_part_of_it_and_the_unanswerable_little() -> None:
     examined = demo()
-    asked = Question(text, category, frozenset(examined.memory.view.passage_id[:1]), "x")
-    gone = replace(asked, evidence=frozenset(["forgotten"]))
-    (example,) = fitted._examples(replace(examined, questions=[asked, gone]))
-    assert (example.weight, example.group, example.evidence.tolist()) == (weight, "x", [0])
+    turn = frozenset(examined.memory.view.passage_id[:1])
+
+    def of(form: str, part: str, *categories: str) -> Examined:
+        questions = [Question("why?", category, turn, f"{form}/{part}") for category in categories]
+        return replace(examined, questions=questions, form=form, part=part)
+
+    sets = [of("notes", "a", "x", "x"), of("notes", "b", "x"), of("talk", "c", "x", "x", "x", UNANSWERABLE)]
+    shares = fitted._shares(sets)
+    found = [
+        [ex.weight for ex in fitted._examples(each, fitted.DEFAULT, shares[each.form, each.part], "form")]
+        for each in sets
+    ]
+    assert [sum(weights) for weights in found] == pytest.approx([100, 100, 200])
+    assert found[0] == [50, 50]
+    assert found[2][-1] == pytest.approx(found[2][0] * fitted.UNANSWERABLE_WEIGHT)
+
+
+def test_a_form_is_left_out_with_all_its_conversations() -> None:
+    talk, notes = in_groups("x", "y"), replace(in_groups("z", "w"), form="notes", part="n")
+    talk = replace(talk, form="talk", part="t")
+    spoilt = [replace(asked, evidence=frozenset([talk.memory.view.passage_id[0]])) for asked in talk.questions]
+    before, after = (
+        fitted.weights([each, notes], leaving_out="form") for each in (talk, replace(talk, questions=spoilt))
+    )
+    assert set(before) == {fitted.ALL, "talk", "notes"}
+    assert before["talk"] == after["talk"]
+    assert before["notes"] != after["notes"]
+
+
+def test_a_question_whose_evidence_was_forgotten_chooses_nothing() -> None:
+    examined = demo()
+    gone = Question("why?", "x", frozenset(["forgotten"]), "x")
+    assert list(fitted._examples(replace(examined, questions=[gone]), fitted.DEFAULT, 1.0, "conversation")) == []

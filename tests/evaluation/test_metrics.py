@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.bootstrap import paired
-from evaluation.metrics import METRICS, inside, scored
+from evaluation.metrics import METRICS, PRECISION, inside, scored
 
 
 def measures(ranking: str, evidence: str, costs: list[float]) -> dict[str, float]:
@@ -29,8 +29,10 @@ def test_the_measures_of_a_ranking_by_hand() -> None:
     assert told["MRR"] == 1 / 2
 
 
-def test_a_perfect_ranking_scores_one_everywhere() -> None:
-    assert set(measures("a b c", "a b", [10.0] * 3).values()) == {1.0}
+def test_a_perfect_ranking_scores_one_everywhere_and_its_precision_is_what_the_budget_leaves() -> None:
+    told = measures("a b c", "a b", [10.0] * 3)
+    assert told.pop(PRECISION) == 2 / 3
+    assert set(told.values()) == {1.0}
 
 
 def test_more_evidence_than_is_looked_at_can_still_be_perfect_gain() -> None:

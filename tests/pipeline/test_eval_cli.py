@@ -109,6 +109,20 @@ def test_the_same_file_gives_the_same_numbers(file: Path, tmp_path: Path) -> Non
     assert shares() == shares()
 
 
+def test_forms_of_talk_are_told_side_by_side_and_weigh_the_same(file: Path, tmp_path: Path) -> None:
+    arguments = (f"talk={file}", "--form", "as given,assistant,long", "--methods", "default,bm25", "--fit", "--json")
+    said = emgas_here(tmp_path / "home", "eval", *arguments)
+    forms = said.json["by_form"]
+    assert list(forms) == ["talk", "assistant", "long", "mean over forms"]
+    for told in forms.values():
+        assert list(told["recall_within_973_tokens"]) == ["default", "bm25", "default-fitted", "default-other-forms"]
+        assert set(told["differences"]["default - bm25"]) == {"mean", "low", "high"}
+    shares = [forms[form]["recall_within_973_tokens"]["default"] for form in ("talk", "assistant", "long")]
+    assert forms["mean over forms"]["recall_within_973_tokens"]["default"] == pytest.approx(np.mean(shares), abs=0.01)
+    assert set(said.json["weights"]) == {"none left out", "talk", "assistant", "long", "x", "y"}
+    assert "mean over forms" in said.out
+
+
 def test_merged_conversations_are_one_graph(file: Path, tmp_path: Path) -> None:
     told = emgas_here(tmp_path, "eval", str(file), "--merged", "--methods", "bm25", "--json").json
     assert (told["graphs"], told["turns"]) == (1, 16)

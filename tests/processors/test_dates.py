@@ -7,6 +7,7 @@ import pytest
 from emgas.limits import EARLIEST_MS, LATEST_MS, SPANS_PER_TURN
 from processors.dates.grammar import TRIED
 from processors.dates.resolve import anchored, told
+from processors.text.language import clean
 from state.events.extraction_types import TimeSpan
 from tests.support.time_expressions import CHINESE, CHINESE_NONE, ENGLISH, ENGLISH_NONE, ms
 
@@ -182,6 +183,76 @@ def test_calendars_turn_over_where_they_should(text: str, at: str, meant: str) -
 )
 def test_the_cue_that_governs_the_expression_tells_its_tense(text: str, meant: str) -> None:
     assert [one.partition(" = ")[2] for one in resolved(text)] == [meant]
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "meant"),
+    [
+        # what is agreed looks forward, though its verb is in the past
+        ("I signed up for a race on 12 October", "2025-04-05", "2025-10-12"),
+        ("I've got an appointment on Wednesday", "2025-04-05", "2025-04-09"),
+        ("The goal is a race on 12 October", "2025-04-05", "2025-10-12"),
+        ("The match was moved to Friday", "2023-05-17", "2023-05-19"),
+        ("订了周一的位子", "2023-05-17", "2023-05-22"),
+        ("抢到了5月3号的票", "2023-05-17", "2024-05-03"),
+        ("会议改到周一了", "2023-05-17", "2023-05-22"),
+        # by, until, 之前 look forward, unless a verb before them is in the past
+        ("Everything runs on it by the end of March", "2023-05-17", "2024-03"),
+        ("She stayed until Monday", "2023-05-17", "2023-05-15"),
+        ("5月3号之前要交", "2023-05-17", "2024-05-03"),
+        ("5月3号之前就交了", "2023-05-17", "2023-05-03"),
+        # the present tells what is arranged
+        ("The concert is on Monday", "2023-05-17", "2023-05-22"),
+        ("演唱会在5月3号", "2023-05-17", "2024-05-03"),
+        ("5月3号去的罗马", "2024-04-17", "2023-05-03"),
+        # without a tense, what is clearly nearest; in English, whose verbs would show the past, only if to come
+        ("Rome, 3 June", "2023-05-17", "2023-06-03"),
+        ("Rome, 3 May", "2023-05-17", None),
+        ("罗马，5月3号", "2023-05-17", "2023-05-03"),
+        ("Rome, 12 October", "2023-04-16", None),
+        ("罗马，10月12号", "2023-04-16", None),
+        ("A letter on Friday", "2023-05-17", None),
+        ("周一的会", "2023-05-17", None),
+        ("I usually run on Friday", "2023-05-17", None),
+        # the end of a range has the month of its beginning, and so has a day told after it
+        ("We'll be away from 28 to 30 June", "2023-05-17", "2023-06-28 to 2023-06-30"),
+        ("We'll be away December 28 to January 3", "2023-05-17", "2023-12-28 to 2024-01-03"),
+        ("6月14号到18号放假", "2023-05-17", "2023-06-14 to 2023-06-18"),
+        ("12月28号到1月3号放假", "2023-11-20", "2023-12-28 to 2024-01-03"),
+        ("We'll be away from Friday to Sunday", "2023-05-17", "2023-05-19 to 2023-05-21"),
+        ("5 and 9 August", "2023-05-17", None),
+        ("I work Monday to Friday", "2023-05-17", None),
+        # a weekday and a date are one date, and tell the year or the month
+        ("Saturday the 12th", "2025-07-05", "2025-07-12"),
+        ("We met on Friday, March 8th", "2024-04-16", "2024-03-08"),
+        ("5月18号（周六）", "2024-04-16", "2024-05-18"),
+        ("24号周三", "2024-04-16", "2024-04-24"),
+        ("Sunday the 12th", "2025-07-05", None),  # no such day for months
+        # names, and what only says which day it is
+        ("The film Tomorrow is long", "2023-05-17", None),
+        ("He sat in the sun the 2nd time", "2023-05-17", None),
+        ("Today is Wednesday, so she sings", "2023-05-17", "2023-05-17"),
+        ("It was a Monday", "2023-05-17", None),
+        ("Nobody calls tomorrow next Thursday", "2023-05-17", "2023-05-18; 2023-05-25"),
+    ],
+)
+def test_without_a_clear_tense_nothing_is_noted_that_could_be_wrong(text: str, at: str, meant: str | None) -> None:
+    found = [one.partition(" = ")[2] for one in resolved(clean(text), at)]
+    assert "; ".join(found) == (meant or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("We leave on 17 October and come back on the 26th", ["2025-10-17", "2025-10-26"]),
+        ("We stay from 6 to 9 October. The museum is on the 8th.", ["2025-10-06 to 2025-10-09", "2025-10-08"]),
+        ("We leave on 17 October. The exam is on the 26th.", ["2025-10-17"]),
+        ("10月17号出发,26号回来", ["2025-10-17", "2025-10-26"]),
+        ("10月17号出发。26号考试", ["2025-10-17"]),
+    ],
+)
+def test_a_day_without_a_month_has_the_month_that_was_said_just_before(text: str, meant: list[str]) -> None:
+    assert [one.partition(" = ")[2] for one in resolved(text, "2025-09-29")] == meant
 
 
 def test_a_date_in_figures_counts_only_when_it_can_be_read_in_one_way() -> None:

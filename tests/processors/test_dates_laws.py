@@ -33,6 +33,8 @@ AT = st.integers(EARLIEST_MS, LATEST_MS) | st.sampled_from([EARLIEST_MS, LATEST_
 @example("last week", LATEST_MS)
 @example("昨天", EARLIEST_MS)
 @example("sıx days ago", 0)  # a dotless i: a pattern that ignores case takes it for an i
+@example("We met on Frıday, on Frı 3 Aprıl, from Frıday to Sunday", 0)
+@example("İ" * 50 + "yesterday", 0)  # is longer in small letters
 def test_any_text_at_any_time_gives_well_formed_spans_and_the_same_ones_again(text: str, at: int) -> None:
     spans = anchored(text, at, "en")
     assert spans == anchored(text, at, "en")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from emgas.messages.explanations import Why
 from processors.extraction.extractor import Extraction
+from processors.recall.edge_scores import HEIR
 from processors.recall.explanation import explanations
 from processors.recall.features import features
 from processors.recall.query_terms import COMPOUND, SPEAKER, asked
@@ -66,28 +66,66 @@ def idf(turns: int, holding: int) -> float:
 TEA = ("s Ada: tea", "s Ben: cup", "s Ada: pot", "t Ben: sun", "t Ada: sea")
 
 
+def heir(words: int) -> float:
+    return 1 / (1 + (words / HEIR) ** 2)
+
+
 def test_a_mention_is_inherited_by_the_turns_around_it_and_less_by_those_before() -> None:
     found = columns(talk("s Ada: sun", "s Ben: tea", "s Ada: cup", "s Ben: pot", "t Ada: sea"), "tea")
     given = idf(5, 1) / math.sqrt(idf(5, 1))
     assert found["match"] == pytest.approx([0, given, 0, 0, 0])
-    assert found["inherited"] == pytest.approx([given * bm25(c) for c in (0.35, 1, 0.7, 0.49, 0)])
+    assert found["inherited"] == pytest.approx([given * bm25(c * heir(1)) for c in (0.35, 0, 0.7, 0.49, 0)])
 
 
 def test_nothing_is_inherited_across_sessions_even_where_they_alternate() -> None:
     found = columns(talk("s Ada: tea", "t Ben: sun", "s Ada: cup", "t Ben: sea"), "tea")
-    given = math.sqrt(idf(4, 1))
-    assert found["inherited"] == pytest.approx([given, 0, given * bm25(0.7), 0])
+    assert found["inherited"] == pytest.approx([0, 0, math.sqrt(idf(4, 1)) * bm25(0.7 * heir(1)), 0])
 
 
-def test_a_session_gives_all_its_turns_what_it_mentions_as_a_whole() -> None:
+def test_who_says_much_inherits_little() -> None:
+    much = " ".join(f"w{number}" for number in range(2 * int(HEIR)))
+    short, long = columns(talk("s Ada: tea", "s Ben: cup", "t Ada: tea", f"t Ben: {much}"), "tea")["inherited"][1::2]
+    assert 0 < long < short / 4
+
+
+def test_a_session_gives_its_turns_what_the_others_in_it_mention() -> None:
     found = columns(talk(*TEA), "tea")["session"]
-    assert found[0] == found[1] == found[2] > 0
-    assert found[3:] == [0, 0]
+    assert found[1] == found[2] > 0
+    assert found[0] == found[3] == found[4] == 0
 
 
-def test_seeds_that_are_said_near_each_other_cover_more_of_the_question() -> None:
+def test_seeds_that_are_said_near_a_turn_cover_more_of_the_question() -> None:
     found = columns(talk(*TEA), "tea pot")["coverage"]
-    assert found == pytest.approx([(1 + 0.3) / 2, (0.6 + 0.6) / 2, (0.3 + 1) / 2, 0, 0])
+    assert found == pytest.approx([0.3 / 2, (0.6 + 0.6) / 2, 0.3 / 2, 0, 0])
+
+
+def test_a_lone_turn_has_its_match_and_what_concepts_tell_of_each_other_and_nothing_twice() -> None:
+    found = columns(talk("s Ada: tea cup", "t Ben: cup pot", "u Ada: sun"), "tea")
+    assert found["match"][0] > 0
+    for name in ("inherited", "session", "coverage", "reply", "first"):
+        assert found[name] == [0, 0, 0]
+
+
+def test_a_bridge_leads_from_the_best_match_to_the_lone_turn_that_shares_its_rarest_concept() -> None:
+    notes = ("a Ada: tea cup", "b Ben: cup", "c Ada: sun", "d Ben: sea")
+    found = columns(talk(*notes), "tea")["bridge"]
+    assert found[1] > found[0] == found[2] == found[3] == 0
+    in_company = columns(talk(*notes, "b Ada: sky"), "tea")["bridge"]
+    assert in_company == [0] * 5
+
+
+def test_what_is_associated_counts_more_for_a_lone_turn() -> None:
+    others = ("d Ada: sun", "e Ben: rain", "f Ada: wind")
+    lone = columns(talk("a Ada: tea cup", "b Ben: cup", "c Ada: sea", *others), "tea")["association"][1]
+    in_company = columns(talk("a Ada: tea cup", "b Ben: cup", "b Ada: sea", *others), "tea")["association"][1]
+    assert lone > in_company > 0
+
+
+def test_length_counts_up_to_a_bound_and_brevity_without_end() -> None:
+    turns = [f"s{words} Ada: {' '.join(f'w{number}' for number in range(words))}" for words in (1, 64, 128)]
+    found = columns(talk(*turns), "w0")
+    assert found["length"] == pytest.approx([0, math.log(64), math.log(64)])
+    assert found["brevity"] == pytest.approx([0, -math.log(64), -math.log(128)])
 
 
 def test_a_turn_that_was_never_near_the_question_is_reached_by_association() -> None:
@@ -141,14 +179,14 @@ def test_a_name_is_a_speaker_and_no_word() -> None:
 
 
 def test_the_control_has_no_edge_over_which_anything_flows() -> None:
-    assert all(getattr(NO_FLOW, name) == 0 for name in FLOW_EDGES)
-    assert all(getattr(DEFAULT_FLOW, name) > 0 for name in FLOW_EDGES)
+    assert all(NO_FLOW[name] == 0 for name in FLOW_EDGES)
+    assert all(DEFAULT_FLOW[name] > 0 for name in FLOW_EDGES)
 
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_a_weight_of_zero_switches_its_term_off(name: str) -> None:
     view = talk(*TEA)
-    options = RecallOptions(flow=replace(DEFAULT_FLOW, **{name: 0.0}))
+    options = RecallOptions(flow=DEFAULT_FLOW.replace(**{name: 0.0}))
     for passage in recall(view, question("tea"), "Ada's tea", options).passages:
         assert name not in explain(view, question("tea"), "Ada's tea", passage.number, options).terms
 

@@ -126,12 +126,12 @@ def test_limits_are_kept() -> None:
     assert len(recall(view, asked("tea"), "tea", replace(CONTROL, passages=3)).passages) == 3
 
 
-def test_equal_scores_rank_in_the_order_folded() -> None:
+def test_of_equal_scores_the_newer_comes_first() -> None:
     turns = [Said(["tea"], session=f"s{number}") for number in range(20)]
     for mode in ("default", "literal"):
-        assert ranking(recall(folded(turns).view(), asked("tea"), "tea", in_mode(mode))) == list(range(20))
+        assert ranking(recall(folded(turns).view(), asked("tea"), "tea", in_mode(mode))) == list(range(20))[::-1]
         few = replace(in_mode(mode), passages=7)
-        assert ranking(recall(folded(turns).view(), asked("tea"), "tea", few)) == list(range(7))
+        assert ranking(recall(folded(turns).view(), asked("tea"), "tea", few)) == list(range(20))[:-8:-1]
 
 
 def test_recall_changes_nothing_and_does_not_depend_on_how_the_graph_came_to_be() -> None:
@@ -286,7 +286,7 @@ def test_an_embedding_joins_as_one_more_term() -> None:
     cosine = np.array([0.1, 0.1, 0.5, 0.1])
     joined = dict(recall(view, asked("tea"), "tea?", RecallOptions(), cosine).passages)
     above = (cosine[2] - cosine.mean()) / cosine.std()
-    assert joined == pytest.approx({**plain, 2: plain[2] + RecallOptions().flow.dense * above})
+    assert joined == pytest.approx({**plain, 2: plain[2] + RecallOptions().flow["dense"] * above})
     assert ranking(recall(view, asked("volcano"), "volcano?", RecallOptions(), cosine)) == [2]
 
 

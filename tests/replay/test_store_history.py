@@ -179,7 +179,7 @@ def test_a_snapshot_of_another_version_is_passed_over() -> None:
     mark, newest = store.get(keys.mark_key("ada")), store.get(keys.snapshot_key("ada"))
     assert mark is not None
     assert newest is not None
-    store.write({keys.snapshot_key("ada"): newest.replace(b'"layout":4', b'"layout":9')})
+    store.write({keys.snapshot_key("ada"): of_another_version(newest)})
     found = store_history(store, "ada")
     assert found is not None
     assert [packed for _, packed in found.folds] == [mark[8:]]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from emgas.limits import EARLIEST_MS
-from state.events.events import encode
+from state.events.events import UNSTAMPED, encode
 from state.graph.canonical_bytes import pack, unpack
 from state.graph.graph import Graph
 from tests.support.events import concept, turn_recorded
@@ -71,7 +71,6 @@ def test_bytes_of_another_layout_are_refused() -> None:
         {"tokens": 2**31},
         {"tokens": -1},
         {"src": 2**63},
-        {"epoch": -1},
         {"graph": "../ada"},
         {"graph": "ä"},
         {"graph": "a" * 129},
@@ -86,9 +85,14 @@ def test_bytes_of_another_layout_are_refused() -> None:
 def test_an_event_that_the_fold_could_not_keep_cannot_be_written(changes: dict[str, object]) -> None:
     (field,) = changes
     with pytest.raises(
-        ValueError, match=rf"nobody could read: .*{field}|^{field}: one is there twice|without an {field}"
+        ValueError, match=rf"nobody could read: .*{field}|^{field}: one is there twice|without an {field}|an {field}: it must"
     ):
         encode(turn_recorded(**changes))
+
+
+def test_an_event_without_a_place_in_the_log_cannot_be_written() -> None:
+    with pytest.raises(ValueError, match="must be stamped first"):
+        encode(turn_recorded(**UNSTAMPED))
 
 
 def test_every_event_that_can_be_made_can_be_folded_and_kept() -> None:

@@ -1,4 +1,4 @@
-"""`emgas topics create|describe`: the six topics, with their settings."""
+"""`emgas topics create|describe|acls`: the six topics, with their settings, and who may do what with them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from streams.cli.operate.acls import grants
 from streams.cli.shared import output
 from streams.transport import select
 from streams.transport.topic_plan import TopicDescription
@@ -30,6 +31,19 @@ def create(
 def describe(json: output.Json = False) -> None:
     """Show the topics: partitions, copies, settings, how much they hold."""
     _print(output.run(select.describe(output.settings())), json)
+
+
+@app.command()
+def acls(
+    worker: Annotated[str, typer.Option(help="The workers' account.")] = "emgas-worker",
+    client: Annotated[str, typer.Option(help="The clients' account.")] = "emgas-client",
+    operator: Annotated[str, typer.Option(help="The account of whoever only looks.")] = "emgas-operator",
+) -> None:
+    """Print the commands that allow each account what it needs, and no more.  Nothing is changed."""
+    settings = output.settings()
+    address = settings.bootstrap or "$BOOTSTRAP"
+    for grant in grants(settings, worker=worker, client=client, operator=operator):
+        typer.echo(f"kafka-acls.sh --bootstrap-server {address} --command-config admin.properties {grant.command()}")
 
 
 def _print(topics: list[TopicDescription], json: bool) -> None:

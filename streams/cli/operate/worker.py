@@ -14,6 +14,7 @@ from rich.markup import escape
 from emgas.errors import EmgasError
 from streams.cli.shared import output
 from streams.settings import Settings
+from streams.worker import traces
 from streams.worker.service import running
 
 log = structlog.get_logger()
@@ -30,6 +31,8 @@ def worker() -> None:
             "every command, and MemoryClient, runs its own.",
             output.USAGE,
         )
+    with output.explained():
+        traces.configure()
     output.run(_work(settings))
 
 

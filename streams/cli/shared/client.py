@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from emgas.client.client import MemoryClient
 from emgas.client.connect import connect
 from emgas.client.connection import Connection
+from streams.cli.shared import output
 from streams.settings import Settings
 from streams.transport.select import check_there
-from streams.worker.embedded_connection import EmbeddedConnection
+from streams.worker.shared_connection import SharedConnection
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,12 @@ async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = T
         check_there(settings)
     connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
+        if isinstance(connection, SharedConnection) and connection.server is not None:
+            output.tell(f"process {connection.server.pid} serves this memory: asked at {connection.server.url}")
         yield Session(memory, connection)
 
 
 def _connection(settings: Settings, timeout: float) -> Connection:
     if settings.broker is None:
-        return EmbeddedConnection(settings)  # by an address, it would take all other settings from the environment
-    return connect(settings.broker, settings.topics, timeout)
+        return SharedConnection(settings)  # by an address, it would take all other settings from the environment
+    return connect(settings.broker, settings.topics, timeout, **settings.security)

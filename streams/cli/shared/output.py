@@ -60,6 +60,11 @@ def fail(message: str, code: int = FAILURE) -> NoReturn:
     raise typer.Exit(code)
 
 
+def tell(message: str) -> None:
+    """Say something about the way, beside the result."""
+    err.print(f"[dim]{escape(message)}[/]", highlight=False, soft_wrap=True)
+
+
 def warn(message: str) -> None:
     """Say what was passed over, and go on."""
     err.print(f"[bold yellow]passed over:[/] {escape(message)}", highlight=False, soft_wrap=True)
@@ -113,8 +118,8 @@ def settings() -> Settings:
 
 
 def _problem(found: Mapping[str, Any]) -> str:
-    name = ".".join(map(str, found["loc"])).upper()
-    return f"EMGAS_{name}: {found['msg'].removeprefix('Value error, ')}"
+    name, told = ".".join(map(str, found["loc"])).upper(), str(found["msg"]).removeprefix("Value error, ")
+    return f"EMGAS_{name}: {told}" if name else told  # what is wrong between several names them itself
 
 
 def configure_logging(level: str, quiet: bool = True) -> None:

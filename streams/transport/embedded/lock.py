@@ -27,8 +27,8 @@ class DirectoryLock:
             owner = os.pread(self._file, 32, 0).decode(errors="replace").strip() or "unknown"
             os.close(self._file)
             raise DataDirectoryInUseError(
-                f"process {owner} uses the data directory {directory}: stop it, send your messages through it, "
-                "or set EMGAS_DATA to another directory"
+                f"process {owner} uses the data directory {directory}: stop it, set EMGAS_DATA to another directory, "
+                "or let `emgas serve` own it, through which any number of programs share a memory"
             ) from None
         os.truncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)

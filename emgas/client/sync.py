@@ -1,0 +1,140 @@
+"""Memory: the same client for programs without an event loop.
+
+    with Memory(graph="ada") as memory:
+        memory.add("The kettle broke again.", speaker="Ada")
+        print(memory.search("what broke?").context)
+
+A loop of its own runs in a thread of its own, and every call waits there for its answer; so any number of threads may
+share one Memory.  Who forgets to close it loses nothing (every call has returned what the log acknowledged) and does
+not hang: the thread is a daemon, and closes the client when the interpreter ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+from collections.abc import Coroutine, Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from uuid import uuid4
+
+from emgas.client.client import MemoryClient
+from emgas.errors import InvalidMessageError, TransportError
+from emgas.messages.queries import Description, Reply
+from emgas.messages.turns import Outcome
+from emgas.times import milliseconds
+
+T = TypeVar("T")
+CLOSING_SECONDS = 30.0  # an embedded worker hands over its partitions
+
+
+class Memory:
+    """A blocking client of one EMGAS; `graph` is whose memory a call means that names none."""
+
+    def __init__(self, url: str | None = None, *, graph: str | None = None, **options: Any) -> None:
+        """`url` and `options`: as those of MemoryClient."""
+        self._graph = graph
+        self._client = MemoryClient(url, **options)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def open(self) -> Self:
+        """Connect; what `with` does."""
+        if self._loop is not None:
+            raise TransportError("this memory is open already")
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever, name="emgas-memory", daemon=True)
+        thread.start()
+        self._loop, self._thread = loop, thread
+        try:
+            self._wait(self._client.open())
+        except BaseException:
+            self._end()
+            raise
+        atexit.register(self.close)
+        return self
+
+    def close(self) -> None:
+        """Let go.  Doing so twice does nothing."""
+        if self._loop is None:
+            return
+        atexit.unregister(self.close)
+        try:
+            self._wait(self._client.close(), CLOSING_SECONDS)
+        finally:
+            self._end()
+
+    def add(
+        self,
+        text: str,
+        *,
+        speaker: str = "user",
+        graph: str | None = None,
+        session: str = "main",
+        id: str | None = None,
+        at: datetime | str | int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Outcome:
+        """Remember something that was said; returns once it can be found.
+
+        `at`: when it was said (ISO 8601, a datetime, or ms), now if not given.  The same `id` again has no effect.
+        """
+        name = id or uuid4().hex
+        turn = {"id": name, "graph": self._named(graph), "speaker": speaker, "text": text, "session": session}
+        when = {} if at is None else {"at": milliseconds(at)}
+        return self._wait(self._client.record({**turn, **when, "metadata": dict(metadata or {})}))
+
+    def search(self, question: str, *, graph: str | None = None, **options: Any) -> Reply:
+        """Find what answers a question.  `options`: those of MemoryClient.query."""
+        return self._wait(self._client.query(self._named(graph), question, **options))
+
+    def describe(self, graph: str | None = None) -> Description:
+        """Tell what a graph holds: its themes, its settings, how much."""
+        return self._wait(self._client.describe(self._named(graph)))
+
+    def configure(self, preset: str = "default", *, graph: str | None = None, **settings: Any) -> Outcome:
+        """Say how a graph is to live from here on."""
+        return self._wait(self._client.configure(self._named(graph), preset, **settings))
+
+    def forget(
+        self,
+        *,
+        concepts: Sequence[str] = (),
+        turns: Sequence[str] = (),
+        sessions: Sequence[str] = (),
+        graph: str | None = None,
+    ) -> Outcome:
+        """Let a graph forget concepts, turns and sessions."""
+        return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions=sessions))
+
+    def undo(self, first: int, last: int | None = None, *, graph: str | None = None) -> Outcome:
+        """Take back a graph's events `first`..`last`."""
+        return self._wait(self._client.undo(self._named(graph), first, last))
+
+    def _named(self, graph: str | None) -> str:
+        name = graph or self._graph
+        if name is None:
+            raise InvalidMessageError('graph: say whose memory this is: Memory(graph="ada"), or graph= in the call')
+        return name
+
+    def _wait(self, call: Coroutine[Any, Any, T], seconds: float | None = None) -> T:
+        if self._loop is None:
+            call.close()
+            raise TransportError("this memory is not open: use `with Memory(...) as memory`, or call open()")
+        return asyncio.run_coroutine_threadsafe(call, self._loop).result(seconds)
+
+    def _end(self) -> None:
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            self._thread.join(CLOSING_SECONDS)
+            loop.close()

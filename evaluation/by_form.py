@@ -1,0 +1,68 @@
+"""How recall does on each form of talk, and on all of them: every form weighs the same, whatever its questions number.
+
+A form is a kind of talk: two people, a user and an assistant, notes, passages, … .  It may have several data sets,
+which weigh the same within it.  The mean over forms is the headline: no form can hide behind one with more questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from evaluation.bootstrap import Generator, of_means
+from evaluation.datasets import Question
+from evaluation.measure import Scores
+from evaluation.metrics import METRICS, PRECISION, WITHIN_BUDGETS
+from evaluation.summary import SUBJECT, headline
+from state.arrays import Floats
+
+SHOWN: Final = WITHIN_BUDGETS[-1]
+AGAINST: Final = ("bm25", "ppr")
+MEAN: Final = "mean over forms"
+
+
+class Part(NamedTuple):
+    """One data set: its form of talk, its questions, and every method's scores of them."""
+
+    form: str
+    questions: Sequence[Question]
+    scores: Mapping[str, Scores]
+
+
+def by_form(parts: Sequence[Part], generator: Generator) -> dict[str, dict[str, Any]]:
+    """Sum up each form, and under MEAN all of them; shares in percent, differences in points with intervals.
+
+    Each has SHOWN and PRECISION by method, and `differences`: what SUBJECT gains over each method of AGAINST.
+    """
+    forms = {form: [part for part in parts if part.form == form] for form in dict.fromkeys(each.form for each in parts)}
+    told = {form: _told([of_form], generator) for form, of_form in forms.items()}
+    return told | {MEAN: _told(list(forms.values()), generator)}
+
+
+def _told(forms: Sequence[Sequence[Part]], generator: Generator) -> dict[str, Any]:
+    methods = forms[0][0].scores
+    against = [other for other in AGAINST if SUBJECT in methods and other in methods]
+    return {
+        "questions": sum(len(_values(part, SHOWN, next(iter(methods)))) for form in forms for part in form),
+        **{metric: {name: _mean(forms, metric, name) for name in methods} for metric in (SHOWN, PRECISION)},
+        "differences": {f"{SUBJECT} - {other}": _gain(forms, other, generator) for other in against},
+    }
+
+
+def _mean(forms: Sequence[Sequence[Part]], metric: str, method: str) -> float:
+    """Average a method over the questions of a part, the parts of a form, and the forms, in percent."""
+    means = [np.mean([_values(part, metric, method).mean() for part in form]) for form in forms]
+    return round(100 * float(np.mean(means)), 2)
+
+
+def _gain(forms: Sequence[Sequence[Part]], other: str, generator: Generator) -> dict[str, float]:
+    gains = [[_values(part, SHOWN, SUBJECT) - _values(part, SHOWN, other) for part in form] for form in forms]
+    return {name: round(100 * value, 2) for name, value in of_means(gains, generator)._asdict().items()}
+
+
+def _values(part: Part, metric: str, method: str) -> Floats:
+    """Look up a method's values (q,) of a metric, for the questions that the headline counts."""
+    values: Floats = part.scores[method].values[headline(part.questions), METRICS.index(metric)]
+    return values

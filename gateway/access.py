@@ -1,0 +1,135 @@
+"""Who asks, and with what: decided once for each request, by plain ASGI, for the routes of HTTP and MCP's tools alike.
+
+A context variable hands the caller on, because MCP's tools see no request.  (Starlette's BaseHTTPMiddleware would
+lose it.)  Without keys whoever is on this machine may do everything.  A page of another site, in a browser here, may
+not: its requests are told by the headers that a browser adds: Host (of a rebound name), Origin and Content-Type.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from contextvars import ContextVar
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from fastapi import Depends
+from fastapi.security import HTTPBearer
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from emgas.limits import RECORD_BYTES
+from emgas.messages.fields import GraphId
+from gateway.errors import GatewayError, NotAllowedError, TooLargeError, WrongContentTypeError, refused
+from gateway.keys import ANYBODY, Caller, Keys, Right
+
+OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs")  # what needs no key: it tells nothing of any memory
+BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
+
+_caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
+_bearer = HTTPBearer(auto_error=False, description="the key; without a file of keys, none is needed")
+
+
+class Access:
+    """Let a request in with its caller and a body of a bearable size, or answer why not."""
+
+    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+        self._app, self._keys = app, keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            token = _caller.set(await self._let_in(scope["path"], headers))
+            _check_body(scope, headers)
+        except GatewayError as error:
+            await refused(error)(scope, receive, send)
+            return
+        try:
+            await self._app(scope, bounded(receive), send)
+        finally:
+            _caller.reset(token)
+
+    async def _let_in(self, path: str, headers: Headers) -> Caller:
+        if path in OPEN:
+            return NOBODY
+        if not self._keys.are_wanted:
+            check_local(headers)
+        return await self._keys.caller(headers.get("authorization"))
+
+
+NOBODY = Caller(name="nobody")
+
+
+def check_local(headers: Headers) -> None:
+    """Raise NotAllowedError for what another site's page made a browser send."""
+    host = headers.get("host", "")
+    if not is_loopback(hostname(f"//{host}")):
+        raise NotAllowedError("without keys, only http://localhost and loopback addresses are served")
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != host:
+        raise NotAllowedError("without keys, no other site's page is served")
+
+
+def hostname(url: str) -> str:
+    """Tell a URL's host; "" where there is none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_body(scope: Scope, headers: Headers) -> None:
+    """Raise TooLargeError, WrongContentTypeError for a body that need not be read."""
+    length = headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > BODY_BYTES:
+        raise TooLargeError(f"the body has more than {BODY_BYTES} bytes")
+    if scope["method"] in ("POST", "PUT", "PATCH") and scope["path"].startswith("/v1/"):
+        media = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media != "application/json":
+            raise WrongContentTypeError("send the header Content-Type: application/json")
+
+
+def bounded(receive: Receive) -> Receive:
+    """Read at most BODY_BYTES of a body that did not say how long it is."""
+    read = 0
+
+    async def bounded_receive() -> Message:
+        nonlocal read
+        message = await receive()
+        read += len(message.get("body", b""))
+        if read > BODY_BYTES:
+            raise HTTPException(413, f"the body has more than {BODY_BYTES} bytes")
+        return message
+
+    return bounded_receive
+
+
+def caller() -> Caller:
+    """Name who sent the request that is being answered."""
+    return _caller.get()
+
+
+def may(right: Right) -> Any:
+    """Make the dependency that lets a route go on only if the caller has `right` in the path's graph."""
+
+    def check(graph: GraphId, _: Annotated[Any, Depends(_bearer)]) -> str:
+        caller().check(right, graph)
+        return graph
+
+    return Depends(check)
+
+
+def known() -> Any:
+    """Make the dependency of a route that any key opens, and of which the document shall say so."""
+    return Depends(_bearer)

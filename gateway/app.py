@@ -1,0 +1,185 @@
+"""The gateway as one ASGI application: routes, MCP, keys, and every failure as a problem."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from emgas import __version__
+from emgas.client.client import MemoryClient
+from emgas.errors import EmgasError
+from emgas.validation import describe_all
+from gateway import graphs, records
+from gateway.access import BODY_BYTES, Access
+from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
+from gateway.keys import Keys
+from gateway.mcp_tools import Opened, mcp_server
+
+log = structlog.get_logger()
+Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
+CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
+
+
+def gateway(memory: Opening, keys: Keys) -> ASGIApp:
+    """Make the application.  `memory` gives the client, opened when the application starts."""
+    app, mcp = application(memory)
+    app.router.routes.extend(_mcp_routes(mcp))
+    measured = Measured(Access(app, keys))
+    app.state.registry = measured.registry
+    return measured
+
+
+def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
+    """Make the routes that OpenAPI describes, and the MCP server that shares their memory."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with memory() as app.state.memory, mcp.session_manager.run():
+            yield
+
+    app = FastAPI(
+        title="EMGAS",
+        version=__version__,
+        summary="Associative long-term memory for conversational AI.",
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        lifespan=lifespan,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry={"logs": False, "auto_configure": False},
+    )
+    mcp = mcp_server(_opened(app))
+    app.include_router(graphs.router)
+    app.include_router(records.router)
+    _health(app)
+    _problems(app)
+    _document(app)
+    return app, mcp
+
+
+def _opened(app: FastAPI) -> Opened:
+    async def opened() -> MemoryClient:
+        memory: MemoryClient = app.state.memory
+        return memory
+
+    return opened
+
+
+def _mcp_routes(mcp: MCPServer[Any]) -> list[BaseRoute]:
+    """Serve MCP at /mcp, stateless: any of several gateways may answer the next call.  Access looks after its Host."""
+    return mcp.streamable_http_app(
+        streamable_http_path="/mcp",
+        stateless_http=True,
+        json_response=True,
+        max_request_body_size=BODY_BYTES,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    ).routes
+
+
+class Measured:
+    """Counts requests and their seconds, by route and status: no label names a graph."""
+
+    def __init__(self, inner: ASGIApp) -> None:
+        self._inner = inner
+        self.registry = CollectorRegistry()
+        names = ["method", "route", "status"]
+        self._seconds = Histogram("emgas_http_request_seconds", "Time to answer", names, registry=self.registry)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._inner(scope, receive, noted)
+        finally:
+            method = scope["method"] if scope["method"] in ("GET", "POST", "PUT", "DELETE") else "other"
+            seconds = time.perf_counter() - started
+            self._seconds.labels(method, _route(scope), status).observe(seconds)
+
+
+def _route(scope: Scope) -> str:
+    """Name the route that a request took, as it is declared: /v1/graphs/{graph}/turns."""
+    route = getattr(scope.get("route"), "path", None)
+    return route if isinstance(route, str) else "none"
+
+
+def _health(app: FastAPI) -> None:
+    @app.get("/healthz", include_in_schema=False)
+    async def live() -> PlainTextResponse:
+        return PlainTextResponse("ok")
+
+    @app.get("/readyz", include_in_schema=False)
+    async def ready(request: Request) -> PlainTextResponse:
+        try:
+            await request.app.state.memory.partitions()
+        except EmgasError:
+            return PlainTextResponse("the memory is out of reach", 503)
+        return PlainTextResponse("ready")
+
+    @app.get("/metrics", include_in_schema=False)
+    async def metrics(request: Request) -> Response:
+        return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+def _problems(app: FastAPI) -> None:
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        found = list(error.errors())
+        if any(each["type"] == "json_invalid" for each in found):
+            return refused(NotJsonError("send one JSON object in UTF-8"))
+        return problem(422, "invalid", describe_all(found, skip=1))  # a location begins with body, path, query, header
+
+    @app.exception_handler(EmgasError)
+    async def of_memory(_: Request, error: EmgasError) -> Response:
+        return failed(error)
+
+    @app.exception_handler(GatewayError)
+    async def of_gateway(_: Request, error: GatewayError) -> Response:
+        return refused(error)
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> Response:
+        return problem(error.status_code, CODES.get(error.status_code, "refused"), str(error.detail), error.headers)
+
+    @app.exception_handler(Exception)
+    async def bug(_: Request, error: Exception) -> Response:
+        log.error("the gateway failed", error=type(error).__name__, exc_info=error)
+        return problem(500, "internal", "the gateway failed: this is a bug of ours, its log has the place")
+
+
+def _document(app: FastAPI) -> None:
+    """Have the OpenAPI document say what problems are: FastAPI knows only JSON, and its own form of a 422."""
+    made = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = made()
+        for path in document["paths"].values():
+            for operation in path.values():
+                for status, response in operation["responses"].items():
+                    if int(status) >= 400:
+                        response["content"] = {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        for unused in ("HTTPValidationError", "ValidationError"):
+            document["components"]["schemas"].pop(unused, None)
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]

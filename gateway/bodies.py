@@ -1,0 +1,43 @@
+"""What a request holds: the wire's messages without what the path already says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, Field, create_model
+
+from emgas.messages.fields import Message, Name
+from emgas.messages.queries import Query
+from emgas.messages.turns import Configure, Forget, Turn, Undo
+
+
+def without(model: type[Message], name: str, *left_out: str) -> type[BaseModel]:
+    """Make the model `name`: `model`, less the fields `left_out`; bounds and defaults are those of the wire."""
+    fields = {
+        field: (info.annotation if not info.metadata else Annotated[info.annotation, *info.metadata], info)
+        for field, info in model.model_fields.items()
+        if field not in left_out
+    }
+    body: type[BaseModel] = create_model(name, __base__=Message, __doc__=model.__doc__, **fields)  # type: ignore[call-overload]
+    return body
+
+
+def named_later(model: type[BaseModel]) -> type[BaseModel]:
+    """Let `id` be left out: the header Idempotency-Key gives it then."""
+    fields: dict[str, object] = {"id": (Name | None, Field(None, description="else the header Idempotency-Key"))}
+    changed: type[BaseModel] = create_model(model.__name__, __base__=model, __doc__=model.__doc__, **fields)  # type: ignore[call-overload]
+    return changed
+
+
+if TYPE_CHECKING:  # no type checker can follow what is made from the wire's models
+    TurnBody = BaseModel
+    SettingsBody = BaseModel
+    ForgetBody = BaseModel
+    UndoBody = BaseModel
+    QueryBody = BaseModel
+else:
+    TurnBody = named_later(without(Turn, "TurnBody", "graph"))
+    SettingsBody = named_later(without(Configure, "SettingsBody", "graph", "kind"))
+    ForgetBody = named_later(without(Forget, "ForgetBody", "graph", "kind"))
+    UndoBody = named_later(without(Undo, "UndoBody", "graph", "kind"))
+    QueryBody = without(Query, "QueryBody", "graph", "kind")

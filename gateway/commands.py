@@ -1,0 +1,111 @@
+"""`emgas serve` and `emgas mcp`: what they take, and what is wrong before anything starts.
+
+The command line finds them through the entry points `emgas.commands`.  Whoever runs another command pays for none of
+the web's libraries, nor needs them: they are imported where a server begins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+import typer
+
+from emgas.errors import EmgasError
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from gateway.keys import Keys
+
+FAILURE, USAGE = 1, 2  # exit codes, as docs/operations.md has them
+NEEDED = ("fastapi", "httpx2", "jwt", "mcp", "mcp_types", "prometheus_client", "starlette", "uvicorn")
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 8088,
+    keys: Annotated[
+        Path | None, typer.Option(envvar="EMGAS_KEYS", help="A TOML file of keys; nothing beyond loopback without one.")
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(help="The memory: kafka://…, embedded:DIRECTORY; else the settings'.")
+    ] = None,
+    new_key_for: Annotated[
+        str | None,
+        typer.Option("--new-key", metavar="NAME", help="Print a new key and its entry for the file; serve nothing."),
+    ] = None,
+) -> None:
+    """Serve a memory over HTTP and MCP: /docs has every route, /mcp is MCP."""
+    _check_installed()
+    from gateway.access import is_loopback
+    from gateway.serve import served
+
+    if new_key_for is not None:
+        _print_key(new_key_for)
+        return
+    known = _keys(keys)
+    if not known.are_wanted and not is_loopback(host):
+        fail(f"{host} is not loopback, and there are no keys: give --keys FILE (--new-key NAME makes one)", USAGE)
+    _run(served(url, host=host, port=port, keys=known))
+
+
+def mcp(
+    graph: Annotated[str | None, typer.Option(help="The one graph that all tools are about.")] = None,
+    tools: Annotated[Literal["usual", "all"], typer.Option(help="all: configure and undo too.")] = "usual",
+    url: Annotated[str | None, typer.Option(help="kafka://…, http://…, embedded:DIRECTORY.")] = None,
+) -> None:
+    """Serve a memory to an assistant over stdio (MCP)."""
+    _check_installed()
+    from emgas.importers.lines import check_graph
+    from gateway.mcp_stdio import served
+
+    try:
+        pinned = None if graph is None else check_graph(graph)
+    except EmgasError as error:
+        fail(str(error), USAGE)
+    _run(served(url, pinned, everything=tools == "all"))
+
+
+def fail(message: str, code: int = FAILURE) -> NoReturn:
+    """Say what is wrong and what to do, and exit."""
+    typer.echo(f"error: {message}", err=True)
+    raise typer.Exit(code)
+
+
+def _check_installed() -> None:
+    try:
+        for name in NEEDED:
+            __import__(name)
+    except ImportError:
+        fail(f"`emgas {sys.argv[1]}` needs more than is installed here: pip install 'emgas[serve]'", FAILURE)
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        asyncio.run(work)
+    except EmgasError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"cannot listen: {error.strerror or error}", USAGE)
+
+
+def _keys(path: Path | None) -> Keys:
+    from gateway.keys import Keys, read_keys
+
+    if path is None:
+        return Keys(None)
+    try:
+        return read_keys(path)
+    except EmgasError as error:
+        fail(str(error), USAGE)
+
+
+def _print_key(name: str) -> None:
+    from gateway.keys import KEY_BYTES, digest, new_key
+
+    key = new_key()
+    typer.echo(f"# the key, shown once ({KEY_BYTES} random bytes): {key}")
+    typer.echo(f'[[key]]\nname = "{name}"\nsha256 = "{digest(key)}"\ngraphs = ["*"]\nrights = ["read", "write"]')

@@ -1,0 +1,151 @@
+"""What the gateway refuses, and how every failure becomes one `application/problem+json` (RFC 9457).
+
+GatewayError
+├── NotJsonError            what came is no JSON, or nested too deeply  400
+├── NoKeyError              no key, or one that nobody issued           401, asks for Bearer
+├── NotAllowedError         a known key, another graph or right         403
+├── UnknownGraphError       nobody ever wrote to it                     404
+├── TooLargeError           more bytes than a record may have           413
+├── WrongContentTypeError   a body that does not say that it is JSON    415
+└── TooOftenError           the key's rate is used up                   429, Retry-After
+KeysFileError               the file of keys cannot be used: the gateway does not start
+
+What the memory answers is mapped too: an invalid message 422, `overloaded` 429, `not-yet` and a memory out of reach
+503, no answer in time 504.  No problem repeats a value that was sent: what people said does not belong in an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.responses import JSONResponse
+
+from emgas.errors import EmgasError, InvalidMessageError, NoAnswerError, QueryFailedError
+
+RETRY_SECONDS = 1  # after which an overloaded memory may be asked again
+PROBLEM_JSON = "application/problem+json"
+
+TITLES = {
+    400: "Not JSON",
+    401: "No valid key",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Known with another content",
+    413: "Too large",
+    415: "Not JSON",
+    422: "The message breaks the contract",
+    429: "Too much at once",
+    500: "The gateway failed",
+    503: "The memory cannot answer now",
+    504: "No answer in time",
+}
+OF_FAILURE = {
+    "invalid": 422,
+    "wrong-partition": 422,
+    "not-yet": 503,
+    "expired": 504,
+    "overloaded": 429,
+    "internal": 503,
+}
+
+
+class Problem(BaseModel):
+    """RFC 9457.  `code` is one word for programs, `detail` says to a person what to do."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+
+
+# The failures that routes may have, as OpenAPI names them.
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": title} for status, title in TITLES.items()
+}
+
+
+class GatewayError(Exception):
+    """A request that is refused before it reaches the memory."""
+
+    status = 500
+    code = "internal"
+    headers: Mapping[str, str] = {}
+
+
+class NotJsonError(GatewayError):
+    """The body is no JSON in UTF-8, or nested too deeply.  Caller's fault."""
+
+    status, code = 400, "not-json"
+
+
+class NoKeyError(GatewayError):
+    """No key came along, or one that is unknown."""
+
+    status, code = 401, "unauthorized"
+    headers: Mapping[str, str] = {"WWW-Authenticate": "Bearer"}
+
+
+class NotAllowedError(GatewayError):
+    """The key is known, but not for this graph or this right; or a web page asks that is not the gateway's."""
+
+    status, code = 403, "forbidden"
+
+
+class UnknownGraphError(GatewayError):
+    """Nobody ever wrote to this graph."""
+
+    status, code = 404, "unknown-graph"
+
+
+class TooLargeError(GatewayError):
+    """The body is larger than any record may be."""
+
+    status, code = 413, "too-large"
+
+
+class WrongContentTypeError(GatewayError):
+    """The body does not say that it is JSON.  That also keeps out what a web page may send without asking."""
+
+    status, code = 415, "not-json"
+
+
+class TooOftenError(GatewayError):
+    """The key's rate is used up.  `seconds` until it may ask again."""
+
+    status, code = 429, "too-often"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"this key asks too often: again in {seconds} s")
+        self.headers = {"Retry-After": str(seconds)}
+
+
+class KeysFileError(EmgasError):
+    """The file of keys cannot be read.  Operator action: mend it as docs/gateway.md shows."""
+
+
+def problem(status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """Make the response that tells a problem."""
+    body = Problem(title=TITLES.get(status, "Refused"), status=status, detail=detail, code=code)
+    return JSONResponse(body.model_dump(), status, dict(headers or {}), media_type=PROBLEM_JSON)
+
+
+def refused(error: GatewayError) -> JSONResponse:
+    """Tell what the gateway itself refuses."""
+    return problem(error.status, error.code, str(error), error.headers)
+
+
+def failed(error: EmgasError) -> JSONResponse:
+    """Tell what the memory, or the way to it, refused."""
+    if isinstance(error, InvalidMessageError):
+        return problem(422, "invalid", str(error))
+    if isinstance(error, NoAnswerError):
+        return problem(504, "no-answer", str(error))
+    retry = {"Retry-After": str(RETRY_SECONDS)}
+    if isinstance(error, QueryFailedError):
+        status = OF_FAILURE[error.code]
+        return problem(status, error.code, error.message, retry if status in (429, 503) else None)
+    return problem(503, "unreachable", str(error), retry)

@@ -1,0 +1,261 @@
+"""What an assistant may do with a memory, as MCP tools, resources and a prompt.
+
+    remember, recall, forget, themes      always               configure, undo      only with --tools all
+
+Each tool names its graph, unless the server is pinned to one.  Results are typed; every refusal is a ToolError with
+the same sentence as everywhere else.  Over HTTP the caller's key decides (gateway/access.py); over stdio whoever
+started the process may do everything.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, MCPServer, Resolve
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import BaseModel, Field, ValidationError
+
+from emgas import __version__
+from emgas.client.client import MemoryClient
+from emgas.errors import EmgasError
+from emgas.messages.fields import GraphId
+from emgas.messages.queries import Theme
+from emgas.messages.turns import Outcome
+from emgas.validation import describe
+from gateway.access import caller
+from gateway.errors import GatewayError, NotAllowedError
+from gateway.keys import Right
+
+Opened = Callable[[], Awaitable[MemoryClient]]  # gives the open client, once it is open
+Graph = Annotated[GraphId, Field(description="whose memory: a user, an agent, a room")]
+INSTRUCTIONS = (
+    "A long-term memory of conversations. Call recall before you answer a question about the past, about people or "
+    "preferences; call remember for what is worth keeping. It forgets nothing by itself."
+)
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+REMOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+
+
+class Remembered(BaseModel):
+    """What became of a turn or a request."""
+
+    status: Literal["accepted", "duplicate", "rejected"]
+    id: str
+    reason: str | None = None
+
+
+class Passage(BaseModel):
+    """An old turn that answers."""
+
+    id: str
+    speaker: str
+    text: str
+    at: int = Field(description="when it was said, ms since 1970, UTC")
+    score: float
+
+
+class Recalled(BaseModel):
+    """What a question brought back."""
+
+    found: bool = Field(description="whether anybody ever wrote to this graph")
+    context: str = Field(description="ready to be put into the prompt")
+    passages: list[Passage]
+    concepts: list[str]
+
+
+class Themes(BaseModel):
+    """What a memory is about."""
+
+    turns: int
+    themes: list[Theme]
+
+
+class Confirmation(BaseModel):
+    """Asked of a person before something is forgotten, where the program can ask."""
+
+    forget: bool = Field(description="really forget this?")
+
+
+class PlainServer(MCPServer[Any]):
+    """Refuses with our sentences alone: the library's name its own classes, and repeat what was sent."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """See MCPServer."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(describe(error.__cause__)) from None
+            if isinstance(error.__cause__, ToolError):
+                raise ToolError(str(error.__cause__)) from None
+            raise
+
+
+def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool = False) -> MCPServer[Any]:
+    """Make the server.  `graph_id`: the one graph that its tools are about; else each call names one."""
+    server = PlainServer("emgas", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
+    tools: list[tuple[Callable[..., Any], ToolAnnotations]] = [
+        (_remember, ADDS),
+        (_recall, READS),
+        (_forget, REMOVES),
+        (_themes, READS),
+    ]
+    if everything:
+        tools += [(_configure, ADDS), (_undo, REMOVES)]
+    for function, hints in tools:
+        bound = _without(function, memory=opened, **({} if graph_id is None else {"graph": graph_id}))
+        server.tool(name=function.__name__.removeprefix("_"), annotations=hints)(bound)
+    _describe(server, opened, graph_id)
+    return server
+
+
+async def _remember(
+    memory: Opened,
+    text: Annotated[str, Field(description="what was said, in the words in which it was said")],
+    graph: Graph,
+    speaker: Annotated[str, Field(description="who said it")] = "user",
+    session: Annotated[str, Field(description="which conversation it belongs to")] = "main",
+    at: Annotated[int | None, Field(description="when it was said, ms since 1970 UTC; else now")] = None,
+    id: Annotated[str | None, Field(description="names the turn: the same again has no effect")] = None,
+) -> Remembered:
+    """Keep something that was said, for ever."""
+    name = id or uuid4().hex
+    turn = {"id": name, "graph": graph, "speaker": speaker, "text": text, "session": session, "at": at}
+    with _told("write", graph):
+        return _outcome(await (await memory()).record(turn), name)
+
+
+async def _recall(
+    memory: Opened,
+    question: Annotated[str, Field(description="a question, or what the conversation is about")],
+    graph: Graph,
+    as_of: Annotated[str | None, Field(description="answer as of this time: 2025-03-01, or with a time")] = None,
+    budget: Annotated[int, Field(ge=0, le=32_000, description="tokens of context")] = 1000,
+    since: Annotated[str | None, Field(description="only what was said from then on")] = None,
+    until: Annotated[str | None, Field(description="only what was said before then")] = None,
+    speakers: Annotated[list[str] | None, Field(description="only what these people said")] = None,
+) -> Recalled:
+    """Find what was said that answers a question."""
+    filters = {"since": since, "until": until, "speakers": speakers or None}
+    only = {name: value for name, value in filters.items() if value is not None}
+    with _told("read", graph):
+        reply = await (await memory()).query(graph, question, as_of=as_of, budget=budget, only=only or None)
+    passages = [Passage(id=p.id, speaker=p.speaker, text=p.text, at=p.at, score=p.score) for p in reply.passages]
+    concepts = [concept.label for concept in reply.concepts]
+    return Recalled(found=reply.found, context=reply.context, passages=passages, concepts=concepts)
+
+
+async def _confirmed(
+    ctx: Context[Any, Any], turns: list[str], concepts: list[str], sessions: list[str]
+) -> Elicit[Confirmation] | Confirmation:
+    capabilities = ctx.client_capabilities
+    if capabilities is None or capabilities.elicitation is None:
+        return Confirmation(forget=True)  # such a program asks its user before it calls a destructive tool
+    count = len(turns) + len(concepts) + len(sessions)
+    return Elicit(f"Forget {count} turns, concepts or sessions?", Confirmation)
+
+
+async def _forget(
+    memory: Opened,
+    sure: Annotated[ElicitationResult[Confirmation], Resolve(_confirmed)],
+    graph: Graph,
+    turns: Annotated[list[str], Field(description="ids of turns")] = [],  # noqa: B006 - read only
+    concepts: Annotated[list[str], Field(description="ids of concepts, or words")] = [],  # noqa: B006
+    sessions: Annotated[list[str], Field(description="ids of conversations")] = [],  # noqa: B006
+) -> Remembered:
+    """Forget turns, concepts or whole sessions, because somebody asked for it."""
+    if not (isinstance(sure, AcceptedElicitation) and sure.data.forget):
+        raise ToolError("not confirmed: nothing was forgotten")
+    name = uuid4().hex
+    with _told("forget", graph):
+        return _outcome(await (await memory()).forget(graph, concepts, turns, sessions=sessions, id=name), name)
+
+
+async def _themes(memory: Opened, graph: Graph) -> Themes:
+    """Tell what a memory is about: the themes that its concepts have grown into."""
+    with _told("read", graph):
+        found = await (await memory()).describe(graph)
+    return Themes(turns=found.turns, themes=found.themes)
+
+
+async def _configure(
+    memory: Opened, graph: Graph, preset: Annotated[str, Field(description="how the memory is to live")]
+) -> Remembered:
+    """Say how a memory is to fade and consolidate from here on."""
+    name = uuid4().hex
+    with _told("admin", graph):
+        return _outcome(await (await memory()).configure(graph, preset, id=name), name)
+
+
+async def _undo(
+    memory: Opened,
+    graph: Graph,
+    first: Annotated[int, Field(ge=0, description="ordinal of the first event to take back")],
+    last: Annotated[int | None, Field(ge=0, description="and of the last; else to the newest")] = None,
+) -> Remembered:
+    """Take back events of a memory, as if they had never been; itself an event that can be taken back."""
+    name = uuid4().hex
+    with _told("forget", graph):
+        return _outcome(await (await memory()).undo(graph, first, last, id=name), name)
+
+
+def _describe(server: MCPServer[Any], opened: Opened, pinned: str | None) -> None:
+    @server.resource("emgas://{graph}/themes", mime_type="application/json")
+    async def themes_of(graph: str) -> str:
+        """Tell what a graph holds, and its themes."""
+        try:
+            if pinned not in (None, graph):
+                raise NotAllowedError("this server is about one graph, and not about this one")
+            caller().check("read", graph)
+            found = await (await opened()).describe(graph)
+        except (EmgasError, GatewayError) as error:
+            raise ResourceError(str(error)) from error
+        if not found.found:
+            raise ResourceNotFoundError("nobody ever wrote to this graph")
+        return found.model_dump_json()
+
+    @server.prompt()
+    async def recollect(question: str, graph: str = "me") -> str:
+        """Answer from memory."""
+        return f"Call the tool recall on graph {graph} with this question, then answer from what it found: {question}"
+
+
+@contextmanager
+def _told(right: Right, graph_id: str) -> Iterator[None]:
+    """Check the caller's right, and tell every refusal as MCP does."""
+    try:
+        caller().check(right, graph_id)
+        yield
+    except (EmgasError, GatewayError) as error:
+        raise ToolError(str(error)) from error
+
+
+def _outcome(outcome: Outcome, name: str) -> Remembered:
+    return Remembered(status=outcome.status, id=name, reason=outcome.reason)
+
+
+def _without(function: Callable[..., Any], **given: Any) -> Callable[..., Any]:
+    """Bind arguments by name, so that the tool's schema no longer shows them."""
+
+    @functools.wraps(function)
+    async def bound(**arguments: Any) -> Any:
+        return await function(**given, **arguments)
+
+    signature = inspect.signature(function, eval_str=True)
+    kept = [parameter for name, parameter in signature.parameters.items() if name not in given]
+    bound.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in kept]
+    )
+    bound.__annotations__ = {parameter.name: parameter.annotation for parameter in kept}
+    bound.__annotations__["return"] = signature.return_annotation
+    del bound.__wrapped__  # else the whole signature would be found again behind it
+    return bound

@@ -1,0 +1,84 @@
+"""One process that owns an embedded memory, or stands before Kafka, and lets everybody else in (`emgas serve`)."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, nullcontext
+
+import uvicorn
+
+from emgas.client.client import MemoryClient
+from emgas.client.connection import Announcing
+from gateway.access import hostname, is_loopback
+from gateway.app import gateway
+from gateway.keys import RIGHTS, Caller, Keys, digest, new_key
+
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - what an operator may ask for
+BACKLOG = 2048
+
+
+class OrderlyServer(uvicorn.Server):
+    """Ends at a signal, as uvicorn does, but does not raise it again then: the memory is still to be closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+
+async def served(url: str | None, *, host: str, port: int, keys: Keys) -> None:
+    """Serve until a signal ends it, or the memory can answer no more.
+
+    Raises OSError for an address that cannot be listened on, and what opening the memory raises.
+    """
+    async with AsyncExitStack() as stack:
+        listening = stack.enter_context(listen(host, port))
+        memory = await stack.enter_async_context(MemoryClient(url))
+        address = address_of(listening)
+        announce(memory, address, keys)
+        app = gateway(lambda: nullcontext(memory), keys)
+        config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="on", timeout_graceful_shutdown=10)
+        server = OrderlyServer(config)
+        ending = asyncio.create_task(_end_with(memory, server))
+        sys.stderr.write(f"serving on {address}  (routes: {address}/docs, MCP: {address}/mcp)\n")
+        await server.serve(sockets=[listening])
+        ending.cancel()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the socket before the memory: what is wrong with the address is told at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+
+def address_of(listening: socket.socket) -> str:
+    """Write the URL at which this machine finds the socket."""
+    host, port = listening.getsockname()[:2]
+    host = EVERYWHERE.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def announce(memory: MemoryClient, address: str, keys: Keys) -> None:
+    """Tell who finds the data directory in use where its memory is served, with a key of its own where keys are wanted.
+
+    Who can read that directory could read the memory as well, so the key opens everything.
+    """
+    connection = memory.request_reply.connection
+    if not isinstance(connection, Announcing) or not is_loopback(hostname(address)):
+        return
+    key = new_key() if keys.are_wanted else None
+    if key is not None:
+        keys.add(Caller(name="this machine", sha256=digest(key), graphs=("*",), rights=RIGHTS))
+    connection.announce(address, key)
+
+
+async def _end_with(memory: MemoryClient, server: uvicorn.Server) -> None:
+    """Stop the server when the memory halts: a supervisor starts it again."""
+    await memory.request_reply.ended()
+    server.should_exit = True

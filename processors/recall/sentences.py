@@ -1,0 +1,105 @@
+"""What a long turn contributes to a context: its best sentences, word for word, with […] where something is left out.
+
+    […] I finally booked the ferry to Naxos for June. We leave on the 12th. […]
+
+    best   a sentence is worth the words of the question that it holds, each word by its weight, the second sentence
+           with the same word half of it, and so on; and shares of what the sentences around it are worth, because an
+           answer goes on after the word that was asked for.  At equal worth the earlier one
+    taken  while they fit into the budget, the best at any length; shown in the order of the text
+
+Pure: a text, words and a budget in, a text out.  Nothing is rewritten: every part stands in the turn as it is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from processors.text.scripts import DENSE
+
+LEFT_OUT: Final = "[…]"
+AROUND: Final = ((-1, 0.9), (-2, 0.7), (-3, 0.4), (1, 0.7), (2, 0.5), (3, 0.3))  # sentences before or after, share
+BEGINNING: Final = 4  # characters of a word from which longer words may begin with it: adopt, adopted
+
+_SENTENCE: Final = re.compile(
+    r"""(?: [^.!?…。！？；\n] | [.!?…](?![\s"'”’)\]]|$) )*      # a full stop inside "3.5" or "v1.2" ends nothing
+        (?: [.!?…。！？；]+["'”’)\]」』]* | \n | $ ) \s*""",
+    re.VERBOSE,
+)
+_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_DENSE: Final = re.compile(f"[{DENSE}]")
+
+
+class Wanted(NamedTuple):
+    """A word that the question asks for, in the forms that the turn has it in, casefolded, and what it is worth."""
+
+    forms: tuple[str, ...]
+    weight: float
+
+
+def sentences(text: str) -> list[str]:
+    """Split a text into its sentences; joined, they are the text."""
+    return [found.group() for found in _SENTENCE.finditer(text) if found.group()]
+
+
+def best_sentences(text: str, wanted: Sequence[Wanted], budget: int, cost: Callable[[str], int]) -> str:
+    """Quote the sentences of `text` that are worth most, within `budget` as `cost` counts; the whole text if it fits.
+
+    The best sentence is quoted at any length.  A text of which no sentence is worth anything is quoted from its start.
+    """
+    parts = sentences(text)
+    if cost(text) <= budget or not parts:
+        return text
+    order = _by_worth(parts, wanted)
+    chosen, spent = {order[0]}, cost(parts[order[0]])
+    for place in order[1:]:
+        spent += cost(parts[place])
+        if spent > budget:
+            break
+        chosen.add(place)
+    return _quoted(parts, chosen)
+
+
+def _by_worth(parts: Sequence[str], wanted: Sequence[Wanted]) -> list[int]:
+    """Order the places of sentences, the best first."""
+    held = [_held(part, wanted) for part in parts]
+    alone = [sum(wanted[word].weight for word in words) for words in held]
+    worth, seen = [0.0] * len(parts), [0] * len(wanted)
+    for place in sorted(range(len(parts)), key=lambda place: (-alone[place], place)):
+        for word in held[place]:
+            worth[place] += wanted[word].weight / 2 ** seen[word]
+            seen[word] += 1
+    near = [_near(worth, place) for place in range(len(parts))]
+    return sorted(range(len(parts)), key=lambda place: (-near[place], place))
+
+
+def _near(worth: Sequence[float], place: int) -> float:
+    """Add shares of what the sentences around it are worth to the worth of a sentence."""
+    around = ((place + step, share) for step, share in AROUND)
+    return worth[place] + sum(share * worth[other] for other, share in around if 0 <= other < len(worth))
+
+
+def _held(part: str, wanted: Sequence[Wanted]) -> list[int]:
+    """Find the words that a sentence holds, by their position in `wanted`."""
+    folded = part.casefold()
+    words = set(_WORD.findall(folded))
+    return [number for number, word in enumerate(wanted) if any(_is_in(form, words, folded) for form in word.forms)]
+
+
+def _is_in(form: str, words: set[str], folded: str) -> bool:
+    """Tell whether a form stands among the words of a sentence; where no spaces are written, anywhere in it."""
+    if _DENSE.search(form) or " " in form:
+        return form in folded
+    return form in words or (len(form) >= BEGINNING and any(word.startswith(form) for word in words))
+
+
+def _quoted(parts: Sequence[str], chosen: set[int]) -> str:
+    """Join the chosen sentences in their order, and mark what is left out between them."""
+    shown: list[str] = []
+    for place, part in enumerate(parts):
+        if place in chosen:
+            shown.append(part.strip())
+        elif not shown or shown[-1] != LEFT_OUT:
+            shown.append(LEFT_OUT)
+    return " ".join(shown)

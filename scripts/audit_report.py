@@ -1,0 +1,50 @@
+"""Says what services of advisories answered: `audit_report.py FOLDER` of pip-audit's JSON reports, one of each service.
+
+Exit 1 when a dependency is known to be vulnerable; or, with EMGAS_REQUIRE_AUDIT=1, when no service knew any of them.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+RULE = "=" * 78
+
+
+def dependencies(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield what each service says of each dependency; of one that it does not know, why it was skipped."""
+    for file in folder.glob("*.json"):
+        if file.stat().st_size:  # else that service did not answer at all
+            yield from json.loads(file.read_text())["dependencies"]
+
+
+def report(folder: Path) -> int:
+    """Print what is known; return the exit code."""
+    told = list(dependencies(folder))
+    known = {each["name"] for each in told if "version" in each}
+    missed = {each["name"] for each in told} - known
+    problems = {
+        f"{each['name']} {each['version']}: {found['id']}, mended in {', '.join(found['fix_versions']) or 'no version'}"
+        for each in told
+        for found in each.get("vulns", ())
+    }
+    for problem in sorted(problems):
+        say(problem)
+    if not known:
+        silence = " NOT AUDITED: no service of advisories answers from here, so nothing is known."
+        print(RULE, silence, RULE, sep="\n", file=sys.stderr)
+        return int(os.environ.get("EMGAS_REQUIRE_AUDIT") == "1")
+    if missed:
+        say(f"NOT KNOWN to any service: {', '.join(sorted(missed))}")
+    say(f"{len(known)} dependencies asked for, {len(problems)} vulnerabilities")
+    return int(bool(problems))
+
+
+def say(message: str) -> None:
+    print(f"audit: {message}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(report(Path(sys.argv[1])))

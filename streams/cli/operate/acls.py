@@ -1,0 +1,53 @@
+"""What each account of a Kafka with ACLs needs, and no more; `emgas topics acls` prints it as commands for kafka-acls.
+
+    account    reads                                  writes
+    worker     turns, queries, events, changes        events, changes, replies, dead-letters; is in the group
+    client     replies                                turns, queries, dead-letters
+    operator   all of them                            nothing: verify, export, dead-letters, doctor
+
+To write implies to describe, and so does to read.  Nobody may create, change or delete: that is whoever runs
+`emgas topics create`.  Of clients with an account of their own, each may write to every graph: Kafka knows topics, not
+keys.  An import (`emgas import`) writes to `events`: run it as the worker.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from emgas.wire import TopicNames
+from streams.settings import Settings
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What one account may do on some topics, and on the consumer group."""
+
+    account: str
+    operations: tuple[str, ...]
+    topics: tuple[str, ...]
+    group: str | None = None
+
+    def command(self) -> str:
+        """Write it as a call of Kafka's own tool, without the address."""
+        words = ["--add", "--allow-principal", f"User:{self.account}"]
+        words += [word for operation in self.operations for word in ("--operation", operation)]
+        words += [word for topic in self.topics for word in ("--topic", topic)]
+        words += ["--group", self.group] if self.group else []
+        return shlex.join(words)
+
+
+def grants(settings: Settings, *, worker: str, client: str, operator: str) -> list[Grant]:
+    """List what the three accounts need for the topics of these settings."""
+    names: TopicNames = settings.topics
+    replies = (names.replies, *settings.reply_topics)
+    everything = (names.turns, names.queries, names.events, *replies, names.changes, names.dead_letters)
+    return [
+        Grant(worker, ("Read",), (names.turns, names.queries, names.events, names.changes)),
+        Grant(worker, ("Write",), (names.events, names.changes, *replies, names.dead_letters)),
+        Grant(worker, ("DescribeConfigs",), (names.events,)),
+        Grant(worker, ("Read",), (), group=settings.prefix),
+        Grant(client, ("Write",), (names.turns, names.queries, names.dead_letters)),
+        Grant(client, ("Read",), (names.replies,)),
+        Grant(operator, ("Read", "DescribeConfigs"), everything),
+    ]

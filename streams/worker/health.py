@@ -1,0 +1,79 @@
+"""How a worker is seen from outside, at EMGAS_HEALTH=[host:]port: off without it, on loopback without a host.
+
+    GET /livez     200 while the event loop answers
+    GET /readyz    200 when every owned partition is folded to its claim, else 503; JSON says what is not
+    GET /metrics   Prometheus text: metrics.py, gauges.py
+
+No authentication and no text of anybody's memory: whoever opens it to a network shows how busy the memory is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from aiohttp import web
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from emgas.errors import TransportError
+from streams.settings import Settings
+from streams.worker.app import MemoryApp
+from streams.worker.gauges import WorkerGauges, problems
+
+log = structlog.get_logger()
+
+
+class HealthServer:
+    """Answers for one worker.  `port` is the one that it listens on, once started."""
+
+    def __init__(self, settings: Settings, app: MemoryApp) -> None:
+        self.port = 0
+        self._app = app
+        self._gauges = WorkerGauges(settings, app)
+        served = web.Application()
+        for path, handler in (("/livez", self._alive), ("/readyz", self._ready), ("/metrics", self._metrics)):
+            served.router.add_get(path, handler)
+        self._runner = web.AppRunner(served, access_log=None)
+
+    async def start(self, host: str, port: int) -> None:
+        """Listen.  Raises TransportError where that cannot be."""
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, host, port).start()
+        except OSError as error:
+            await self.stop()
+            raise TransportError(f"EMGAS_HEALTH: cannot listen on {host}:{port} ({error.strerror})") from error
+        self.port = self._runner.addresses[0][1]
+        log.info("health is told", host=host, port=self.port)
+
+    async def stop(self) -> None:
+        await self._runner.cleanup()
+
+    async def _alive(self, _: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def _ready(self, _: web.Request) -> web.Response:
+        found, owned = problems(self._app), sorted(self._app.ownership.writers)
+        told = {"ready": not found, "partitions": owned, "problems": found}
+        return web.json_response(told, status=503 if found else 200)
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        await self._gauges.look()
+        text = generate_latest(self._app.metrics.registry)
+        return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+@asynccontextmanager
+async def served(settings: Settings, app: MemoryApp) -> AsyncIterator[None]:
+    """Tell how `app` does for as long as the block lasts, if anybody wants to know.  Raises TransportError."""
+    if settings.health_address is None:
+        yield
+        return
+    server = HealthServer(settings, app)
+    await server.start(*settings.health_address)
+    app.health_port = server.port
+    try:
+        yield
+    finally:
+        await server.stop()

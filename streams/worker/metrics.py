@@ -1,0 +1,94 @@
+"""What a worker counts and times while it works, for Prometheus.  What can be read off at a scrape: gauges.py.
+
+    emgas_turns_total{result}         accepted, duplicate, rejected: once, when folded
+    emgas_dead_letters_total          records that could not be accepted, and were kept
+    emgas_answers_total{result}       reply, outcome, …, or the code of a failure: overloaded, not-yet, …
+    emgas_ignored_events_total{reason}  of the log, met beside our own: fenced (a zombie's), gap
+    emgas_claims_total                partitions taken up
+    emgas_rebalances_total            times that the group took partitions away
+    emgas_halts_total{error}          the worker, by the class of the error
+    emgas_append_seconds              from the first event of an append to the last ack
+    emgas_fold_seconds                to fold and flush what was appended
+    emgas_answer_seconds              of questions: waited and recalled
+
+No label names a graph, a turn or a speaker.  Each worker has a registry of its own: two in one process do not mix.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from pydantic import BaseModel
+
+from emgas.messages.queries import Failure, Reply
+from emgas.wire import Headers, Record, ReplyAddress
+from streams.transport.sender import MessageSender
+from streams.worker.traces import ANSWERED
+
+# A turn or an answer takes about a millisecond where all goes well, and seconds where a broker or a disk does not.
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+RESULTS = ("accepted", "duplicate", "rejected")
+
+
+class WorkerMetrics:
+    """See the module's docstring.  `last_folds`: partition → when something was last appended and folded, s."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.last_folds: dict[int, float] = {}
+        self.turns = self._counter("turns", "Turns accounted for.", "result")
+        self.dead_letters = self._counter("dead_letters", "Records that could not be accepted, and were kept.")
+        self.answers = self._counter("answers", "Answers sent, by kind, or by the code of a failure.", "result")
+        self.ignored = self._counter("ignored_events", "Events of the log that the fold did not accept.", "reason")
+        self.claims = self._counter("claims", "Partitions taken up.")
+        self.rebalances = self._counter("rebalances", "Times that the group took partitions away.")
+        self.halts = self._counter("halts", "Times that the worker stopped for good.", "error")
+        self.append_seconds = self._histogram("append_seconds", "From the first event of an append to the last ack.")
+        self.fold_seconds = self._histogram("fold_seconds", "To fold and flush what was appended.")
+        self.answer_seconds = self._histogram("answer_seconds", "For which a question waited and was answered.")
+        for result in RESULTS:
+            self.turns.labels(result)  # a rate can only be told of what was 0 before
+
+    def _counter(self, name: str, told: str, *labels: str) -> Counter:
+        return Counter(f"emgas_{name}", told, labels, registry=self.registry)
+
+    def _histogram(self, name: str, told: str) -> Histogram:
+        return Histogram(f"emgas_{name}", told, buckets=SECONDS, registry=self.registry)
+
+    def told(self, result: str) -> None:
+        """Count a turn that is accounted for."""
+        self.turns.labels(result).inc()
+
+    def appended(self, partition: int, append_seconds: float, fold_seconds: float) -> None:
+        """Time an append to a partition's log, and its fold."""
+        self.append_seconds.observe(append_seconds)
+        self.fold_seconds.observe(fold_seconds)
+        self.last_folds[partition] = time.time()
+
+    def answered(self, message: BaseModel) -> None:
+        """Count an answer; time it, if it is a question's."""
+        kind = (
+            message.code if isinstance(message, Failure) else getattr(message, "kind", type(message).__name__.lower())
+        )
+        self.answers.labels(kind).inc()
+        if isinstance(message, Reply):
+            self.answer_seconds.observe((message.timing.waited_ms + message.timing.recall_ms) / 1000)
+
+
+class CountingSender(MessageSender):
+    """A MessageSender whose answers and dead letters are counted; an answer ends the trace of its question."""
+
+    def __init__(self, metrics: WorkerMetrics, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._metrics = metrics
+
+    async def answer(self, to: ReplyAddress | None, kind: str, message: BaseModel) -> None:
+        self._metrics.answered(message)
+        await super().answer(to, kind, message)
+        ANSWERED.get()()
+
+    async def dead_letter(self, record: Record, errors: Headers) -> None:
+        await super().dead_letter(record, errors)
+        self._metrics.dead_letters.inc()

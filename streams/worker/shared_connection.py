@@ -1,0 +1,80 @@
+"""A client's way to an embedded memory: it owns the data directory, or asks the process that does, if that one serves.
+
+`MemoryClient("embedded:DIRECTORY")` and the command line both come here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from emgas.client.connection import Connection
+from emgas.errors import DataDirectoryInUseError, NotInstalledError, TransportError
+from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
+from streams.settings import Settings
+from streams.transport.embedded.announcement import Announcement, announcement_in
+from streams.worker.embedded_connection import EmbeddedConnection
+
+
+def connect(url: str, topics: TopicNames) -> SharedConnection:
+    """Make a connection for `embedded:DIRECTORY`; without a directory, the one of the settings."""
+    directory = url.removeprefix("embedded:").removeprefix("//")
+    settings = Settings().model_copy(update={"broker": None, "prefix": topics.prefix})
+    if directory:
+        settings = settings.model_copy(update={"data": Path(directory)})
+    return SharedConnection(settings)
+
+
+class SharedConnection:
+    """See emgas/client/connection.py.  `server`: once open, who serves the memory, if it is another process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.topics = settings.topics
+        self.server: Announcement | None = None
+        self._home = settings.home
+        self._chosen: Connection = EmbeddedConnection(settings)
+
+    @property
+    def reply_partition(self) -> int:
+        return self._chosen.reply_partition
+
+    async def open(self) -> None:
+        try:
+            await self._chosen.open()
+        except DataDirectoryInUseError as error:
+            self.server = announcement_in(self._home)
+            if self.server is None:
+                raise
+            self._chosen = await self._through(self.server, error)
+
+    async def _through(self, server: Announcement, in_use: DataDirectoryInUseError) -> Connection:
+        """Open a connection to the server.  Raises DataDirectoryInUseError, naming it, where that is not possible."""
+        try:
+            from emgas.client.http import HttpConnection  # here: only who shares needs an HTTP client
+
+            connection = HttpConnection(server.url, self.topics, key=server.key)
+            await connection.open()
+        except ImportError:
+            raise NotInstalledError(
+                f"{in_use}; process {server.pid} serves it at {server.url}: pip install 'emgas[http]' to ask there"
+            ) from None
+        except TransportError as error:
+            raise DataDirectoryInUseError(f"{in_use} ({server.url} should serve it, but: {error})") from None
+        return connection
+
+    def announce(self, url: str, key: str | None) -> None:
+        """Say, until this connection closes, that the memory is served at `url`; where another owns it, it says so."""
+        if isinstance(self._chosen, EmbeddedConnection):
+            self._chosen.announce(url, key)
+
+    async def close(self) -> None:
+        await self._chosen.close()
+
+    async def partitions(self) -> int:
+        return await self._chosen.partitions()
+
+    async def send(self, record: ProducerRecord) -> Receipt:
+        return await self._chosen.send(record)
+
+    def answers(self) -> AsyncIterator[Record]:
+        return self._chosen.answers()

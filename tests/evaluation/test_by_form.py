@@ -1,0 +1,53 @@
+"""The table by form of talk: every form weighs the same, every data set within it, and every question within that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaluation.bootstrap import of_means
+from evaluation.by_form import MEAN, SHOWN, Part, by_form
+from evaluation.datasets import UNANSWERABLE, Question
+from evaluation.measure import Scores
+from evaluation.metrics import METRICS, PRECISION
+
+
+def part(form: str, default: list[float], bm25: list[float], category: str = "x") -> Part:
+    def scores(values: list[float]) -> Scores:
+        row = np.array([[value] * len(METRICS) for value in values])
+        return Scores(row, row, np.ones(len(values)))
+
+    questions = [Question("?", category, frozenset("t"), "g") for _ in default]
+    return Part(form, questions, {"default": scores(default), "bm25": scores(bm25)})
+
+
+def test_forms_weigh_the_same_whatever_their_questions_number() -> None:
+    parts = [part("talk", [1.0] * 9, [0.5] * 9), part("notes", [0.0], [0.5])]
+    told = by_form(parts, np.random.default_rng(1))
+    assert list(told) == ["talk", "notes", MEAN]
+    assert told["talk"][SHOWN] == {"default": 100, "bm25": 50}
+    assert told[MEAN][SHOWN] == {"default": 50, "bm25": 50}
+    assert told[MEAN][PRECISION]["default"] == 50
+    assert told[MEAN]["differences"]["default - bm25"]["mean"] == 0
+    assert told[MEAN]["questions"] == 10
+
+
+def test_data_sets_weigh_the_same_within_a_form() -> None:
+    parts = [part("notes", [1.0] * 3, [0.0] * 3), part("notes", [0.0], [0.0])]
+    told = by_form(parts, np.random.default_rng(1))
+    assert told["notes"][SHOWN]["default"] == told[MEAN][SHOWN]["default"] == 50
+
+
+def test_what_the_headline_leaves_out_is_left_out_here() -> None:
+    mixed = part("talk", [1.0, 1.0], [0.0, 0.0])
+    mixed = mixed._replace(questions=[mixed.questions[0], Question("?", UNANSWERABLE, frozenset("t"), "g")])
+    assert by_form([mixed], np.random.default_rng(1))["talk"]["questions"] == 1
+
+
+def test_an_interval_is_as_wide_as_the_questions_differ() -> None:
+    same, differing = np.full(50, 0.3), np.tile([0.0, 0.6], 25)
+    assert of_means([[same]], np.random.default_rng(1)) == pytest.approx((0.3, 0.3, 0.3))
+    wide = of_means([[differing]], np.random.default_rng(1))
+    half = of_means([[same], [differing]], np.random.default_rng(1))
+    assert wide.low < half.low < 0.3 < half.high < wide.high
+    assert wide.high - wide.low == pytest.approx(2 * (half.high - half.low), rel=0.1)

@@ -1,0 +1,286 @@
+"""No graph is reached with another's key, and no right exceeded: over all routes of HTTP and all tools of MCP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import httpx2 as httpx
+import orjson
+import pytest
+import pytest_asyncio
+from hypothesis import example, given
+from hypothesis import strategies as some
+
+from emgas import MemoryClient
+from emgas.messages.operator import Inspection
+from emgas.messages.queries import Description
+from emgas.messages.topics import ANSWER
+from gateway.app import application
+from gateway.errors import TooOftenError
+from gateway.keys import RIGHTS, Caller, Keys, Rates, Right, digest
+from gateway.mcp_tools import mcp_server
+from tests.emgas.connections import POSITION, MemoryConnection, Sent, outcome, reply
+from tests.support.served import serving
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TURN = {"id": "t1", "speaker": "Ada", "text": "The kettle broke."}
+FORGET = {"id": "f1", "turns": ["t1"]}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request about the graph `G`; `rights` are those that it needs, there or (`everywhere`) in all graphs."""
+
+    method: str
+    path: str
+    body: dict[str, Any] | None
+    rights: frozenset[Right]
+    everywhere: bool = False
+
+    def body_for(self, graph_id: str) -> bytes | None:
+        return None if self.body is None else orjson.dumps(self.body).replace(b'"G"', orjson.dumps(graph_id))
+
+
+def call(method: str, path: str, body: dict[str, Any] | None, *rights: Right) -> Call:
+    return Call(method, path, body, frozenset(rights))
+
+
+def tool(name: str, right: Right, **arguments: Any) -> Call:
+    params = {"name": name, "arguments": {"graph": "G", **arguments}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return Call("POST", "/mcp", body, frozenset({right}))
+
+
+def record(topic: str, message: dict[str, Any], *rights: Right) -> Call:
+    return Call("POST", f"/v1/records/{topic}?key=G", {"graph": "G", **message}, frozenset(rights))
+
+
+THEMES = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "emgas://G/themes"}}
+QUERY = {"text": "what broke?", "after": 3, "only": {"sessions": ["s1"]}}
+CALLS = [
+    call("POST", "/v1/graphs/G/turns", TURN, "write"),
+    call("POST", "/v1/graphs/G/query", QUERY, "read"),
+    call("POST", "/v1/graphs/G/query", {**QUERY, "reinforce": True}, "read", "write"),
+    call("GET", "/v1/graphs/G/activation?text=kettle", None, "read"),
+    call("GET", "/v1/graphs/G", None, "read"),
+    call("PUT", "/v1/graphs/G/settings", {"preset": "forgetful"}, "admin"),
+    call("POST", "/v1/graphs/G/forget", FORGET, "forget"),
+    call("POST", "/v1/graphs/G/undo", {"first": 1}, "forget"),
+    record("turns", TURN, "write"),
+    record("turns", {"kind": "configure", "id": "c1"}, "admin"),
+    record("turns", {"kind": "forget", **FORGET}, "forget"),
+    record("turns", {"kind": "undo", "id": "u1", "first": 1}, "forget"),
+    record("queries", {"kind": "query", **QUERY}, "read"),
+    record("queries", {"kind": "query", **QUERY, "reinforce": True}, "read", "write"),
+    record("queries", {"kind": "describe"}, "read"),
+    Call("POST", "/v1/records/queries?partition=0", {"kind": "inspect"}, frozenset({"admin"}), everywhere=True),
+    Call("POST", "/v1/records/queries?partition=0", {"kind": "checkpoint"}, frozenset({"admin"}), everywhere=True),
+    tool("remember", "write", text="The kettle broke."),
+    tool("recall", "read", question="what broke?"),
+    tool("forget", "forget", turns=["t1"]),
+    tool("themes", "read"),
+    Call("POST", "/mcp", THEMES, frozenset({"read"})),
+]
+IDS = [f"{each.method} {each.path} {(each.body or {}).get('kind', '')}" for each in CALLS]
+NAMES = ["ada", "ada2", "adam", "ben", "team-a", "team-b", "a", "Ada"]
+PATTERNS = [*NAMES, "team-*", "a*", "ada*", "*", "z*"]
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": "2025-06-18",
+}
+
+
+def answered(sent: Sent) -> bytes:
+    """Answer as a memory does that knows every graph."""
+    message = orjson.loads(sent.value)
+    match message.get("kind", "turn"):
+        case "query":
+            return reply(message["graph"])
+        case "describe":
+            return ANSWER.dump_json(Description(graph=message["graph"], found=True, position=POSITION))
+        case "inspect" | "checkpoint":
+            counts = dict.fromkeys(("graphs", "turns", "concepts", "pairs", "topics", "forgotten"), 0)
+            return ANSWER.dump_json(Inspection(position=POSITION, digest=None, **counts))
+        case _:
+            return outcome(message["id"])
+
+
+@dataclass
+class Door:
+    """A gateway with keys, and the log behind it."""
+
+    http: httpx.AsyncClient
+    keys: Keys
+    log: list[Sent]
+
+    async def try_out(self, call: Call, graph_id: str, caller: Caller | None) -> tuple[httpx.Response, list[Sent]]:
+        """Send a request with a new key of this caller's; return what came back, and what reached the log."""
+        key = uuid4().hex
+        if caller is not None:
+            self.keys.add(caller.model_copy(update={"sha256": digest(key)}))
+        self.log.clear()
+        path = call.path.replace("/G", f"/{graph_id}").replace("=G", f"={graph_id}")
+        content = call.body_for(graph_id)
+        if content is not None:
+            content = content.replace(b"//G/", f"//{graph_id}/".encode())
+        headers = {**HEADERS, "Authorization": f"Bearer {key}"}
+        response = await self.http.request(call.method, path, content=content, headers=headers)
+        return response, list(self.log)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def door() -> AsyncIterator[Door]:
+    connection, keys = MemoryConnection(answered), Keys([])
+    async with (
+        MemoryClient(connection) as memory,
+        serving(memory, keys) as url,
+        httpx.AsyncClient(base_url=url, timeout=60) as http,
+    ):
+        yield Door(http, keys, connection.log)
+
+
+def is_allowed(caller: Caller, call: Call, graph_id: str) -> bool:
+    """Say it again, in other words than the gateway's."""
+    prefixes = [each[:-1] for each in caller.graphs if each[-1] == "*"]
+    fits = graph_id in caller.graphs or any(graph_id.find(prefix) == 0 for prefix in prefixes)
+    return call.rights <= caller.rights and ("*" in caller.graphs if call.everywhere else fits)
+
+
+def was_refused(response: httpx.Response) -> bool:
+    if response.status_code != 200 or "jsonrpc" not in response.text:
+        return response.status_code == 403
+    told = response.json()
+    return "error" in told or bool(told["result"].get("isError"))
+
+
+@given(
+    some.sampled_from(CALLS),
+    some.sampled_from(NAMES),
+    some.sets(some.sampled_from(PATTERNS), max_size=3),
+    some.sets(some.sampled_from(sorted(RIGHTS))),
+)
+@example(CALLS[2], "ada", {"ada"}, {"read"})
+@example(CALLS[15], "ada", {"ada", "a*", "z*"}, {"admin"})
+async def test_what_reaches_the_log_is_within_the_graphs_and_rights_of_the_key(
+    door: Door, call: Call, graph_id: str, graphs: set[str], rights: set[Right]
+) -> None:
+    caller = Caller(name="somebody", graphs=tuple(graphs), rights=frozenset(rights))
+    response, sent = await door.try_out(call, graph_id, caller)
+    if is_allowed(caller, call, graph_id):
+        assert response.status_code in (200, 201, 202), response.text
+        assert not was_refused(response), response.text
+        assert len(sent) == 1
+        assert call.everywhere or orjson.loads(sent[0].value)["graph"] == graph_id
+    else:
+        assert was_refused(response), response.text
+        assert sent == []
+
+
+@pytest.mark.parametrize("call", CALLS, ids=IDS)
+async def test_without_a_key_nothing_is_reached(door: Door, call: Call) -> None:
+    response, sent = await door.try_out(call, "ada", None)
+    assert (response.status_code, response.headers["www-authenticate"], sent) == (401, "Bearer", [])
+
+
+@pytest.mark.parametrize("call", [each for each in CALLS if "records" in each.path], ids=lambda call: str(call.body))
+@pytest.mark.parametrize("key", ["ben", None])
+async def test_a_record_goes_to_no_other_graph_than_it_names(door: Door, call: Call, key: str | None) -> None:
+    if call.everywhere:
+        return
+    both = Caller(name="both", graphs=("ada", "ben"), rights=RIGHTS)
+    path = call.path.replace("?key=G", "" if key is None else f"?key={key}")
+    response, sent = await door.try_out(Call("POST", path, call.body, call.rights), "ada", both)
+    assert (response.status_code, sent) == (422, [])
+    assert response.json()["detail"] == "key: must be the graph that the record names"
+
+
+async def test_every_route_is_tried_here() -> None:
+    app, _ = application(lambda: MemoryClient("kafka://nowhere:1"))
+    tried = {(each.method.lower(), each.path.partition("?")[0].replace("/G", "/{graph}")) for each in CALLS}
+    tried |= {("post", "/v1/records/{topic}"), ("get", "/v1/partitions")}  # the second tells a number, to any key
+    routes = {(method, path) for path, methods in app.openapi()["paths"].items() for method in methods}
+    assert routes <= tried
+
+
+async def test_every_tool_is_tried_here() -> None:
+    async def never() -> MemoryClient:
+        raise AssertionError
+
+    called = [each.body["params"] for each in CALLS if each.path == "/mcp" and each.body]
+    tools = {each.name for each in await mcp_server(never).list_tools()}
+    assert tools == {each["name"] for each in called if "name" in each}
+
+
+# a page of another site, in a browser on this machine
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 201),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Host": "evil.example"}, 403),
+        ({"Host": "evil.example:8088", "Origin": "http://evil.example:8088"}, 403),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        ({"Content-Type": "Application/JSON; charset=utf-8"}, 201),
+    ],
+)
+async def test_without_keys_no_page_of_another_site_is_served(headers: dict[str, str], status: int) -> None:
+    connection = MemoryConnection(answered)
+    async with MemoryClient(connection) as memory, serving(memory) as url, httpx.AsyncClient(base_url=url) as http:
+        content, sent = orjson.dumps(TURN), {"Content-Type": "application/json", **headers}
+        response = await http.post("/v1/graphs/ada/turns", content=content, headers=sent)
+        assert (response.status_code, len(connection.log)) == (status, int(status == 201))
+        page = await http.post("/v1/graphs/ada/turns", content=content, headers={**sent, "Origin": url})
+        assert "Origin" in headers or page.status_code == status
+
+
+# rates
+
+
+async def test_a_key_may_ask_as_often_as_its_entry_says() -> None:
+    now = 1000.0
+    rates = Rates(lambda: now)
+    often = Caller(name="often", per_minute=60)
+    for _ in range(60):
+        rates.count(often)
+    with pytest.raises(TooOftenError, match="again in 1 s") as told:
+        rates.count(often)
+    assert told.value.headers == {"Retry-After": "1"}
+    rates.count(Caller(name="another", per_minute=1))
+    now += 1.0
+    rates.count(often)
+    with pytest.raises(TooOftenError):
+        rates.count(often)
+    now += 60.0
+    for _ in range(60):
+        rates.count(often)
+
+
+async def test_a_key_that_is_used_up_waits_until_its_next_request_fits() -> None:
+    now = 0.0
+    rates = Rates(lambda: now)
+    rare = Caller(name="rare", per_minute=2)
+    for _ in range(2):
+        rates.count(rare)
+    with pytest.raises(TooOftenError, match="again in 30 s"):
+        rates.count(rare)
+    now += 30.0
+    rates.count(rare)
+
+
+async def test_too_many_requests_are_told_to_come_back(door: Door) -> None:
+    key = uuid4().hex
+    door.keys.add(Caller(name="slow", sha256=digest(key), graphs=("*",), rights=RIGHTS, per_minute=1))
+    headers = {"Authorization": f"Bearer {key}"}
+    assert (await door.http.get("/v1/graphs/ada", headers=headers)).status_code == 200
+    response = await door.http.get("/v1/graphs/ada", headers=headers)
+    assert (response.status_code, response.json()["code"]) == (429, "too-often")
+    assert 1 <= int(response.headers["Retry-After"]) <= 60

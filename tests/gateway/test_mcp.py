@@ -1,0 +1,203 @@
+"""The memory as an MCP server, by the official client: in this process, over stdio, and over HTTP with keys."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitResult
+
+from emgas import MemoryClient
+from gateway.keys import Caller, Keys, digest
+from gateway.mcp_tools import mcp_server
+from tests.support.cli import environment
+from tests.support.served import serving
+
+MODES = ["auto", "legacy"]
+ARGUMENTS = {"text": "The vet prescribed ear drops.", "speaker": "Ada", "id": "t1"}
+
+
+@asynccontextmanager
+async def connected(data: Path, mode: str = "auto", **options: Any) -> AsyncIterator[Client]:
+    async with MemoryClient(f"embedded:{data}") as memory:
+
+        async def opened() -> MemoryClient:
+            return memory
+
+        elicits = options.pop("elicitation_callback", None)
+        server = mcp_server(opened, **options)
+        async with Client(server, mode=mode, elicitation_callback=elicits) as client:  # type: ignore[arg-type]
+            yield client
+
+
+async def said(client: Client, tool: str, **arguments: Any) -> Any:
+    """Call a tool; return its structured result, or the sentence of its refusal."""
+    result = await client.call_tool(tool, arguments)
+    if result.is_error:
+        return result.content[0].text  # type: ignore[union-attr]
+    return result.structured_content
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_what_was_remembered_is_recalled_described_and_forgotten(tmp_path: Path, mode: str) -> None:
+    async with connected(tmp_path, mode) as client:
+        assert (await said(client, "remember", graph="ada", **ARGUMENTS))["status"] == "accepted"
+        assert (await said(client, "remember", graph="ada", **ARGUMENTS))["status"] == "duplicate"
+        found = await said(client, "recall", graph="ada", question="what did the vet prescribe?")
+        assert found["found"]
+        assert [passage["id"] for passage in found["passages"]] == ["t1"]
+        assert "ear drops" in found["context"]
+        assert (await said(client, "themes", graph="ada"))["turns"] == 1
+        assert (await said(client, "forget", graph="ada", turns=["t1"]))["status"] == "accepted"
+        assert (await said(client, "recall", graph="ada", question="what did the vet prescribe?"))["passages"] == []
+
+
+async def test_filters_and_times_reach_the_memory(tmp_path: Path) -> None:
+    async with connected(tmp_path) as client:
+        for number, (speaker, day) in enumerate([("Ada", 1), ("Ben", 2), ("Ada", 3)]):
+            at = 1_683_500_000_000 + day * 86_400_000
+            turn = {"text": "The vet prescribed drops.", "speaker": speaker, "at": at, "id": f"t{number}"}
+            await said(client, "remember", graph="ada", **turn)
+
+        async def ids(**only: Any) -> set[str]:
+            found = await said(client, "recall", graph="ada", question="vet", **only)
+            return {passage["id"] for passage in found["passages"]}
+
+        assert await ids(speakers=["Ada"]) == {"t0", "t2"}
+        assert await ids(since="2023-05-09T12:00") == {"t1", "t2"}
+        assert await ids(until="2023-05-09T12:00") == {"t0"}
+        assert await ids(as_of="2023-05-10T12:00") == {"t0", "t1"}
+        assert (await said(client, "recall", graph="ada", question="vet", budget=0))["context"] == ""
+
+
+async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
+    async with connected(tmp_path) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        hints = {name: tool.annotations for name, tool in tools.items()}
+        assert set(tools) == {"remember", "recall", "forget", "themes"}
+        assert all(hint is not None for hint in hints.values())
+        assert {name for name, hint in hints.items() if hint and hint.read_only_hint} == {"recall", "themes"}
+        assert {name for name, hint in hints.items() if hint and hint.destructive_hint} == {"forget"}
+        assert all("graph" in tool.input_schema["required"] for tool in tools.values())
+        assert all(tool.description and tool.output_schema for tool in tools.values())
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["recollect"]
+        told = await client.get_prompt("recollect", {"question": "what broke?", "graph": "ada"})
+        assert "what broke?" in told.messages[0].content.text  # type: ignore[union-attr]
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [each.uri_template for each in templates] == ["emgas://{graph}/themes"]
+
+
+async def test_a_pinned_server_asks_for_no_graph_and_knows_no_other(tmp_path: Path) -> None:
+    async with connected(tmp_path, graph_id="ada", everything=True) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(tools) == {"remember", "recall", "forget", "themes", "configure", "undo"}
+        assert not any("graph" in tool.input_schema["properties"] for tool in tools.values())
+        await said(client, "remember", **ARGUMENTS)
+        await said(client, "remember", graph="ben", **{**ARGUMENTS, "id": "t2"})  # what no schema names is not heard
+        assert (await said(client, "themes"))["turns"] == 2
+        with pytest.raises(MCPError, match="this server is about one graph"):
+            await client.read_resource("emgas://ben/themes")
+        assert (await said(client, "configure", preset="forgetful"))["status"] == "accepted"
+        assert (await said(client, "undo", first=1))["status"] == "accepted"
+
+
+@pytest.mark.parametrize("tool", ["remember", "recall", "forget", "themes"])
+async def test_a_graph_that_cannot_be_is_refused_with_our_sentence_and_not_repeated(tool: str, tmp_path: Path) -> None:
+    needed = {"remember": {"text": "x"}, "recall": {"question": "x"}}.get(tool, {})
+    async with connected(tmp_path) as client:
+        for bad in ("../../etc/passwd", "a private remark", ""):
+            told = await said(client, tool, graph=bad, **needed)
+            assert "graph: must be 1 to 128 letters, digits" in told
+            assert not bad or bad not in told
+            assert "pydantic" not in told
+
+
+async def test_a_refusal_is_told_in_the_words_of_the_memory(tmp_path: Path) -> None:
+    async with connected(tmp_path) as client:
+        await said(client, "remember", graph="ada", **ARGUMENTS)
+        again = await said(client, "remember", graph="ada", **{**ARGUMENTS, "text": "Another text."})
+        assert (again["status"], "with another text: use a new id" in again["reason"]) == ("rejected", True)
+        assert "is 40000 bytes" in await said(client, "remember", graph="ada", text="x" * 40_000)
+        assert "write it as 2023-05-08" in await said(client, "recall", graph="ada", question="x", as_of="some day")
+        secret = "a private remark"
+        assert secret not in await said(client, "recall", graph="ada", question=[secret])
+        assert secret not in await said(client, "remember", graph="ada", text="x", at=secret)
+
+
+async def test_the_themes_of_a_graph_are_a_resource(tmp_path: Path) -> None:
+    async with connected(tmp_path) as client:
+        await said(client, "remember", graph="ada", **ARGUMENTS)
+        found = await client.read_resource("emgas://ada/themes")
+        assert '"turns":1' in found.contents[0].text  # type: ignore[union-attr]
+        for bad in ("emgas://nobody/themes", "emgas://a%20b/themes"):
+            with pytest.raises(MCPError):
+                await client.read_resource(bad)
+
+
+YES, NO = {"forget": True}, {"forget": False}
+
+
+@pytest.mark.parametrize(("action", "content", "left"), [("accept", YES, 0), ("accept", NO, 1), ("decline", None, 1)])
+@pytest.mark.parametrize("mode", MODES)
+async def test_where_a_person_can_be_asked_forgetting_is_confirmed(
+    action: Any, content: dict[str, Any] | None, left: int, mode: str, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    async def answer(_: Any, params: Any) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action=action, content=content)
+
+    async with connected(tmp_path, mode, elicitation_callback=answer) as client:
+        await said(client, "remember", graph="ada", **ARGUMENTS)
+        await said(client, "forget", graph="ada", turns=["t1"])
+        assert asked == ["Forget 1 turns, concepts or sessions?"]
+        found = await said(client, "recall", graph="ada", question="vet")
+        assert len(found["passages"]) == left
+
+
+# other ways to it
+
+
+async def test_a_child_over_stdio_keeps_a_memory(tmp_path: Path) -> None:
+    arguments = ["-m", "streams.cli.main", "mcp", "--graph", "ada"]
+    child = StdioServerParameters(command=sys.executable, args=arguments, env=environment(tmp_path, partitions="2"))
+    for status in ("accepted", "duplicate"):  # two lives of the server, one memory
+        async with Client(child) as client:
+            assert (await said(client, "remember", **ARGUMENTS))["status"] == status
+            assert "ear drops" in (await said(client, "recall", question="what did the vet prescribe?"))["context"]
+
+
+async def test_a_child_whose_memory_cannot_be_opened_says_why(tmp_path: Path) -> None:
+    async with MemoryClient(f"embedded:{tmp_path}"):
+        child = StdioServerParameters(
+            command=sys.executable, args=["-m", "streams.cli.main", "mcp"], env=environment(tmp_path)
+        )
+        async with Client(child) as client:
+            told = await said(client, "themes", graph="ada")
+            assert "uses the data directory" in told
+
+
+async def test_over_http_a_key_opens_its_graphs_and_rights_and_no_more(tmp_path: Path) -> None:
+    caller = Caller(name="app", sha256=digest("secret"), graphs=("ada",), rights=frozenset({"read", "write"}))
+    async with (
+        MemoryClient(f"embedded:{tmp_path}") as memory,
+        serving(memory, Keys([caller])) as url,
+        httpx.AsyncClient(headers={"Authorization": "Bearer secret"}, timeout=30) as http,
+    ):
+        async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
+            assert (await said(client, "remember", graph="ada", **ARGUMENTS))["status"] == "accepted"
+            assert "ear drops" in (await said(client, "recall", graph="ada", question="vet"))["context"]
+            assert "does not belong to this graph" in await said(client, "recall", graph="ben", question="vet")
+            assert "lacks the right to forget" in await said(client, "forget", graph="ada", turns=["t1"])
+            with pytest.raises(MCPError, match="does not belong to this graph"):
+                await client.read_resource("emgas://ben/themes")
+        response = await httpx.AsyncClient().post(f"{url}/mcp", json={})
+        assert response.status_code == 401

@@ -1,0 +1,182 @@
+"""The OpenAPI document is what the gateway does: tried with what a generator makes of it, and with what it forbids.
+
+EMGAS_FUZZ_CASES=10000 pytest tests/gateway/test_openapi.py      tries that many requests in all; 500 are the default
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from emgas import MemoryClient
+from emgas.limits import RECORD_BYTES
+from gateway.access import BODY_BYTES
+from gateway.keys import RIGHTS, Caller, Keys, digest
+from gateway.openapi import FILE, generate
+from tests.support.pipeline import PATIENCE
+from tests.support.served import serving
+
+CASES = int(os.environ.get("EMGAS_FUZZ_CASES", "500"))
+KEY = {"Authorization": "Bearer all"}
+OPERATIONS = 9  # of the document; a test counts them
+
+
+def keys() -> Keys:
+    return Keys([Caller(name="all", sha256=digest("all"), graphs=("*",), rights=RIGHTS)])
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve an embedded memory from a thread: the generator of requests is no coroutine."""
+    loop, ready, told = asyncio.new_event_loop(), threading.Event(), list[str]()
+    ending = asyncio.Event()
+    data = tmp_path_factory.mktemp("memory")
+
+    async def serve() -> None:
+        async with MemoryClient(f"embedded:{data}", timeout=PATIENCE) as memory, serving(memory, keys()) as url:
+            await memory.record({"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The kettle broke."})
+            told.append(url)
+            ready.set()
+            await ending.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    assert ready.wait(PATIENCE)
+    yield told[0]
+    loop.call_soon_threadsafe(ending.set)
+    thread.join(PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def api(address: str) -> Any:
+    return schemathesis.openapi.from_url(f"{address}/openapi.json")
+
+
+@pytest.mark.parametrize("mode", GenerationMode)
+@pytest.mark.parametrize("number", range(OPERATIONS))
+def test_the_gateway_does_what_its_document_says(number: int, mode: GenerationMode, api: Any) -> None:
+    operation = list(api.get_all_operations())[number].ok()
+
+    @settings(max_examples=CASES // (2 * OPERATIONS), deadline=None, suppress_health_check=list(HealthCheck))
+    @given(operation.as_strategy(generation_mode=mode))
+    def agrees(case: schemathesis.Case) -> None:
+        if isinstance(case.body, dict):
+            case.body.pop(
+                "after", None
+            )  # a turn that never comes is waited for, and then told by a 503: as it should be
+        # No schema can say what text must not hold, or which fields go together: what it allows may be refused.
+        case.call_and_validate(headers=KEY, excluded_checks=[positive_data_acceptance])
+
+    agrees()
+
+
+def test_every_operation_is_tried(api: Any) -> None:
+    assert len(list(api.get_all_operations())) == OPERATIONS
+
+
+def test_the_document_that_is_checked_in_is_the_one_that_the_routes_make() -> None:
+    assert FILE.read_bytes() == generate(), "run `python -m gateway.openapi`"
+
+
+def test_the_document_knows_no_other_form_of_problem() -> None:
+    text = FILE.read_text()
+    assert "HTTPValidationError" not in text
+    assert '"openapi": "3.1.0"' in text
+
+
+JSON = {"Content-Type": "application/json", **KEY}
+TURN = b'{"id": "t2", "speaker": "Ada", "text": "%s"}'
+BAD: dict[str, tuple[bytes, dict[str, str], int, str]] = {
+    "nothing": (b"", JSON, 422, "message"),
+    "not JSON": (b'{"id": ', JSON, 400, "send one JSON object"),
+    "not UTF-8": (TURN % b"\xff", JSON, 400, ""),
+    "too deep": (b'{"id":' * 40_000, JSON, 400, ""),
+    "too deep lists": (b"[" * 200_000, JSON, 400, ""),
+    "an endless number": (b'{"id": ' + b"9" * 5000 + b"}", JSON, 400, ""),
+    "not an object": (b"[]", JSON, 422, "message: must be a JSON object"),
+    "NaN": (b'{"id": "t2", "speaker": "A", "text": "x", "metadata": {"n": NaN}}', JSON, 422, "metadata"),
+    "a lone surrogate": (TURN % rb"\ud800", JSON, 422, "text: holds a lone surrogate"),
+    "a field that is a lone surrogate": (rb'{"\ud800": 1}', JSON, 422, "lone surrogate"),
+    "NUL": (TURN % rb"\u0000", JSON, 422, "U+0000"),
+    "another graph in the body": (TURN[:-1] % b"x" + b', "graph": "ben"}', JSON, 422, "graph: is not a known field"),
+    "a text over the limit": (TURN % (b"x" * 40_000), JSON, 422, "the limit is 32768"),
+    "a body over the limit": (TURN % (b"x" * BODY_BYTES), JSON, 413, "more than"),
+    "no content type": (TURN % b"x", {**KEY, "Content-Type": ""}, 415, "Content-Type: application/json"),
+    "another content type": (TURN % b"x", {**KEY, "Content-Type": "text/plain"}, 415, "Content-Type: application/json"),
+    "a key that is too long": (
+        b'{"speaker": "A", "text": "x"}',
+        {**JSON, "Idempotency-Key": "k" * 300},
+        422,
+        "idempotency",
+    ),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("path", ["/v1/graphs/ada/turns", "/v1/records/turns?key=ada"])
+def test_what_the_document_does_not_allow_is_a_problem_that_tells_why(bad: str, path: str, address: str) -> None:
+    body, headers, status, detail = BAD[bad]
+    if "records" in path and ("key" in bad or "another graph" in bad):
+        return  # they are of the other route
+    response = httpx.post(address + path, content=body, headers=headers)
+    check(response, status if "records" not in path or status not in (400, 422) else (400, 422))
+    if "records" not in path:
+        assert detail.lower() in response.json()["detail"].lower()
+
+
+def test_a_body_that_does_not_say_how_long_it_is_is_read_to_the_limit_only(address: str) -> None:
+    def pieces() -> Iterator[bytes]:
+        for _ in range(2 * BODY_BYTES // 1024):
+            yield b" " * 1024
+
+    check(httpx.post(f"{address}/v1/graphs/ada/turns", content=pieces(), headers=JSON), 413)
+    check(httpx.post(f"{address}/v1/records/turns?key=ada", content=pieces(), headers=JSON), 413)
+
+
+def test_a_record_of_the_largest_size_is_taken(address: str) -> None:
+    value = b'{"id": "large", "graph": "ada", "speaker": "Ada", "text": "x"}'.ljust(RECORD_BYTES)
+    assert httpx.post(f"{address}/v1/records/turns?key=ada", content=value, headers=JSON).status_code == 200
+    check(httpx.post(f"{address}/v1/records/turns?key=ada", content=value + b" ", headers=JSON), 422)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/v1/nothing", 404), ("DELETE", "/v1/graphs/ada", 405), ("GET", "/v1/graphs/nobody", 404)],
+)
+def test_what_is_not_there_is_a_problem(method: str, path: str, status: int, address: str) -> None:
+    check(httpx.request(method, address + path, headers=KEY), status)
+
+
+def test_no_problem_repeats_what_was_sent(address: str) -> None:
+    said = "a-very-private-remark"
+    for body in ({"text": 1, "speaker": {said: said}}, {"id": [said]}, {"metadata": {"k": [said]}}, [said], said):
+        response = httpx.post(f"{address}/v1/graphs/ada/turns", json=body, headers=KEY)
+        check(response, 422)
+        assert said not in response.text
+    assert said not in httpx.get(f"{address}/v1/graphs/{said}%20!", headers=KEY).text
+
+
+def test_the_same_idempotency_key_again_has_no_effect(address: str) -> None:
+    headers, turn = {**KEY, "Idempotency-Key": "once"}, {"speaker": "Ada", "text": "Tea is served."}
+    answers = [httpx.post(f"{address}/v1/graphs/idem/turns", json=turn, headers=headers) for _ in range(2)]
+    assert [each.status_code for each in answers] == [201, 200]
+    assert [each.json()["status"] for each in answers] == ["accepted", "duplicate"]
+    other = httpx.post(f"{address}/v1/graphs/idem/turns", json={**turn, "text": "Coffee."}, headers=headers)
+    check(other, 409)
+
+
+def check(response: httpx.Response, status: int | tuple[int, ...]) -> None:
+    """Check that a response is a problem of this status."""
+    assert response.status_code in ((status,) if isinstance(status, int) else status), response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    assert set(response.json()) == {"type", "title", "status", "detail", "code"}

@@ -1,0 +1,166 @@
+"""`emgas serve` as an operator starts it: a process of its own, and others that find the memory through it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+
+from emgas import Memory
+from emgas.errors import DataDirectoryInUseError, TransportError
+from gateway.keys import digest
+from tests.support.cli import COMMAND, PATIENCE, emgas, environment
+
+PARTITIONS = "2"
+EVERYWHERE = "0.0.0.0"  # noqa: S104  (asked for, and refused)
+TURN = {"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The vet prescribed ear drops."}
+
+
+@contextmanager
+def serve(data: Path, *options: str, **settings: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run `emgas serve` on a free port until the block ends; give its address and its process."""
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--port", "0", *options],
+        env=environment(data, partitions=PARTITIONS, **settings),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        address = re.match(r"serving on (http://\S+)", line)
+        assert address, line + process.stderr.read()
+        yield address[1], process
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def test_two_processes_share_a_memory_that_is_served(tmp_path: Path) -> None:
+    with serve(tmp_path) as (address, process):
+        announcement = tmp_path / "embedded" / "emgas" / "server.json"
+        assert stat.S_IMODE(announcement.stat().st_mode) == 0o600
+        assert json.loads(announcement.read_text()) == {"url": address, "pid": process.pid, "key": None}
+        (tmp_path / "chat.jsonl").write_text(json.dumps(TURN) + "\n")
+        published = emgas(tmp_path, "publish", str(tmp_path / "chat.jsonl"), "--json")
+        assert f"process {process.pid} serves this memory: asked at {address}" in published.err
+        with Memory(f"embedded:{tmp_path}", graph="ada") as memory:
+            assert "ear drops" in memory.search("what did the vet prescribe?").context
+        with Memory(address, graph="ada") as memory:
+            assert memory.describe().turns == 1
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+        assert not announcement.exists()
+    said = emgas(tmp_path, "query", "ada", "what did the vet prescribe?", "--json")
+    assert "ear drops" in said.json["context"]
+    assert "serves this memory" not in said.err
+
+
+def test_who_shares_a_served_memory_needs_no_key_of_his_own_but_everybody_else_does(tmp_path: Path) -> None:
+    keys = tmp_path / "keys.toml"
+    keys.write_text(f'[[key]]\nname = "app"\nsha256 = "{digest("secret")}"\ngraphs = ["ada"]\nrights = ["read"]\n')
+    with serve(tmp_path, "--keys", str(keys)) as (address, _):
+        with Memory(f"embedded:{tmp_path}", graph="ben") as memory:
+            assert memory.add("Tea is served.").status == "accepted"
+        with pytest.raises(TransportError, match="Authorization: Bearer"):
+            Memory(address).open()
+        with Memory(address, key="secret") as memory:
+            assert not memory.search("what?", graph="ada").found
+            with pytest.raises(TransportError, match="does not belong to this graph"):
+                memory.search("what?", graph="ben")
+            with pytest.raises(TransportError, match="lacks the right to write"):
+                memory.add("Tea is served.", graph="ada")
+
+
+def test_a_memory_in_use_names_its_owner_and_what_lets_others_in(tmp_path: Path) -> None:
+    with (
+        Memory(f"embedded:{tmp_path}"),
+        pytest.raises(DataDirectoryInUseError, match=rf"process {os.getpid()} .* `emgas serve` own it"),
+    ):
+        Memory(f"embedded:{tmp_path}").open()
+
+
+def test_what_a_killed_server_left_does_not_mislead(tmp_path: Path) -> None:
+    with serve(tmp_path) as (address, process):
+        process.kill()
+        process.wait()
+    assert (tmp_path / "embedded" / "emgas" / "server.json").exists()
+    with Memory(f"embedded:{tmp_path}") as memory:
+        assert memory.add("Tea is served.", graph="ada").status == "accepted"
+        with pytest.raises(DataDirectoryInUseError, match=f"{address} should serve it, but"):
+            Memory(f"embedded:{tmp_path}").open()
+
+
+def test_a_server_is_alive_ready_and_measured(tmp_path: Path) -> None:
+    with serve(tmp_path) as (address, _), httpx.Client(base_url=address) as http:
+        assert http.get("/healthz").text == "ok"
+        assert http.get("/readyz").text == "ready"
+        turn = {name: value for name, value in TURN.items() if name != "graph"}
+        assert http.post("/v1/graphs/secret-name/turns", json=turn).status_code == 201
+        told = http.get("/metrics").text
+        assert 'route="/v1/graphs/{graph}/turns",status="201"' in told
+        assert "secret-name" not in told
+
+
+def test_nothing_beyond_loopback_is_served_without_keys(tmp_path: Path) -> None:
+    said = emgas(tmp_path, "serve", "--host", EVERYWHERE, "--port", "0", code=2)
+    assert "0.0.0.0 is not loopback, and there are no keys: give --keys FILE" in said.err
+
+
+def test_an_address_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with serve(tmp_path) as (address, _):
+        said = emgas(tmp_path / "other", "serve", "--port", address.rpartition(":")[2], code=2)
+        assert "cannot listen: Address already in use" in said.err
+
+
+def test_a_bad_file_of_keys_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "keys.toml").write_text('[[key]]\nname = "a"\n')
+    said = emgas(tmp_path, "serve", "--keys", str(tmp_path / "keys.toml"), code=2)
+    assert "each [[key]] needs its sha256" in said.err
+
+
+def test_a_new_key_is_printed_with_its_entry(tmp_path: Path) -> None:
+    said = emgas(tmp_path, "serve", "--new-key", "app")
+    key = re.search(r": (emgas_\S+)", said.out)
+    assert key is not None
+    assert f'sha256 = "{digest(key[1])}"' in said.out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["mcp", "--help"], ["themes", "--help"]])
+def test_a_command_that_serves_nothing_imports_nothing_of_the_web(arguments: list[str]) -> None:
+    source = f"""
+import sys
+sys.argv = ["emgas", *{arguments}]
+from streams.cli.main import app
+try:
+    app()
+except SystemExit:
+    pass
+print([name for name in ("fastapi", "mcp", "uvicorn", "starlette", "httpx2") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.splitlines()[-1] == "[]", done
+
+
+@pytest.mark.parametrize("command", ["serve", "mcp"])
+def test_without_the_extra_a_command_says_what_to_install(command: str, tmp_path: Path) -> None:
+    source = f"""
+import sys
+sys.modules["fastapi"] = None  # as if it were not installed
+sys.argv = ["emgas", "{command}"]
+from streams.cli.main import app
+app()
+"""
+    run = [sys.executable, "-c", source]
+    done = subprocess.run(run, env=environment(tmp_path), capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1
+    assert done.stderr == f"error: `emgas {command}` needs more than is installed here: pip install 'emgas[serve]'\n"

@@ -1,0 +1,54 @@
+"""What is noted of a time is right: on expressions written before the grammar saw them, and in the demo."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from processors.dates.resolve import anchored, told
+from processors.text.language import clean
+from tests.support.time_expressions import ms
+
+DATA = Path(__file__).parent / "data"
+SETS = ("time_expressions", "time_expressions_more", "time_expressions_unseen")
+
+
+def rows(name: str) -> Iterator[list[str]]:
+    """Yield the rows of a table, each as its columns."""
+    lines = (DATA / f"{name}.tsv").read_text("utf-8").splitlines()
+    return (line.split("\t") for line in lines if not line.startswith("#"))
+
+
+def notes(text: str, at: int) -> list[str]:
+    return [told(span) for span in anchored(clean(text), at, "en")]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_of_a_hundred_notes_at_least_98_are_right_and_few_are_missed(name: str) -> None:
+    noted = right = meant = 0
+    for said, text, means in rows(name):
+        found = [note.partition(" = ")[2] for note in notes(text, ms(f"{said}T12:00"))]
+        wanted = [] if means == "-" else means.split("; ")
+        right += (Counter(found) & Counter(wanted)).total()
+        noted, meant = noted + len(found), meant + len(wanted)
+    assert right / noted >= 0.98
+    assert right / meant >= 0.95
+
+
+def test_the_sets_are_large_in_both_languages_and_a_fifth_of_them_names_no_time() -> None:
+    texts = {text: means for name in SETS for _, text, means in rows(name)}
+    chinese = sum(not text.isascii() for text in texts)
+    assert len(texts) > 600
+    assert len(texts) / 3 < chinese < len(texts) / 2
+    assert sum(means == "-" for means in texts.values()) > len(texts) / 5
+
+
+def test_every_note_in_the_demo_is_one_that_was_looked_at() -> None:
+    conversation = Path(__file__).parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
+    turns = [orjson.loads(line) for line in conversation.read_bytes().splitlines()]
+    found = {turn["id"]: "; ".join(notes(turn["text"], turn["at"])) for turn in turns}
+    assert {turn: told for turn, told in found.items() if told} == dict(rows("demo_notes"))
