@@ -24,8 +24,9 @@ COPY state state
 COPY processors processors
 COPY replay replay
 COPY streams streams
+COPY gateway gateway
 # not evaluate.py: evaluation/ stays out of the image, and with it `emgas eval`
-COPY emgas_service/__init__.py emgas_service/start.py emgas_service/
+COPY emgas_service/__init__.py emgas_service/start.py emgas_service/serve.py emgas_service/
 RUN pip install --no-deps .
 
 # /data holds the RocksDB copies of the partitions. It belongs to the user before it becomes a volume: a new volume

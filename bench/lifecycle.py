@@ -39,8 +39,8 @@ from state.events.events import (
     UNSTAMPED,
     Claim,
     DataEvent,
-    DecayWindowClosed,
     GraphConfigured,
+    MemoryArchived,
     TurnRecorded,
     WindowEvent,
     encode,
@@ -59,6 +59,7 @@ YEAR = 366 * DAY
 FLUSH_EVERY = 64  # events
 WORDS = 5000
 POINTS = 24
+COUNTED = ("nodes", "archived nodes", "long-term", "passages", "archived passages")
 WEEKLY = "My piano lesson with Odile went well, we practised the mazurka."
 
 
@@ -83,7 +84,7 @@ class Worker:
         """Close the windows of a graph that end before `at` (ms), as a worker's timer does."""
         windows = due_events(self.graph(graph), at)
         while (event := self._decided(windows)) is not None:
-            self._append(event, "decay, folding" if isinstance(event, DecayWindowClosed) else "consolidation, folding")
+            self._append(event, "decay, folding" if isinstance(event, MemoryArchived) else "consolidation, folding")
 
     def _decided(self, windows: Iterator[WindowEvent]) -> WindowEvent | None:
         with self._timed("windows, deciding"):
@@ -195,9 +196,11 @@ def held(worker: Worker, store: RocksStore, at: int, graphs: int) -> dict[str, i
     memory = [worker.state.graph(f"graph-{number}") for number in range(graphs)]
     return {
         "at": at,
-        "nodes": sum(len(graph.concepts.numbers) for graph in memory if graph),
+        "nodes": sum(int(graph.concepts.is_active().sum()) for graph in memory if graph),
+        "archived nodes": sum(sum(graph.concepts.archived) for graph in memory if graph),
         "long-term": sum(sum(graph.concepts.long_term) for graph in memory if graph),
-        "passages": sum(len(graph.passages.numbers) for graph in memory if graph),
+        "passages": sum(int(graph.passages.is_active().sum()) for graph in memory if graph),
+        "archived passages": sum(sum(graph.passages.archived) for graph in memory if graph),
         "bytes": table_bytes(store),
     }
 
@@ -207,10 +210,10 @@ def report_growth(given: argparse.Namespace) -> None:
     grown = {}
     for preset in given.presets.split(","):
         grown[preset], worker = measure(preset, given.turns, given.graphs, given.seed)
-        print(f"\n{preset}\n{'':12}{'nodes':>10}{'long-term':>11}{'passages':>10}{'RocksDB MB':>12}")
+        print(f"\n{preset}\n{'':12}" + "".join(f"{name:>19}" for name in COUNTED) + f"{'RocksDB MB':>12}")
         for point in grown[preset]:
             day = (point["at"] - BEGIN) // DAY
-            print(f"day {day:<8}{point['nodes']:>10}{point['long-term']:>11}{point['passages']:>10}", end="")
+            print(f"day {day:<8}" + "".join(f"{point[name]:>19}" for name in COUNTED), end="")
             print(f"{point['bytes'] / 1e6:>12.1f}{'  compacted' if point is grown[preset][-1] else ''}")
         print(f"rows before compression: {worker.rows}")
         for what, seconds in worker.seconds.most_common():
@@ -268,17 +271,22 @@ def report_memory(given: argparse.Namespace) -> None:
         turns = stretched([item for item in read if isinstance(item, Turn)])
         mentions = Counter(found.id for turn in turns for found in recorded(turn, extractor).concepts)
         graph = lived(turns, given.presets.split(",")[0], extractor)
-        words = [number for number in range(len(graph.concepts)) if not graph.concepts.is_mark[number]]
+        active = graph.concepts.is_active()
+        words = [
+            number for number in range(len(graph.concepts)) if active[number] and not graph.concepts.is_mark[number]
+        ]
         kept = [graph.concepts.ids[number] for number in words]
         long_term = [graph.concepts.ids[number] for number in words if graph.concepts.long_term[number]]
         weekly = {found.id for found in extractor.of_turn(WEEKLY, speaker="", at=BEGIN).concepts}
         once = [name for name, count in mentions.items() if count == 1 and name[0] != "@"]
         print(f"\n{turns[0].graph}: {len(turns)} turns, {sum(name[0] != '@' for name in mentions)} words")
-        left = f"{len(kept)} words, {len(graph.passages)} turns, {len(graph.themes.themes)} topics"
-        print(f"  kept                {left}")
-        print(f"  mentioned once      {len(set(once) & set(kept))} of {len(once)} kept")
+        left = f"{len(kept)} words, {int(graph.passages.is_active().sum())} turns, {len(graph.themes.themes)} topics"
+        print(f"  active                {left}")
+        print(f"  mentioned once      {len(set(once) & set(kept))} of {len(once)} active")
         print(f"  long-term           {len(long_term)}: {', '.join(long_term[:12])}")
-        print(f"  weekly              {sorted(weekly & set(long_term))} long-term, {sorted(weekly - set(kept))} gone")
+        print(
+            f"  weekly              {sorted(weekly & set(long_term))} long-term, {sorted(weekly - set(kept))} archived"
+        )
 
 
 def main() -> None:

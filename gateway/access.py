@@ -8,16 +8,18 @@ not: its requests are told by the headers that a browser adds: Host (of a reboun
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Collection
 from contextvars import ContextVar
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from emgas.errors import InvalidMessageError
 from emgas.limits import RECORD_BYTES
 from emgas.messages.fields import GraphId
 from gateway.errors import GatewayError, NotAllowedError, TooLargeError, WrongContentTypeError, refused
@@ -120,16 +122,31 @@ def caller() -> Caller:
     return _caller.get()
 
 
-def may(right: Right) -> Any:
-    """Make the dependency that lets a route go on only if the caller has `right` in the path's graph."""
+def may(right: Right, *parameters: str) -> Any:
+    """Make the dependency that lets a route go on only if the caller has `right` in the path's graph.
 
-    def check(graph: GraphId, _: Annotated[Any, Depends(_bearer)]) -> str:
+    parameters    all that the query may hold: one that is misspelt would be passed over in silence
+    """
+
+    def check(graph: GraphId, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:
+        _refuse_unknown(request, parameters)
         caller().check(right, graph)
         return graph
 
     return Depends(check)
 
 
-def known() -> Any:
-    """Make the dependency of a route that any key opens, and of which the document shall say so."""
-    return Depends(_bearer)
+def known(*parameters: str) -> Any:
+    """Make the dependency of a route that any key opens.  `parameters`: as those of `may`."""
+
+    def check(request: Request, _: Annotated[Any, Depends(_bearer)]) -> None:
+        _refuse_unknown(request, parameters)
+
+    return Depends(check)
+
+
+def _refuse_unknown(request: Request, parameters: Collection[str]) -> None:
+    if not set(request.query_params) <= set(parameters):
+        raise InvalidMessageError(
+            f"query: holds a parameter that is not known here, of: {', '.join(parameters) or '–'}"
+        )

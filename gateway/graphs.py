@@ -63,7 +63,7 @@ async def ask(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Mem
 
 
 async def activated(
-    graph: Annotated[Graph, may("read")], memory: Memory, text: Annotated[Text, Query()]
+    graph: Annotated[Graph, may("read", "text")], memory: Memory, text: Annotated[Text, Query()]
 ) -> queries.Reply:
     """Answer before the response begins: what fails then is still a problem with a status."""
     return await memory.query(graph, text, explain=True, top_concepts=LISTED)

@@ -60,16 +60,22 @@ ANSWERED: dict[int | str, dict[str, Any]] = {
     },
     202: {"description": "the log has it", "headers": RECEIPT},
 }
-router = APIRouter(prefix="/v1", responses=REFUSALS, dependencies=[known()])
+router = APIRouter(prefix="/v1", responses=REFUSALS)
 
 
-@router.get("/partitions")
+@router.get("/partitions", dependencies=[known()])
 async def partitions(request: Request) -> int:
     """Tell the partition count that turns, events and queries share."""
     return await _exchange(request).connection.partitions()
 
 
-@router.post("/records/{topic}", response_class=Response, responses=ANSWERED, openapi_extra=VALUE)
+@router.post(
+    "/records/{topic}",
+    response_class=Response,
+    responses=ANSWERED,
+    openapi_extra=VALUE,
+    dependencies=[known("key", "partition", "seconds", "answer")],
+)
 async def send(
     topic: Literal["turns", "queries"],
     request: Request,

@@ -54,7 +54,16 @@ async def served(url: str | None, *, host: str, port: int, keys: Keys) -> None:
 def listen(host: str, port: int) -> socket.socket:
     """Open the socket before the memory: what is wrong with the address is told at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    # Of TCP by name: else asyncio leaves Nagle's delay on, and each answer that follows its headers waits 40 ms.
+    opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind((host, port))
+        opened.listen(BACKLOG)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
 def address_of(listening: socket.socket) -> str:

@@ -1,8 +1,10 @@
 """What changed in a graph between two times: the two are compared, whatever happened in between.
 
-    concepts   born, forgotten; stronger or weaker: what a strength was worth at the one clock and at the other
+    concepts   born or come back, forgotten or archived; stronger or weaker: what a strength was worth at the one clock
+               and at the other
     themes     by their ids, and by where most of their concepts came from or went
-    turns      added, archived; the totals count those too that came and went in between
+    turns      added, archived: what left the active tier, whether it can still be found or not; the totals count those
+               too that came and went in between
     pairs      how often two concepts were seen in one exchange
 
 Everything is named by id, as numbers differ between two graphs.  Lists begin with what changed most; ties go by id.
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import compress, islice
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -89,19 +91,20 @@ def diff(before: Graph, after: Graph) -> Difference:
     """Compare a graph at two times, `before` and `after`; an empty Graph stands for none."""
     old, new = before.view(), after.view()
     concepts = _concepts(_strengths(before), _strengths(after), old, new)
-    known = set(old.passage_id), set(new.passage_id)
+    known = _active(old), _active(new)
+    turns = _active_turns(old), _active_turns(new)
     return Difference(
         graph=after.graph_id,
         clocks=(old.clock, new.clock),
         turns=(_turns(before), _turns(after)),
-        born=_most(each for each in concepts if each.id not in old.numbers),
-        stronger=_most(each for each in concepts if _in_both(each, old, new) and each.by > _LEAST),
-        weaker=_most(each for each in concepts if _in_both(each, old, new) and each.by < -_LEAST),
-        forgotten=_most(each for each in concepts if each.id not in new.numbers),
+        born=_most(each for each in concepts if each.id not in known[0]),
+        stronger=_most(each for each in concepts if each.id in known[0] & known[1] and each.by > _LEAST),
+        weaker=_most(each for each in concepts if each.id in known[0] & known[1] and each.by < -_LEAST),
+        forgotten=_most(each for each in concepts if each.id not in known[1]),
         long_term=_most(each for each in concepts if _is_long_term(after, each) and not _is_long_term(before, each)),
         topics=_themes(old, new),
-        added=[turn for turn in new.passage_id if turn not in known[0]],
-        archived=[turn for turn in old.passage_id if turn not in known[1]],
+        added=[turn for turn in turns[1] if turn not in turns[0]],
+        archived=[turn for turn in turns[0] if turn not in turns[1]],
         pairs=_pairs(old, new),
     )
 
@@ -128,8 +131,15 @@ def _concepts(
     return [ConceptChange(name, labels[name], before.get(name, 0.0), after.get(name, 0.0)) for name in names]
 
 
-def _in_both(change: ConceptChange, old: GraphView, new: GraphView) -> bool:
-    return change.id in old.numbers and change.id in new.numbers
+def _active(view: GraphView) -> set[str]:
+    """List the ids of the concepts that are not in the archive."""
+    archived = view.is_archived
+    return {name for name, number in view.numbers.items() if not archived[number]}
+
+
+def _active_turns(view: GraphView) -> dict[str, None]:
+    """List the ids of the turns that are not in the archive, in their order."""
+    return dict.fromkeys(compress(view.passage_id, ~view.passage_archived))
 
 
 def _is_long_term(graph: Graph, change: ConceptChange) -> bool:

@@ -19,7 +19,7 @@ from tests.test_layers import ORDER
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 # In backticks, in a table or in prose: what looks like a file or folder of ours.
-TOPS = "emgas|state|processors|replay|streams|evaluation|bench|tests|scripts|docs|emgas_service|\\.ci|\\.github"
+TOPS = "emgas|state|processors|replay|streams|gateway|evaluation|bench|tests|scripts|docs|emgas_service|\\.ci|\\.github"
 NAMED = re.compile(rf"`\.?/?((?:{TOPS})/[\w./*-]*)`|`([\w-]+\.(?:toml|lock|txt|yml))`")
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)

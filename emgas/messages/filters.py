@@ -21,6 +21,7 @@ class Filter(Message):
     metadata            it has these entries.  Metadata is read turn by turn, in the order of the ranking, and not
                         beyond the first 1,000: of what ranks below, nothing comes back
     exclude             turn ids that must not come back, such as those that are in the prompt already
+    include_archive     whether turns that have faded may come back, behind others
     """
 
     sessions: Names = Field(default_factory=list)
@@ -30,6 +31,7 @@ class Filter(Message):
     concepts: Names = Field(default_factory=list)
     metadata: Metadata = Field(default_factory=dict)
     exclude: Annotated[list[Name], Field(max_length=limits.EXCLUDED)] = Field(default_factory=list)
+    include_archive: bool = True
 
     @model_validator(mode="after")
     def _not_over_before_it_begins(self) -> Self:

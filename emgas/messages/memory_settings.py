@@ -12,11 +12,12 @@ so whatever the wire lets through can be recorded.
 A setting is a field with a default, its bounds, its unit (a `Duration` is in ms; other numbers have none) and one line
 that says what it does.
 
-Presets, each as what differs from the defaults of the fields:
+Presets, each as what differs from the defaults of the fields.  What fades under any of them is archived: it leaves the
+active tier, and can still be found.  Where a source prunes, ours archives:
 
     default     fades over months, keeps what recurs
     forgetful   a week's half-life: for tests, demos and rooms that should stay small
-    elephant    never forgets
+    elephant    archives nothing
     memorybank  MemoryBank's Ebbinghaus curve R = e^(−t/S), S in days, one more with every mention or recall.  There a
                 piece that was recalled n times lasts 3 (n + 1) days; here words are strengthened, not turns, so a turn
                 gets the 90 days of a piece that was recalled 29 times
@@ -65,15 +66,15 @@ class AllSettings(Message):
         0.03,
         ge=0,
         le=1,
-        description="weaker than this, a concept is forgotten at the next decay window; 0: never",
+        description="weaker than this, a concept is archived at the next decay window; 0: never",
     )
     # 0 also where it is not recorded: there are logs that are older than it.
     episode_life: Duration = Field(
         0,
         ge=0,
         le=CENTURY_MS,
-        description="a turn leaves at the next decay window when it was said so long ago, whatever words it holds; "
-        "0s: never",
+        description="a turn is archived at the next decay window when it was said so long ago, whatever words it "
+        "holds; 0s: never",
     )
     recall_boost: float = Field(0.5, ge=0, le=10, description="what a reinforcing recall adds to a concept's strength")
     long_windows: int = Field(
@@ -89,7 +90,7 @@ class AllSettings(Message):
     # long_tau · ln 2 >= half_life · long_beta.
     long_tau: Duration = Field(60 * DAY_MS, ge=1, le=CENTURY_MS, description="time scale of long-term fading")
     long_beta: float = Field(0.5, ge=0.05, le=5, description="steepness of long-term fading")
-    decay_every: Duration = Field(DAY_MS, ge=1, le=CENTURY_MS, description="length of the windows of forgetting")
+    decay_every: Duration = Field(DAY_MS, ge=1, le=CENTURY_MS, description="length of decay windows")
     consolidate_every: Duration = Field(
         7 * DAY_MS, ge=1, le=CENTURY_MS, description="length of the windows of consolidation"
     )
@@ -113,7 +114,8 @@ class AllSettings(Message):
         0.9,
         gt=0,
         le=2,
-        description="share of words in common (Jaccard) from which two turns say the same; from 1 on: never",
+        description="share of words in common (Jaccard) from which two turns of a conversation say the same; "
+        "from 1 on: never",
     )
     undo_events: int = Field(
         1000,

@@ -23,8 +23,9 @@ class Inspect(Message):
 class Inspection(Message):
     """What a partition's owner holds at `position`.
 
-    turns        ids that were ever accepted, each once    concepts, pairs, topics   what is alive
-    forgotten    concepts and turns that have left         digests                   by graph, in pages
+    turns        ids that were ever accepted, each once    concepts, pairs, topics   what is held, archived or not
+    forgotten    concepts and turns that are gone          archived                  turns that faded, and can be found
+    digests      by graph, in pages
     """
 
     kind: Literal["inspection"] = "inspection"
@@ -36,6 +37,7 @@ class Inspection(Message):
     pairs: int
     topics: int
     forgotten: int
+    archived: int = 0
     digests: dict[str, str] = Field(default_factory=dict)
 
 

@@ -72,6 +72,7 @@ class RecalledPassage(Message):
     text: str
     at: int
     score: float
+    archived: bool = Field(False, description="it had faded, and comes from the archive", exclude_if=lambda it: not it)
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 
@@ -107,7 +108,12 @@ class Theme(Message):
 
 
 class Description(Message):
-    """What a graph holds.  An unknown graph gives `found: false`."""
+    """What a graph holds.  An unknown graph gives `found: false`.
+
+    turns, concepts      those that are active
+    archived, archived_concepts  turns and concepts that have faded, and can still be found
+    forgotten            turns that are gone for good
+    """
 
     kind: Literal["description"] = "description"
     graph: str
@@ -117,7 +123,9 @@ class Description(Message):
     clock: int = 0
     turns: int = 0
     archived: int = 0
+    forgotten: int = 0
     concepts: int = 0
+    archived_concepts: int = 0
     long_term: int = 0
     themes: list[Theme] = Field(default_factory=list)
     position: Position

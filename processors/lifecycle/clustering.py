@@ -92,7 +92,7 @@ def _links_out(graph: Graph, words: Iterable[int]) -> Edges:
     """Collect every link that leaves `words`, which are alive, to living words; ordered by (source, target)."""
     sources = np.array(sorted(words), np.int64)
     position, target, together = graph.pairs["turn"].neighbours(sources)
-    is_word = np.array(graph.concepts.alive, np.bool_) & ~np.array(graph.concepts.is_mark, np.bool_)
+    is_word = graph.concepts.is_active() & ~np.array(graph.concepts.is_mark, np.bool_)
     often = (together >= TOGETHER) & is_word[target]
     source, target, together = sources[position[often]], target[often], together[often]
     in_turns = np.array(graph.concepts.in_turns)

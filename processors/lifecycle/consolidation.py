@@ -2,13 +2,16 @@
 
     long-term    a word mentioned in `long_windows` windows, or recalled `long_recalls` times, that has not faded
     topics       processors/lifecycle/themes.py, around the words of the new turns
-    duplicates   a new turn and another whose words are the same to more than `duplicate_above` (Jaccard), both of at
-                 least LEAST_WORDS, of one speaker, both questions or both not: the one that says less leaves the graph
+    repeats      a new turn and another of the same conversation whose words are the same to more than
+                 `duplicate_above` (Jaccard), both of at least LEAST_WORDS, of one speaker, both questions or both not:
+                 the one that says less is archived, and linked to the other
 
 Duplicates are counted exactly.  MinHash would spare comparing sets where there is no index; here the postings are one.
 Two turns that share more than a share s of their words share one of the rarest (1 − s) of them too (prefix filtering:
 Chaudhuri, Ganti & Kaushik 2006), so looking up one or two rare words of each new turn finds every candidate, and no
 hash or seed decides what is forgotten.  Source: SEEDS E38, S18, S22, M7.
+
+What is said again another day is no repetition: that it was 29 mornings is what is worth knowing of them.
 
 What was forgotten may still have its rows: they are passed over here, as a compaction costs more than the window.
 """
@@ -21,11 +24,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from emgas.times import HOUR_MS
 from processors.lifecycle.themes import topic_changes
 from state.events.events import TopicChange
 from state.graph.graph import Graph
 
 LEAST_WORDS = 4  # fewer are a greeting, not a statement
+CONVERSATION_MS = 12 * HOUR_MS  # further apart, two turns of a session are of two days: many senders have one session
 
 
 class Consolidation(NamedTuple):
@@ -33,15 +38,17 @@ class Consolidation(NamedTuple):
 
     consolidated: list[str]
     topics: list[TopicChange]
-    merged: list[tuple[str, str]]
+    repeats: list[tuple[str, str]]
 
 
 def consolidated(graph: Graph, at: int) -> Consolidation:
     """Find what a window that ended at `at` (ms) records.  It may be nothing; the window is closed all the same."""
     graph.settle()
     fresh = {passage: _words(graph, passage) for passage in _fresh(graph)}
-    mentioned = Counter(word for words in fresh.values() for word in words)
-    return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _merged(graph, fresh))
+    faded, archived = graph.concepts.archived, graph.passages.archived
+    mentioned = Counter(word for words in fresh.values() for word in words if not faded[word])
+    active = {passage: words for passage, words in fresh.items() if not archived[passage]}
+    return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _repeats(graph, active))
 
 
 def _fresh(graph: Graph) -> list[int]:
@@ -68,25 +75,25 @@ def _long_term(graph: Graph, at: int) -> list[str]:
     often |= (recalled >= settings.long_recalls) & (settings.long_recalls > 0)
     if not often.any():
         return []
-    eligible = np.array(concepts.alive, np.bool_) & ~np.array(concepts.is_mark, np.bool_)
+    eligible = concepts.is_active() & ~np.array(concepts.is_mark, np.bool_)
     new = often & eligible & ~np.array(concepts.long_term, np.bool_)
     # What has faded goes with the next decay window: the slower curve is for what is still there.
     lasting = (number for number in np.flatnonzero(new).tolist() if concepts.expiry(number, settings) > at)
     return [concepts.ids[number] for number in lasting]
 
 
-def _merged(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> list[tuple[str, str]]:
-    """Choose (kept, dropped) turn ids.  Who says more is asked first: what was kept once is never dropped."""
+def _repeats(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> list[tuple[str, str]]:
+    """Choose (kept turn, its repetition) by id.  Who says more is asked first: what was kept once is no repetition."""
     alike = _alike(graph, fresh)
     tokens, ids = graph.passages.tokens, graph.passages.ids
-    dropped: set[int] = set()
-    merged = []
+    said_again: set[int] = set()
+    repeats = []
     for passage in sorted(alike, key=lambda passage: (-tokens[passage], passage)):
-        if passage not in dropped:
-            less = sorted(alike[passage] - dropped)
-            dropped.update(less)
-            merged += [(ids[passage], ids[other]) for other in less]
-    return merged
+        if passage not in said_again:
+            less = sorted(alike[passage] - said_again)
+            said_again.update(less)
+            repeats += [(ids[passage], ids[other]) for other in less]
+    return repeats
 
 
 def _alike(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:
@@ -96,7 +103,7 @@ def _alike(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> dict[int, set[i
     for passage, other in _candidates(graph, fresh, share) if share < 1 else ():
         words = _words(graph, other)
         enough = min(len(words), len(fresh[passage])) >= LEAST_WORDS
-        if enough and _same_kind(graph, passage, other) and _jaccard(fresh[passage], words) > share:
+        if enough and _may_repeat(graph, passage, other) and _jaccard(fresh[passage], words) > share:
             alike.setdefault(passage, set()).add(other)
             alike.setdefault(other, set()).add(passage)
     return alike
@@ -124,23 +131,27 @@ def _rarest(graph: Graph, words: Collection[int], share: float) -> list[int]:
 
 
 def _holders(graph: Graph, words: Collection[int]) -> dict[int, list[int]]:
-    """Look up each word's kept passages."""
-    kept, wanted = graph.passages.kept, np.zeros(len(graph.concepts), np.bool_)
+    """Look up each word's active passages."""
+    active, wanted = graph.passages.is_active(), np.zeros(len(graph.concepts), np.bool_)
     wanted[list(words)] = True
     postings = np.array(graph.passages.posting_concept, np.int64)
     found = np.flatnonzero(wanted[postings])
     passages = np.searchsorted(np.array(graph.passages.starts), found, side="right") - 1
     holders: dict[int, list[int]] = {}
     for word, passage in zip(postings[found].tolist(), passages.tolist(), strict=True):
-        if kept[passage]:
+        if active[passage]:
             holders.setdefault(word, []).append(passage)
     return holders
 
 
-def _same_kind(graph: Graph, left: int, right: int) -> bool:
-    """Tell whether one speaker asks both, or says both: an echo or an answer tells more than the words it repeats."""
+def _may_repeat(graph: Graph, left: int, right: int) -> bool:
+    """Tell whether one speaker asks both, or says both, in one conversation.
+
+    An echo or an answer tells more than the words it repeats.
+    """
     passages = graph.passages
-    return passages.speaker[left] == passages.speaker[right] and passages.question[left] == passages.question[right]
+    is_same = all(column[left] == column[right] for column in (passages.session, passages.speaker, passages.question))
+    return is_same and abs(passages.at[left] - passages.at[right]) < CONVERSATION_MS
 
 
 def _jaccard(left: frozenset[int], right: frozenset[int]) -> float:

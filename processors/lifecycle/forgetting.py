@@ -1,36 +1,49 @@
-"""What a decay window forgets, and what a user's request to forget takes with it.  Decides; the fold only applies.
+"""What a decay window archives, and what a user's request to forget takes with it.  Decides; the fold only applies.
 
-A turn is archived with the last of its words, as a passage that no concept leads to can never be recalled, and when
-its `episode_life` is over: its words and marks then stay by their own strength.  It stays in the log, so a replay with
-other settings brings it back.  Source: SEEDS E30, S27, P24.
+    archived    a concept that has faded; a turn with the last of its words, or when its `episode_life` is over: its
+                words and marks then stay by their own strength.  All of it can still be found, and comes back when it
+                is mentioned or recalled
+    forgotten   what somebody asked to forget: a turn too when no word is left that leads to it, as it could never be
+                recalled.  It stays in the log
+
+Source: SEEDS E30, S27, P24, P25.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
 
 from emgas.limits import EARLIEST_MS
+from state.graph.concept_table import ConceptTable
 from state.graph.graph import Graph
+from state.graph.passage_table import PassageTable
 
 
-class Gone(NamedTuple):
-    """Concept ids and turn ids that leave a graph, each in the order of their numbers."""
+class Leaving(NamedTuple):
+    """Concept ids and turn ids that leave the active tier, or the graph, each in the order of their numbers."""
 
     concepts: list[str]
     turns: list[str]
 
 
-def faded(graph: Graph, at: int) -> Gone:
+def faded(graph: Graph, at: int) -> Leaving:
     """Find what has faded by `at` (ms).  Takes it out of the graph's heap: the event that says so must follow."""
     queue = graph.expiry_queue()
-    alive, kept = graph.concepts.alive, graph.passages.kept
+    active, held = _active(graph.concepts.alive, graph.concepts), _active(graph.passages.kept, graph.passages)
     concepts, passages = queue.until(at, _expiry(graph, at))
-    gone = {number for number in concepts if alive[number]}
-    over = {number for number in passages if kept[number]}
-    return _named(graph, gone, over | _left_wordless(graph, gone))
+    leaving = {number for number in concepts if active(number)}
+    over = {number for number in passages if held(number)}
+    wordless = {number for number in _left_wordless(graph, leaving, active) if held(number)}
+    return _named(graph, leaving, over | wordless)
+
+
+def _active(is_here: Sequence[int], table: ConceptTable | PassageTable) -> Callable[[int], bool]:
+    """Make a function that tells whether a row is here, and not in the archive."""
+    archived = table.archived
+    return lambda number: bool(is_here[number]) and not archived[number]
 
 
 def _expiry(graph: Graph, at: int) -> Callable[[int], int]:
@@ -48,7 +61,7 @@ def _expiry(graph: Graph, at: int) -> Callable[[int], int]:
     return expiry
 
 
-def requested(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessions: Iterable[str]) -> Gone:
+def requested(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessions: Iterable[str]) -> Leaving:
     """Find what goes when a user wants these forgotten: turns take along the words that stand nowhere else."""
     graph.settle()
     passages = {graph.passages.numbers[turn] for turn in turns if turn in graph.passages.numbers}
@@ -56,7 +69,7 @@ def requested(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessi
         passages |= _of_session(graph, session)
     words = {graph.concepts.numbers[name] for name in concepts if name in graph.concepts.numbers}
     words |= _only_in(graph, passages)
-    return _named(graph, words, passages | _left_wordless(graph, words))
+    return _named(graph, words, passages | _left_wordless(graph, words, lambda word: bool(graph.concepts.alive[word])))
 
 
 def _of_session(graph: Graph, session: str) -> set[int]:
@@ -73,13 +86,13 @@ def _only_in(graph: Graph, passages: Set[int]) -> set[int]:
     return {concept for concept in candidates - held if graph.concepts.alive[concept]}
 
 
-def _left_wordless(graph: Graph, gone: Set[int]) -> set[int]:
-    """Find the kept passages of which every word is among `gone`, or was forgotten before."""
-    alive, is_mark = graph.concepts.alive, graph.concepts.is_mark
+def _left_wordless(graph: Graph, leaving: Set[int], is_here: Callable[[int], bool]) -> set[int]:
+    """Find the kept passages of which no word would be here any more without those that are `leaving`."""
+    is_mark = graph.concepts.is_mark
     left = set()
-    for passage in _passages_with(graph, {number for number in gone if not is_mark[number]}):
+    for passage in _passages_with(graph, {number for number in leaving if not is_mark[number]}):
         for number in graph.passages.concepts_of(passage):
-            if alive[number] and number not in gone and not is_mark[number]:
+            if number not in leaving and not is_mark[number] and is_here(number):
                 break
         else:
             left.add(passage)
@@ -97,6 +110,6 @@ def _passages_with(graph: Graph, concepts: Set[int]) -> set[int]:
     return {passage for passage in set(holders.tolist()) if graph.passages.kept[passage]}
 
 
-def _named(graph: Graph, concepts: Iterable[int], passages: Iterable[int]) -> Gone:
+def _named(graph: Graph, concepts: Iterable[int], passages: Iterable[int]) -> Leaving:
     ids, turns = graph.concepts.ids, graph.passages.ids
-    return Gone([ids[number] for number in sorted(concepts)], [turns[number] for number in sorted(passages)])
+    return Leaving([ids[number] for number in sorted(concepts)], [turns[number] for number in sorted(passages)])

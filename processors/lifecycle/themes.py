@@ -42,9 +42,9 @@ def topic_changes(graph: Graph, mentioned: Mapping[int, int]) -> list[TopicChang
 
 def _living(graph: Graph) -> list[Theme]:
     """Strip the topics of words that were forgotten: those may still have their rows."""
-    alive = graph.concepts.alive
+    active = graph.concepts.is_active()
     return [
-        Theme(topic.id, topic.label, tuple([word for word in topic.members if alive[word]]), topic.born)
+        Theme(topic.id, topic.label, tuple([word for word in topic.members if active[word]]), topic.born)
         for topic in graph.themes.themes.values()
     ]
 

@@ -7,6 +7,9 @@
     for event in due_events(graph, now):      brings a graph up to a time, window by window
         graph.fold(event)                     the next window is decided on the state that this one left
 
+What a decay window decides goes to the archive, and can still be found (processors/lifecycle/forgetting.py).  A window
+that names more than a record can hold leaves several events, each a part (processors/lifecycle/parts.py).
+
 A window closes once the graph's stream time has passed its end by `grace`.  Windows close one after the other, each
 decided on the state that the one before it left; empty ones leave no event.  So it does not matter whether many ticks
 or a single late turn brought the time: the same windows close with the same content.
@@ -27,13 +30,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
 from processors.lifecycle.consolidation import consolidated
 from processors.lifecycle.forgetting import faded
-from state.events.events import UNSTAMPED, ConsolidationWindowClosed, DecayWindowClosed, WindowEvent
+from processors.lifecycle.parts import parts
+from state.events.events import UNSTAMPED, ConsolidationWindowClosed, MemoryArchived, WindowEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
@@ -59,10 +63,16 @@ class Timekeeping(Protocol):
 
 
 def due_events(graph: Graph, now: int) -> Iterator[WindowEvent]:
-    """Yield the events, unstamped, that close the windows which have ended at stream time `now` (ms).
+    """Yield the events of `due_windows` one by one: fold each into `graph` before asking for the next."""
+    for events in due_windows(graph, now):
+        yield from events
 
-    Fold each into `graph` before asking for the next.  What has ended by the graph's own clock is closed as well.
-    Raises WindowStuckError when a window is due again right after it was closed.
+
+def due_windows(graph: Graph, now: int) -> Iterator[list[WindowEvent]]:
+    """Yield, window by window, the events, unstamped, that close what has ended at stream time `now` (ms).
+
+    Fold those of a window into `graph` before asking for the next.  What has ended by the graph's own clock is closed
+    as well.  Raises WindowStuckError when a window is due again right after it was closed.
     """
     last: DueWindow | None = None
     while (due := next_due(graph, now)) is not None:
@@ -71,26 +81,31 @@ def due_events(graph: Graph, now: int) -> Iterator[WindowEvent]:
                 f"{due} of graph {graph.graph_id} is due again after it was closed: this is a bug of ours"
             )
         last = due
-        event = close(graph, due)
-        if event is not None:
-            yield event
+        events = close(graph, due)
+        if events:
+            yield events
 
 
-def close(graph: Graph, due: DueWindow) -> WindowEvent | None:
-    """Decide what closing `due` does; None for nothing.
+def close(graph: Graph, due: DueWindow) -> list[WindowEvent]:
+    """Decide what closing `due` does: one event, several parts of it, or none for nothing.
 
     A decay window in which nothing faded leaves no event, yet what seemed due is due later now.  A consolidation window
     always leaves one, however little it says: the fold counts new turns from there on.
     """
     if due.kind == "consolidation":
-        words, topics, merged = consolidated(graph, due.at)
-        return ConsolidationWindowClosed(
-            graph=graph.graph_id, at=due.at, consolidated=words, topics=topics, merged=merged, **UNSTAMPED
-        )
-    gone = faded(graph, due.at)
-    if not any(gone):
-        return None
-    return DecayWindowClosed(graph=graph.graph_id, at=due.at, concepts=gone.concepts, turns=gone.turns, **UNSTAMPED)
+        found = consolidated(graph, due.at)._asdict()
+        return [_consolidation(graph, due.at, **part) for part in parts(found)]
+    over = faded(graph, due.at)
+    return [_archiving(graph, due.at, **part) for part in parts(over._asdict())] if any(over) else []
+
+
+def _consolidation(graph: Graph, at: int, **found: list[Any]) -> WindowEvent:
+    there: dict[str, Any] = {"graph": graph.graph_id, "at": at, **found, **UNSTAMPED}
+    return ConsolidationWindowClosed(**there)
+
+
+def _archiving(graph: Graph, at: int, *, concepts: list[str], turns: list[str]) -> WindowEvent:
+    return MemoryArchived(graph=graph.graph_id, at=at, concepts=concepts, turns=turns, **UNSTAMPED)
 
 
 def next_due(graph: Graph, now: int) -> DueWindow | None:

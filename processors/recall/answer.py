@@ -56,10 +56,15 @@ class Memory(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A reply, and the ids of the concepts that a reinforcing question records: none if it does not reinforce."""
+    """A reply, and what a reinforcing question records: nothing if it does not reinforce.
+
+    recalled  ids of the concepts that it woke
+    restored  ids of the turns that it brought back from the archive, of as many as it needed
+    """
 
     reply: Reply
     recalled: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
 
 
 class Answerer:
@@ -129,7 +134,11 @@ class _Answering:
             position=self._memory.position,
             timing=UNTIMED,
         )
-        return Answer(reply, found.recalled if query.reinforce else ())
+        return Answer(reply, found.recalled, self._from_archive()) if query.reinforce else Answer(reply)
+
+    def _from_archive(self) -> tuple[str, ...]:
+        needed = self._found.passages[: self._found.depth]
+        return tuple(self._view.passage_id[one.number] for one in needed if self._view.passage_archived[one.number])
 
     def _listed(self) -> Steps[list[Ranked]]:
         """Find the passages that the reply lists, best first."""
@@ -227,6 +236,7 @@ class _Answering:
             text=turn.text,
             at=turn.at,
             score=ranked.score,
+            archived=bool(self._view.passage_archived[ranked.number]),
             why=why,
         )
 

@@ -14,6 +14,7 @@ from emgas.messages.explanations import Hop, Kind, Mention, Why
 from processors.association import edges_out
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import Activation, SpreadingParameters
+from processors.recall.archive import term
 from processors.recall.bm25 import idf
 from processors.recall.edge_scores import REACH
 from processors.recall.features import features
@@ -47,7 +48,8 @@ def explanations(
     for passage in passages:
         terms = values[:, view.session_order.place[passage]] * flow
         yield Why(
-            terms={name: float(term) for name, term in zip(FEATURES, terms, strict=True) if term},
+            terms={name: float(value) for name, value in zip(FEATURES, terms, strict=True) if value}
+            | term(view, passage),
             mentions=_mentions(view, meant, passage),
             associations=_hops(view, meant, activation, options.spreading, passage),
             kinds=_kinds(view, meant, passage),

@@ -1,4 +1,4 @@
-"""Which passages may be recalled: by session, speaker, time, concept, and by name left out.
+"""Which passages may be recalled: by session, speaker, time, concept, tier, and by name left out.
 
 What is filtered out still carries flow to others.
 """
@@ -36,6 +36,8 @@ def allowed(view: GraphView, only: Filter) -> Mask | None:
     if only.concepts:
         numbers = [number for name in only.concepts if (number := view.number(name)) is not None]
         passes &= holding(view, np.array(numbers, np.int64))
+    if not only.include_archive:
+        passes &= ~view.passage_archived
     if only.exclude:
         passes[_positions(view.passage_id[: len(passes)], only.exclude)] = False
     return passes

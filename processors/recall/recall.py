@@ -24,6 +24,7 @@ from emgas.messages.queries import ActivatedConcept, Mode
 from processors.association import Edges, edges_out
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import DEFAULT, LITERAL, Activation, SpreadingParameters, spread
+from processors.recall.archive import behind
 from processors.recall.edge_scores import Mask
 from processors.recall.filters import NO_FILTER, allowed
 from processors.recall.links import recall_links, topic_links
@@ -124,7 +125,7 @@ def recall(
     return RecallResult(
         seeds=_described(view, activation, seeds),
         concepts=_described(view, activation, strongest[: options.concepts]),
-        passages=_ranked(scores, reached, allowed(view, options.only), limit),
+        passages=_ranked(behind(view, scores, options.mode), reached, allowed(view, options.only), limit),
         woken=int(np.count_nonzero(activation.energy)),
         clamped=activation.clamped,
         depth=needed,

@@ -1,8 +1,9 @@
 """The concept nodes of one graph, as columns; a concept's number is its position, in first-seen order.
 
 An archived concept has faded: it stays a node that questions find, and leaves themes and what is counted as active.
-Mentioned or recalled again, it is active again.  A forgotten concept leaves `numbers` at once, and its row goes with the next compaction (Graph.compact): mentioned
-again, it is a new concept.  Source: SEEDS E2 (node fields), E9 (first strength from YAKE's weight), E10, E34, S17.
+Mentioned or recalled again, it is active again.  A forgotten concept leaves `numbers` at once, and its row goes with
+the next compaction (Graph.compact): mentioned again, it is a new concept.  Source: SEEDS E2 (node fields), E9 (first
+strength from YAKE's weight), E10, E34, S17.
 
 A boost never makes a concept weaker at any later time, nor lets it fade sooner: both laws of decay go on over it as if
 it had not been there, and what it adds is added.  So the slow curve counts from `long_since`: a power law is fast

@@ -224,12 +224,12 @@ class Graph(GraphTables):
     def _fold_archived(self, event: MemoryArchived) -> bool:
         self._pass_window(event.at)
         self.settle()
-        words = self._known(event.concepts)
-        for number in words:
+        for number in self._known(event.concepts):
             self.concepts.archived[number] = 1
         for number in self._passages(event.turns):
             self.passages.archive(number)
-        self.themes.leave(set(words))
+        alive, archived = self.concepts.alive, self.concepts.archived
+        self.themes.keep(lambda word: bool(alive[word]) and not archived[word])
         return True
 
     @folds(MemoryRestored)

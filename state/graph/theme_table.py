@@ -9,7 +9,7 @@ recorded; here it is only kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,10 +43,10 @@ class ThemeTable:
         born = known.born if known else at
         self.themes[change.id] = Theme(change.id, change.label, tuple(members), born)
 
-    def leave(self, words: Set[int]) -> None:
-        """Take archived words out of their themes; a theme without any left dies."""
+    def keep(self, is_active: Callable[[int], bool]) -> None:
+        """Keep only words that are neither archived nor forgotten; a theme without any left dies."""
         for name, theme in list(self.themes.items()):
-            members = tuple(member for member in theme.members if member not in words)
+            members = tuple(filter(is_active, theme.members))
             if not members:
                 del self.themes[name]
             elif len(members) < len(theme.members):

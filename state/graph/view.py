@@ -87,18 +87,20 @@ class GraphView:
 
         ids, labels       (n,) concept id and its most frequent surface form
         numbers           concept id → number
+        is_archived       (n,) whether it has faded, and is in the archive
         is_mark           (n,) whether it is a mark ("@speaker:…", "@day:…") and not a word
         passages_with     (n,) number of passages that hold the concept
         strength          (n,) base activation, as of `strength_at` (n,) ms: see state/graph/decay.py
         created, accessed, first_recall (n,) ms; first_recall is 0 for a concept that was never recalled
         settings          how the graph fades: what `strength` is worth now
-        themes            the graph's themes, in order of birth
+        themes            the graph's themes that have words, in order of birth
         posting_concept, posting_passage, posting_count  (m,) the concepts of each passage, by passage ascending
         passage_id        (p,) turn ids
         passage_at        (p,) event time, ms
         passage_tokens    (p,) length in words
         passage_session, passage_speaker  (p,) position in `sessions`, `speakers`
         passage_question  (p,) whether the turn asks something
+        passage_archived  (p,) whether it is in the archive
         role              (p,) position of each role in ROLES; passage_role: the roles
         clock             the graph's stream time, ms: the largest event time seen
         embeddings        vectors of passages by the model that made them; none unless a model is set
@@ -110,6 +112,7 @@ class GraphView:
     ids: Sequence[str]
     labels: Sequence[str]
     numbers: Mapping[str, int]
+    is_archived: Mask
     is_mark: Mask
     passages_with: Integers
     strength: Floats
@@ -128,6 +131,7 @@ class GraphView:
     passage_session: Integers
     passage_speaker: Integers
     passage_question: Mask
+    passage_archived: Mask
     role: NDArray[np.int8]
     sessions: Sequence[str]
     speakers: Sequence[str]
@@ -188,6 +192,7 @@ def view_of(tables: GraphTables) -> GraphView:
         ids=concepts.ids,
         labels=Labels(concepts),
         numbers=concepts.numbers,
+        is_archived=np.array(concepts.archived, np.bool_),
         is_mark=np.array(concepts.is_mark, np.bool_),
         passages_with=np.bincount(posting_concept, minlength=len(concepts)),
         strength=np.array(concepts.strength),
@@ -199,7 +204,7 @@ def view_of(tables: GraphTables) -> GraphView:
             window: WindowCounts(total, np.array(counts), tables.pairs[window])
             for window, (total, counts) in windows.items()
         },
-        themes=tuple(tables.themes.themes.values()),
+        themes=tuple(theme for theme in tables.themes.themes.values() if theme.members),
         posting_concept=posting_concept,
         posting_passage=np.repeat(np.arange(len(passages)), passages.lengths()),
         posting_count=np.array(passages.posting_count, np.int64),
@@ -209,6 +214,7 @@ def view_of(tables: GraphTables) -> GraphView:
         passage_session=np.array(passages.session, np.int64),
         passage_speaker=np.array(passages.speaker, np.int64),
         passage_question=np.array(passages.question, np.bool_),
+        passage_archived=np.array(passages.archived, np.bool_),
         role=np.array(passages.role, np.int8),
         sessions=list(passages.sessions),
         speakers=list(passages.speakers),

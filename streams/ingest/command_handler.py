@@ -15,10 +15,11 @@ The events are unstamped: where they lie in the log is for the partition's write
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from emgas import limits
@@ -28,7 +29,8 @@ from emgas.times import HOUR_MS
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
-from processors.lifecycle.forgetting import requested
+from processors.lifecycle.forgetting import Leaving, requested
+from processors.lifecycle.parts import parts
 from processors.recall.dense import Embedder, model_name, vector_of
 from state.events.events import (
     UNSTAMPED,
@@ -208,10 +210,13 @@ class CommandHandler:
         gone = requested(graph, concepts, request.turns, request.sessions)
         if not any(gone):
             return _rejected(arrival, request, "none of these is in the graph: nothing to forget")
-        event = Forgotten(
-            src=arrival.offset, graph=request.graph, concepts=gone.concepts, turns=gone.turns, **UNSTAMPED
-        )
-        return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
+        *before, last = [
+            Forgotten(graph=request.graph, concepts=part["concepts"], turns=part["turns"], **UNSTAMPED)
+            for part in _resumable_parts(gone, concepts)
+        ]
+        # Only the last has the source: if we die before it, the request is read again and finds what is left.
+        events: list[DataEvent] = [*before, replace(last, src=arrival.offset)]
+        return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
 
     def _retracted(self, arrival: Record, request: Undo) -> Decision:
         graph = self._state.graph(request.graph)
@@ -244,6 +249,20 @@ class CommandHandler:
         if text in graph.concepts.numbers:
             return [text]
         return [concept.id for concept in self._context.extractor.of_query(text).concepts]
+
+
+def _resumable_parts(gone: Leaving, named: Sequence[str]) -> list[dict[str, list[str]]]:
+    """Cut what goes, if it is too much for one record, so that what was asked for finds the rest until all is gone.
+
+    named  the concepts that were asked for: they lead to turns that go with them, so they go last
+    """
+    whole = list(parts(gone._asdict()))
+    if len(whole) == 1:
+        return whole
+    others = [concept for concept in gone.concepts if concept not in named]
+    asked_for = [concept for concept in gone.concepts if concept in named]
+    cut = [*parts({"concepts": others, "turns": gone.turns}), *parts({"concepts": asked_for, "turns": []})]
+    return [part for part in cut if any(part.values())]
 
 
 def _rejected(arrival: Record, command: Command | None, reason: str) -> Decision:

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from itertools import islice
 
-from processors.lifecycle.windows import due_events, next_alarm
+from processors.lifecycle.windows import due_windows, next_alarm
 from state.events.events import DataEvent
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
@@ -49,9 +49,9 @@ class WindowTimer:
 
     async def _close_due(self, graph: Graph, now: int) -> Graph | None:
         """Close the windows of `graph`, as long as it is the one in memory: else give the one to go on with."""
-        for event in due_events(graph, now):
+        for events in due_windows(graph, now):
             passing(Step.WINDOW)
-            await self.append([event])
+            await self.append(events)  # all parts at once: else the graph could be let go of between them
             current = self._state.graph(graph.graph_id)
             if current is not graph:  # let go of while we waited for acks: what was folded since is in another object
                 return current

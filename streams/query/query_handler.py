@@ -36,7 +36,8 @@ from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import LogRewrittenError, StoreCorruptError
-from state.events.events import UNSTAMPED, ConceptsRecalled, TurnRecorded
+from state.events.events import UNSTAMPED, ConceptsRecalled, DataEvent, MemoryRestored, TurnRecorded
+from state.graph.concept_table import ConceptTable
 from streams.errors import RefusedError, RejectedError
 from streams.ingest.command_handler import check_size, explained
 from streams.ingest.partition_writer import PartitionWriter
@@ -277,23 +278,44 @@ class QueryHandler:
             self._long.release()
 
     async def _reinforce(self, asked: _Asked, answer: Answer) -> None:
-        """Record what a question woke.  Asking is an event too: time goes on with it, and windows may end before it.
+        """Record what a question woke.  Where a conversation goes on, asking is part of it: time goes on with it, and
+        windows may end before it.
 
         Whatever fails here halts the partition or the worker: the log may hold what the state lacks.
         """
         graph_id, timer = answer.reply.graph, self._context.timers.get(asked.partition)
         if not answer.recalled or timer is None:  # it wakes nothing, or the partition was taken away meanwhile
             return
-        at = min(asked.record.timestamp, self._context.now() + self._context.settings.skew_ms)
-        recalled = ConceptsRecalled(**UNSTAMPED, graph=graph_id, at=at, concepts=list(answer.recalled))
         try:
             async with timer.lock:
                 with self._undisturbed():
+                    at = self._time_of(graph_id, asked)
                     await timer.close_due(graph_id, at)
-                    await timer.append([recalled])
+                    await timer.append(self._recorded(graph_id, answer, asked=asked, at=at))
                     timer.look_at(graph_id)
         except Exception as error:
             self._context.fail(asked.partition, error)
+
+    def _time_of(self, graph_id: str, asked: _Asked) -> int:
+        """Tell when a question is asked, in a graph's own time (ms): one that is not live is not told the present.
+
+        Of an imported memory, all windows up to now would close, and nearly everything in it fade at once.
+        """
+        graph = self._context.writers[asked.partition].state.graph(graph_id)
+        if graph is not None and not graph.live:
+            return graph.clock
+        return min(asked.record.timestamp, self._context.now() + self._context.settings.skew_ms)
+
+    def _recorded(self, graph_id: str, answer: Answer, *, asked: _Asked, at: int) -> list[DataEvent]:
+        """Make the events that record what a question woke, and brought back from the archive."""
+        graph = self._context.writers[asked.partition].state.graph(graph_id)
+        concepts = graph.concepts if graph else ConceptTable()
+        faded = [id for id in answer.recalled if id in concepts.numbers and concepts.archived[concepts.numbers[id]]]
+        events: list[DataEvent] = [ConceptsRecalled(**UNSTAMPED, graph=graph_id, at=at, concepts=list(answer.recalled))]
+        if faded or answer.restored:
+            turns = list(answer.restored)
+            events.append(MemoryRestored(**UNSTAMPED, graph=graph_id, at=at, concepts=faded, turns=turns))
+        return events
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:

@@ -31,8 +31,9 @@ def inspection(writer: PartitionWriter, request: Inspect) -> Inspection:
     for graph in state.graphs() if page is None else filter(None, map(state.graph, page)):
         graph.compact()  # pairs of what was forgotten are no pairs
         held["concepts"] += len(graph.concepts)
+        held["archived"] += sum(graph.passages.archived)
         held["pairs"] += len(graph.pairs["exchange"])
-        held["topics"] += len(graph.themes.themes)
+        held["topics"] += sum(bool(theme.members) for theme in graph.themes.themes.values())
         held["forgotten"] += graph.forgotten + len(graph.passages.gone)
         if page is not None:
             digests[graph.graph_id] = graph.digest()
@@ -45,6 +46,7 @@ def inspection(writer: PartitionWriter, request: Inspect) -> Inspection:
         pairs=held["pairs"],
         topics=held["topics"],
         forgotten=held["forgotten"],
+        archived=held["archived"],
         digests=digests,
     )
 
@@ -54,17 +56,20 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
     graph = state.graph(graph_id)
     if graph is None or graph.is_blank:  # what was taken back entirely never was
         return Description(graph=graph_id, found=False, position=position)
-    view, long_term = graph.view(), sum(graph.concepts.long_term)
+    view = graph.view()
+    archived, archived_concepts = int(view.passage_archived.sum()), int(view.is_archived.sum())
     return Description(
         graph=graph_id,
         found=True,
         preset=graph.preset,
         settings=graph.settings.model_dump(),
         clock=graph.clock,
-        turns=len(graph.passages),
-        archived=len(graph.passages.gone),
-        concepts=len(graph.concepts),
-        long_term=long_term,
+        turns=len(graph.passages) - archived,
+        archived=archived,
+        forgotten=len(graph.passages.gone),
+        concepts=len(graph.concepts) - archived_concepts,
+        archived_concepts=archived_concepts,
+        long_term=sum(graph.concepts.long_term),
         themes=[_theme(topic, view.labels) for topic in view.themes],
         position=position,
     )

@@ -9,9 +9,9 @@ import pytest
 
 from state.events.events import (
     ConsolidationWindowClosed,
-    DecayWindowClosed,
     Forgotten,
     GraphConfigured,
+    MemoryArchived,
     Retracted,
     TurnRecorded,
     decode,
@@ -37,12 +37,12 @@ class Lives(PipelineSteps):
         assert (born.preset, born.settings.model_dump()) == (described.preset, described.settings)
         assert (born.preset, described.found, described.turns) == (pipeline.settings.preset, True, 1)
 
-    async def test_what_fades_over_months_is_forgotten_and_the_state_is_still_the_fold(
+    async def test_what_fades_over_months_is_archived_and_still_found_and_the_state_is_still_the_fold(
         self, pipeline: Pipeline, graph: str
     ) -> None:
         await self.live(pipeline, graph, WEEKS)
         windows = [decode(value) for _, value in await self.windows(pipeline, graph)]
-        decays = [event for event in windows if isinstance(event, DecayWindowClosed)]
+        decays = [event for event in windows if isinstance(event, MemoryArchived)]
         assert len(decays) >= 5
         assert any(isinstance(event, ConsolidationWindowClosed) for event in windows)
         assert [event.at for event in decays] == sorted({event.at for event in decays})
@@ -50,10 +50,13 @@ class Lives(PipelineSteps):
         assert held is not None
         assert "anchor" in {name for event in decays for name in event.concepts}
         held.settle()
-        alive = {name for name, number in held.concepts.numbers.items() if held.concepts.alive[number]}
-        assert {"kettle", THINGS[-1]} <= alive
-        assert "anchor" not in alive
-        assert not (await pipeline.memory.query(graph, "anchor")).seeds
+        active = {name for name, number in held.concepts.numbers.items() if not held.concepts.archived[number]}
+        assert {"kettle", THINGS[-1]} <= active
+        assert "anchor" not in active
+        found = await pipeline.memory.query(graph, "anchor")
+        assert [seed.id for seed in found.seeds] == ["anchor"]
+        assert found.passages
+        assert all(passage.archived for passage in found.passages)
         verified = (await pipeline.verified())[pipeline.place(graph)]
         assert verified.digest_live == verified.digest_replayed
         assert verified.audit.each_once
@@ -136,7 +139,7 @@ class Lives(PipelineSteps):
             reply = await pipeline.memory.query(graph, "the kettle", top_passages=100)
             assert not turns & {passage.id for passage in reply.passages}
         after = await pipeline.memory.describe(graph)
-        assert (before.turns - after.turns, after.archived - before.archived) in {(3, 3), (0, 3)}
+        assert (before.turns - after.turns, after.forgotten - before.forgotten) in {(3, 3), (0, 3)}
         assert after.concepts <= before.concepts - 4
         assert {passage.id for passage in reply.passages} == {"t1", "t3"}
         assert (await pipeline.memory.record(a_turn(graph, "t2", said["t2"]))).status == "duplicate"
@@ -188,7 +191,7 @@ class Lives(PipelineSteps):
     async def windows(self, pipeline: Pipeline, graph: str) -> list[tuple[int, bytes]]:
         """Return offset and value of every window event of `graph`."""
         records = await pipeline.records(pipeline.topics.events, pipeline.place(graph))
-        closings = (DecayWindowClosed, ConsolidationWindowClosed)
+        closings = (MemoryArchived, ConsolidationWindowClosed)
         events = [(record.offset, record.value, decode(record.value)) for record in records]
         return [(at, value) for at, value, event in events if isinstance(event, closings) and event.graph == graph]
 

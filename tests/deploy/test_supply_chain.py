@@ -1,4 +1,4 @@
-"""What was asked about dependencies is told as it is: a vulnerability fails, silence is loud, and is not an all-clear."""
+"""What was asked about dependencies is told as it is: a vulnerability fails, silence is loud and is no all-clear."""
 
 from __future__ import annotations
 

@@ -151,7 +151,12 @@ def test_a_record_of_the_largest_size_is_taken(address: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/v1/nothing", 404), ("DELETE", "/v1/graphs/ada", 405), ("GET", "/v1/graphs/nobody", 404)],
+    [
+        ("GET", "/v1/nothing", 404),
+        ("DELETE", "/v1/graphs/ada", 405),
+        ("GET", "/v1/graphs/nobody", 404),
+        ("GET", "/v1/graphs/ada?budget=3", 422),
+    ],
 )
 def test_what_is_not_there_is_a_problem(method: str, path: str, status: int, address: str) -> None:
     check(httpx.request(method, address + path, headers=KEY), status)

@@ -114,7 +114,7 @@ class Story:
         await memory.query("demo", "what is the cat called?", reinforce=True)
 
     async def disturb(self) -> None:
-        """What workers once wrote, and what operators write; a record that comes twice, and one of an owner that was replaced."""
+        """What workers once wrote, and what operators write; a record twice, and one of an owner that was replaced."""
         keeper = self.keeper("garden")
         async with keeper.lock:
             end, held = FIRST_WEEK + 100 * DAY, self.pipeline.graph("garden")

@@ -18,7 +18,7 @@ from emgas.errors import EmgasError, QueryFailedError
 from emgas.messages.turns import Outcome
 from emgas.wire import ProducerRecord
 from replay.verify.verify import Verification, verify_partition
-from state.events.events import ConsolidationWindowClosed, DecayWindowClosed, decode
+from state.events.events import ConsolidationWindowClosed, MemoryArchived, decode
 from state.events.upcasting import VERSION
 from streams.settings import Settings
 from streams.transport import select
@@ -181,7 +181,7 @@ async def test_many_windows_of_each_kind_close_once_though_workers_are_killed_in
             assert set(told) == logged, "each was told: perhaps twice, but then under one id"
 
 
-async def closings(settings: Settings) -> list[tuple[str, DecayWindowClosed | ConsolidationWindowClosed]]:
+async def closings(settings: Settings) -> list[tuple[str, MemoryArchived | ConsolidationWindowClosed]]:
     """Return partition-offset and event of everything that windows did."""
     log = KafkaReader(settings.bootstrap, settings.topics.events)
     found = []
@@ -190,7 +190,7 @@ async def closings(settings: Settings) -> list[tuple[str, DecayWindowClosed | Co
         async for batch in log.read(number, start, end):
             events = [(f"{number}-{record.offset}", decode(record.value)) for record in batch]
             found += [
-                (id, event) for id, event in events if isinstance(event, DecayWindowClosed | ConsolidationWindowClosed)
+                (id, event) for id, event in events if isinstance(event, MemoryArchived | ConsolidationWindowClosed)
             ]
     return found
 

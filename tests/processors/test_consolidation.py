@@ -13,7 +13,7 @@ from processors.lifecycle.windows import DueWindow, close, due_events, next_due
 from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
-from tests.support.events import DAY, NOON, concepts_recalled, consolidation_closed, decay_closed, turn_recorded
+from tests.support.events import DAY, NOON, concepts_recalled, consolidation_closed, memory_archived, turn_recorded
 
 WEEK = 7 * DAY
 HOUR = DAY // 24
@@ -66,17 +66,17 @@ def test_a_word_that_has_faded_does_not_become_long_term() -> None:
 def test_of_two_turns_that_say_the_same_the_longer_one_stays() -> None:
     words = "coffee tea milk sugar"
     graph = graph_with(said(words, tokens=5), said("piano"), said(words, tokens=9))
-    assert consolidated(graph, NOON).merged == [("t2", "t0")]
+    assert consolidated(graph, NOON).repeats == [("t2", "t0")]
 
 
 def test_of_equally_long_turns_the_earlier_one_stays() -> None:
     graph = graph_with(said("coffee tea milk sugar"), said("sugar milk tea coffee"))
-    assert consolidated(graph, NOON).merged == [("t0", "t1")]
+    assert consolidated(graph, NOON).repeats == [("t0", "t1")]
 
 
 def test_marks_do_not_make_turns_differ() -> None:
     graph = graph_with(said("coffee tea milk sugar @day:2023-05-08"), said("coffee tea milk sugar @time"))
-    assert consolidated(graph, NOON).merged == [("t0", "t1")]
+    assert consolidated(graph, NOON).repeats == [("t0", "t1")]
 
 
 @pytest.mark.parametrize(
@@ -85,16 +85,18 @@ def test_marks_do_not_make_turns_differ() -> None:
         pytest.param({"concepts": "coffee tea milk honey"}, id="other words"),
         pytest.param({"speaker": "Bob"}, id="an echo"),
         pytest.param({"question": True}, id="a question"),
+        pytest.param({"session": "another"}, id="another conversation"),
+        pytest.param({"at": NOON + DAY - HOUR}, id="the next morning"),
     ],
 )
 def test_turns_that_do_not_say_the_same_both_stay(other: dict[str, Any]) -> None:
     first = said("coffee tea milk sugar")
-    assert consolidated(graph_with(first, {**first, **other}), NOON).merged == []
+    assert consolidated(graph_with(first, {**first, **other}), NOON).repeats == []
 
 
 def test_a_greeting_may_be_said_again() -> None:
     words = " ".join(f"hello{number}" for number in range(LEAST_WORDS - 1))
-    assert consolidated(graph_with(said(words), said(words)), NOON).merged == []
+    assert consolidated(graph_with(said(words), said(words)), NOON).repeats == []
 
 
 def test_old_turns_are_compared_with_new_ones_only() -> None:
@@ -102,9 +104,9 @@ def test_old_turns_are_compared_with_new_ones_only() -> None:
     graph = graph_with(said(words), said(words), duplicate_above=2.0)
     graph.fold(ConsolidationWindowClosed(**UNSTAMPED, graph="ada", at=NOON, consolidated=[], topics=[], merged=[]))
     graph.fold(GraphConfigured(**UNSTAMPED, graph="ada", preset="default", settings=PRESETS["default"]))
-    assert consolidated(graph, NOON).merged == []
+    assert consolidated(graph, NOON).repeats == []
     graph.fold(turn_recorded(id="t2", concepts=words, live=True))
-    assert consolidated(graph, NOON).merged == [("t0", "t2")]  # t1 is no duplicate of a turn that goes
+    assert consolidated(graph, NOON).repeats == [("t0", "t2")]  # t1 is no duplicate of a turn that goes
 
 
 _words = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=7, unique=True).map(" ".join)
@@ -118,7 +120,7 @@ def test_duplicates_are_those_that_comparing_all_pairs_finds(
 ) -> None:
     graph = graph_with(*turns, duplicate_above=share)
     graph.fresh_turns = fresh
-    merged = consolidated(graph, NOON).merged
+    merged = consolidated(graph, NOON).repeats
     words = [frozenset(turn["concepts"].split()) for turn in turns]
 
     def alike(left: str, right: str) -> bool:
@@ -145,15 +147,15 @@ def test_a_session_is_consolidated_once_it_is_over() -> None:
 
 def test_a_consolidation_that_finds_nothing_is_closed_all_the_same() -> None:
     graph = graph_with(said("coffee"))
-    assert close(graph, DueWindow("consolidation", NOON)) == consolidation_closed(at=NOON, **UNSTAMPED)
+    assert close(graph, DueWindow("consolidation", NOON)) == [consolidation_closed(at=NOON, **UNSTAMPED)]
 
 
 def test_a_decay_window_tells_what_has_faded() -> None:
     graph = graph_with(said("coffee tea"), half_life=DAY)
     later = NOON + 30 * DAY
-    expected = decay_closed(at=later, concepts="coffee tea", turns="t0", **UNSTAMPED)
-    assert close(graph, DueWindow("decay", later)) == expected
+    expected = memory_archived(at=later, concepts="coffee tea", turns="t0", **UNSTAMPED)
+    assert close(graph, DueWindow("decay", later)) == [expected]
 
 
 def test_a_decay_window_in_which_nothing_faded_leaves_no_event() -> None:
-    assert close(graph_with(said("coffee")), DueWindow("decay", NOON + DAY)) is None
+    assert close(graph_with(said("coffee")), DueWindow("decay", NOON + DAY)) == []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.times import DAY_MS as DAY
-from processors.lifecycle.forgetting import Gone, faded, requested
+from processors.lifecycle.forgetting import Leaving, faded, requested
 from state.events.memory_settings import PRESETS
 from state.graph.decay import decayed, lifetime
 from state.graph.graph import Graph
@@ -37,36 +37,36 @@ def said(*turns: str, weight: float = 0.4) -> Graph:
 
 
 def test_a_concept_fades_at_its_time_and_not_before() -> None:
-    assert faded(said("coffee"), FADED - 1) == Gone([], [])
-    assert faded(said("coffee"), FADED) == Gone(["coffee"], ["t0"])
+    assert faded(said("coffee"), FADED - 1) == Leaving([], [])
+    assert faded(said("coffee"), FADED) == Leaving(["coffee"], ["t0"])
 
 
 def test_a_turn_stays_while_one_of_its_words_does() -> None:
     graph = said("coffee tea", "milk")
     graph.fold(turn_recorded(id="more", concepts=[concept("tea")], at=NOON + DAY))
-    assert faded(graph, FADED) == Gone(["coffee", "milk"], ["t1"])
+    assert faded(graph, FADED) == Leaving(["coffee", "milk"], ["t1"])
     graph.fold(forgotten(concepts="coffee milk", turns="t1"))
-    assert faded(graph, FADED + 100 * DAY) == Gone(["tea"], ["t0", "more"])
+    assert faded(graph, FADED + 100 * DAY) == Leaving(["tea"], ["t0", "more"])
 
 
 def test_a_mark_keeps_no_turn() -> None:
     graph = said("coffee @speaker:ada")
     graph.fold(turn_recorded(id="more", concepts=[concept("@speaker:ada"), concept("tea")], at=NOON + 10 * DAY))
-    assert faded(graph, FADED) == Gone(["coffee"], ["t0"])
+    assert faded(graph, FADED) == Leaving(["coffee"], ["t0"])
 
 
 def test_a_turn_leaves_when_its_time_is_over_whatever_it_holds_and_its_words_stay_by_their_own_strength() -> None:
     over = NOON + FORGETFUL.episode_life
     graph = said("", "@speaker:ada", "tea milk")
     graph.fold(turn_recorded(id="more", concepts=[concept("tea", weight=1.0)], at=over - DAY))
-    assert faded(Graph.unpack(graph.pack()), over - 1) == Gone(["@speaker:ada", "milk"], [])
-    assert faded(graph, over) == Gone(["@speaker:ada", "milk"], ["t0", "t1", "t2"])
+    assert faded(Graph.unpack(graph.pack()), over - 1) == Leaving(["@speaker:ada", "milk"], [])
+    assert faded(graph, over) == Leaving(["@speaker:ada", "milk"], ["t0", "t1", "t2"])
 
 
 def test_without_an_end_a_turn_stays_as_long_as_one_of_its_words() -> None:
     graph = folded(graph_configured(preset="forgetful", episode_life=0), turn_recorded(id="t0", concepts="tea"))
     graph.fold(turn_recorded(id="t1", concepts=""))
-    assert faded(graph, NOON + 10_000 * DAY) == Gone(["tea"], ["t0"])
+    assert faded(graph, NOON + 10_000 * DAY) == Leaving(["tea"], ["t0"])
 
 
 def test_a_turn_that_comes_late_is_as_old_as_it_says() -> None:
@@ -74,13 +74,13 @@ def test_a_turn_that_comes_late_is_as_old_as_it_says() -> None:
     graph.expiry_queue()
     graph.fold(turn_recorded(id="late", concepts="tea", at=NOON - FORGETFUL.episode_life))
     assert graph.expiry_queue().earliest() == NOON
-    assert faded(graph, NOON) == Gone([], ["late"])
+    assert faded(graph, NOON) == Leaving([], ["late"])
 
 
 def test_what_was_said_before_it_was_settled_how_long_turns_live_leaves_as_well() -> None:
     graph = said("tea")
     graph.fold(graph_configured(preset="forgetful", episode_life=DAY))
-    assert faded(graph, NOON + DAY) == Gone([], ["t0"])
+    assert faded(graph, NOON + DAY) == Leaving([], ["t0"])
 
 
 def test_what_was_looked_at_is_looked_at_again_only_when_it_may_have_faded() -> None:
@@ -88,10 +88,10 @@ def test_what_was_looked_at_is_looked_at_again_only_when_it_may_have_faded() -> 
     assert graph.expiry_queue().earliest() == FADED
     graph.fold(concepts_recalled(concepts="coffee", at=NOON + DAY))
     assert graph.expiry_queue().earliest() == FADED
-    assert faded(graph, FADED) == Gone([], [])
+    assert faded(graph, FADED) == Leaving([], [])
     later = graph.concepts.expiry(0, graph.settings)
     assert graph.expiry_queue().earliest() == later > FADED
-    assert faded(graph, later) == Gone(["coffee"], ["t0"])
+    assert faded(graph, later) == Leaving(["coffee"], ["t0"])
 
 
 @given(st.floats(0.2, 1.0), st.floats(0.01, 1.0), st.integers(1, 7 * DAY))
@@ -112,7 +112,7 @@ def test_a_boosted_concept_outlives_another_by_the_time_that_the_closed_form_say
 def test_a_long_term_concept_outlives_another() -> None:
     graph = said("coffee tea")
     graph.fold(consolidation_closed(consolidated="coffee"))
-    assert faded(graph, FADED) == Gone(["tea"], [])
+    assert faded(graph, FADED) == Leaving(["tea"], [])
     expiry = graph.concepts.expiry(0, graph.settings)
     assert expiry - NOON == pytest.approx((4**2 - 1) * FORGETFUL.long_tau, rel=1e-5), "(1 + t/tau)^-½ = ¼"
 
@@ -121,24 +121,24 @@ def test_a_long_term_concept_outlives_another() -> None:
 
 
 def test_a_forgotten_concept_takes_the_turns_that_said_nothing_else() -> None:
-    assert requested(said("coffee", "coffee tea"), ["coffee", "unheard-of"], [], []) == Gone(["coffee"], ["t0"])
+    assert requested(said("coffee", "coffee tea"), ["coffee", "unheard-of"], [], []) == Leaving(["coffee"], ["t0"])
 
 
 def test_a_forgotten_turn_takes_what_stands_nowhere_else() -> None:
     graph = said("coffee tea @day:1 @speaker:ada", "tea @speaker:ada")
-    assert requested(graph, [], ["t0", "unheard-of"], []) == Gone(["coffee", "@day:1"], ["t0"])
+    assert requested(graph, [], ["t0", "unheard-of"], []) == Leaving(["coffee", "@day:1"], ["t0"])
 
 
 def test_a_forgotten_session_is_its_turns() -> None:
     graph = said("coffee", "tea", "milk")
-    assert requested(graph, [], [], ["s0", "unheard-of"]) == Gone(["coffee", "milk"], ["t0", "t2"])
+    assert requested(graph, [], [], ["s0", "unheard-of"]) == Leaving(["coffee", "milk"], ["t0", "t2"])
     graph.fold(forgotten(concepts="coffee milk", turns="t0 t2"))
-    assert requested(graph, [], [], ["s0"]) == Gone([], [])
+    assert requested(graph, [], [], ["s0"]) == Leaving([], [])
 
 
 def test_nothing_is_forgotten_twice() -> None:
     graph = said("coffee")
-    assert requested(graph, ["coffee", "coffee"], ["t0", "t0"], ["s0"]) == Gone(["coffee"], ["t0"])
+    assert requested(graph, ["coffee", "coffee"], ["t0", "t0"], ["s0"]) == Leaving(["coffee"], ["t0"])
 
 
 def test_a_wish_is_only_a_wish_until_it_is_folded() -> None:

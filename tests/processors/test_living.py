@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS
 from processors.lifecycle.forgetting import faded
-from state.events.events import ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
+from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
 from tests.support.events import DAY, NOON
@@ -84,10 +85,13 @@ def scanned(graph: Graph, at: int) -> tuple[list[str], list[str]]:
     """Return what has faded by `at`, by looking at everything."""
     graph.settle()
     concepts, passages, how = graph.concepts, graph.passages, graph.settings
-    gone = {number for number in concepts.numbers.values() if concepts.expiry(number, how) <= at}
+    active = concepts.is_active()
+    gone = {number for number in concepts.numbers.values() if active[number] and concepts.expiry(number, how) <= at}
     turns = []
     for turn, number in passages.numbers.items():
-        words = {n for n in passages.concepts_of(number) if not concepts.is_mark[n] and concepts.alive[n]}
+        if passages.archived[number]:
+            continue
+        words = {n for n in passages.concepts_of(number) if not concepts.is_mark[n] and active[n]}
         is_over = how.episode_life > 0 and passages.at[number] + how.episode_life <= at
         if is_over or (words and words <= gone):
             turns.append(turn)
@@ -101,9 +105,10 @@ def test_an_entry_of_the_heap_is_never_too_late(happened: list[Happening], confi
         life.tell(event)
         graph = life.graph
         graph.settle()
-        expiries = [graph.concepts.expiry(number, graph.settings) for number in graph.concepts.numbers.values()]
+        active, held = graph.concepts.is_active(), graph.passages.is_active()
+        expiries = [graph.concepts.expiry(n, graph.settings) for n in np.flatnonzero(active).tolist()]
         if life_of_turns := graph.settings.episode_life:
-            expiries += [graph.passages.at[number] + life_of_turns for number in graph.passages.numbers.values()]
+            expiries += [graph.passages.at[n] + life_of_turns for n in np.flatnonzero(held).tolist()]
         assert graph.expiry_queue().earliest() <= min(expiries, default=NEVER)
 
 
@@ -111,7 +116,7 @@ def test_an_entry_of_the_heap_is_never_too_late(happened: list[Happening], confi
 def test_what_a_decay_window_names_was_there(happened: list[Happening], configured: GraphEvent) -> None:
     graph = Graph("ada")
     for event in live(happened, [configured], until=END).events:
-        if isinstance(event, DecayWindowClosed):
+        if isinstance(event, MemoryArchived):
             assert set(event.concepts) <= graph.concepts.numbers.keys()
             assert set(event.turns) <= graph.passages.numbers.keys()
         graph.fold(event)
@@ -122,7 +127,7 @@ def test_windows_close_in_the_order_of_their_ends_and_none_is_opened_again(
     happened: list[Happening], configured: GraphEvent
 ) -> None:
     life = live(happened, [configured], until=END)
-    ends = [window.at for window in life.windows if isinstance(window, DecayWindowClosed)]
+    ends = [window.at for window in life.windows if isinstance(window, MemoryArchived)]
     assert ends == sorted(set(ends))
     every = life.graph.settings.decay_every
     assert all(end % every == 0 for end in ends)
@@ -146,15 +151,17 @@ def test_no_window_closes_before_its_end_and_the_grace(happened: list[Happening]
 @given(happenings(), configurations(prune_below=0.0, episode_life=0))
 def test_an_elephant_never_forgets(happened: list[Happening], configured: GraphEvent) -> None:
     life = live(happened, [configured], until=END)
-    assert not any(isinstance(window, DecayWindowClosed) for window in life.windows)
+    assert not any(isinstance(window, MemoryArchived) for window in life.windows)
     if not any(isinstance(event, ForgetRequest) for event in happened):
         turns = [event for event in happened if isinstance(event, TurnRecorded)]
         assert set(life.graph.concepts.numbers) == {concept.id for turn in turns for concept in turn.concepts}
-        assert len(life.graph.passages.numbers) == len(turns) - sum(len(merged_in(window)) for window in life.windows)
+        assert len(life.graph.passages.numbers) == len(turns)
+        archived = sum(len(repeats_in(window)) for window in life.windows)
+        assert sum(life.graph.passages.archived) == archived
 
 
-def merged_in(window: GraphEvent) -> list[tuple[str, str]]:
-    return window.merged if isinstance(window, ConsolidationWindowClosed) else []
+def repeats_in(window: GraphEvent) -> list[tuple[str, str]]:
+    return window.repeats if isinstance(window, ConsolidationWindowClosed) else []
 
 
 @given(happenings(), configurations(long_windows=0, long_recalls=0, prune_below=0.1, episode_life=60 * DAY))
@@ -163,7 +170,20 @@ def test_without_long_term_memory_everything_fades_in_the_end(
     happened: list[Happening], configured: GraphEvent
 ) -> None:
     life = live(happened, [configured], until=NOON + 200_000 * DAY)
-    assert (life.graph.view().ids, life.graph.view().passage_id) == ([], [])
+    view = life.graph.view()
+    assert view.is_archived.all()
+    assert view.passage_archived.all()
+    if not any(isinstance(event, ForgetRequest) for event in happened):
+        assert set(view.passage_id) == {event.id for event in happened if isinstance(event, TurnRecorded)}
+        assert not view.themes
+
+
+@given(happenings(), configurations())
+def test_only_what_somebody_wanted_forgotten_is_gone(happened: list[Happening], configured: GraphEvent) -> None:
+    life = live([event for event in happened if not isinstance(event, ForgetRequest)], [configured], until=END)
+    assert set(life.graph.view().passage_id) == {event.id for event in happened if isinstance(event, TurnRecorded)}
+    assert not life.graph.passages.gone
+    assert life.graph.forgotten == 0
 
 
 @pytest.mark.parametrize("seed", range(12))

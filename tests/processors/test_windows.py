@@ -17,7 +17,7 @@ from processors.lifecycle.windows import (
     next_alarm,
     next_due,
 )
-from state.events.events import ConsolidationWindowClosed, DecayWindowClosed
+from state.events.events import ConsolidationWindowClosed, MemoryArchived
 from state.graph.decay import NEVER, lifetime
 from state.graph.graph import Graph
 from tests.support.events import concept, graph_configured, ticked, turn_recorded
@@ -51,8 +51,8 @@ def test_what_has_faded_goes_at_the_end_of_the_day_once_the_grace_is_over() -> N
     assert next_alarm(life.graph) == due.at + GRACE
     assert next_due(life.graph, due.at + GRACE - 1) is None
     assert next_due(life.graph, due.at + GRACE) == due
-    event = close(life.graph, due)
-    assert isinstance(event, DecayWindowClosed)
+    (event,) = close(life.graph, due)
+    assert isinstance(event, MemoryArchived)
     assert (event.concepts, event.turns) == (["coffee"], [life.events[-1].id])  # type: ignore[union-attr]
 
 
@@ -61,7 +61,7 @@ def test_days_close_one_after_the_other_even_if_a_year_passes_at_once() -> None:
     for day in range(3):
         life.tell(turn(MONDAY + day * DAY + MINUTE, f"word{day}", session=f"{day}"))
     life.tick(MONDAY + 400 * DAY)
-    decays = [(w.at - MONDAY, w.concepts) for w in life.windows if isinstance(w, DecayWindowClosed)]
+    decays = [(w.at - MONDAY, w.concepts) for w in life.windows if isinstance(w, MemoryArchived)]
     assert decays == [((3 + day) * DAY, [f"word{day}"]) for day in range(3)]
 
 
@@ -101,7 +101,7 @@ def test_each_window_is_decided_on_the_state_that_the_one_before_it_left() -> No
         life.graph.fold(event)
         events.append(event)
     assert [event.at for event in events] == sorted(event.at for event in events)
-    assert sum(isinstance(event, DecayWindowClosed) for event in events) == 3
+    assert sum(isinstance(event, MemoryArchived) for event in events) == 3
     assert next(due_events(life.graph, MONDAY + 400 * DAY), None) is None, "nothing is left to close"
 
 
@@ -198,7 +198,7 @@ def test_a_late_turn_that_makes_enough_of_them_closes_a_window_that_has_ended() 
     life = configured(least_turns=2)
     life.tell(turn(MONDAY))
     life.tick(MONDAY + 10 * DAY)
-    assert [type(window) for window in life.windows] == [DecayWindowClosed]
+    assert [type(window) for window in life.windows] == [MemoryArchived]
     life.tell(turn(MONDAY + MINUTE, "late"))
     life.tick(MONDAY + 10 * DAY + 1)
     assert ends(life) == [MONDAY + 31 * MINUTE], "behind a decay window that ended later"
@@ -211,7 +211,7 @@ def test_windows_close_in_the_order_of_their_ends_and_at_the_same_time_decay_com
     life.tell(turn(MONDAY + DAY, "tea", weight=1.0, session="two"))
     life.tick(MONDAY + 9 * DAY)
     kinds = [(type(window), (window.at - MONDAY) // DAY) for window in life.windows]  # type: ignore[union-attr]
-    decay, consolidation = DecayWindowClosed, ConsolidationWindowClosed
+    decay, consolidation = MemoryArchived, ConsolidationWindowClosed
     assert kinds == [(decay, 3), (consolidation, 4), (decay, 5)]
     assert lifetime(1.0, 0.1, DAY) // DAY == 3
 

@@ -166,6 +166,6 @@ def test_the_generated_conversation_is_worth_the_comparison() -> None:
     """Things fade in it, become long-term, and gather into topics: else the past would be easy to tell."""
     life = heard(conversation("generated"), graph_configured(preset="forgetful"))
     kinds = {type(window).__name__ for window in life.windows}
-    assert kinds == {"DecayWindowClosed", "ConsolidationWindowClosed"}
+    assert kinds == {"MemoryArchived", "ConsolidationWindowClosed"}
     assert any(life.graph.concepts.long_term)
     assert life.graph.view().themes

@@ -22,6 +22,7 @@ from state.events.events import (
     Forgotten,
     GraphConfigured,
     GraphEvent,
+    MemoryArchived,
     TurnRecorded,
     encode,
 )
@@ -33,7 +34,7 @@ from tests.support.lives import configurations, happenings, long_life, ticks
 from tests.support.living import Happening, Life, live
 from tests.support.logs import LogWriter, reader_of
 
-WINDOWS = DecayWindowClosed | ConsolidationWindowClosed
+WINDOWS = MemoryArchived | DecayWindowClosed | ConsolidationWindowClosed
 
 
 CLAIMED = LogWriter().folded().position

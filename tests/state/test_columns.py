@@ -57,3 +57,30 @@ def test_only_columns_of_one_unit_are_copied_if_asked() -> None:
 
 def test_a_digest_covers_no_column_that_equal_memories_may_differ_in() -> None:
     assert list(filled().arrays()) == ["grams", "lid", "label"]
+
+
+class Later(Shelf):
+    """Jars as a later version has them."""
+
+    broken: array[int] = column("b", added_as="broken_jar")
+    beside: array[int] = column("i", -1, added_as="beside")
+
+
+def later() -> Later:
+    shelf = Later()
+    shelf.read(filled().copies())
+    return shelf
+
+
+def test_a_column_that_was_added_later_is_blank_in_what_was_packed_before() -> None:
+    assert (later().broken.tolist(), later().beside.tolist()) == ([0, 0], [-1, -1])
+
+
+def test_a_column_that_was_added_later_is_no_content_while_all_of_it_is_blank() -> None:
+    shelf = later()
+    assert list(shelf.arrays()) == list(filled().arrays())
+    shelf.beside[1] = 0
+    assert list(shelf.arrays()) == [*filled().arrays(), "beside"]
+    again = Later()
+    again.read({**shelf.copies()})
+    assert (again.broken.tolist(), again.beside.tolist()) == ([0, 0], [-1, 0])

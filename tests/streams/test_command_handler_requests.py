@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, Self
 
 import pytest
 from pydantic import model_validator
 
+from emgas import limits
 from emgas.times import DAY_MS, HOUR_MS
 from state.events.events import (
     Forgotten,
@@ -128,6 +130,26 @@ def test_a_request_to_forget_is_recorded_as_what_goes(
     assert (event.concepts, event.turns) == (concepts, turns)
     fold_into(state, decision)
     assert "nothing to forget" in reason_of(decide(a_handler(state), arrival(forget(**wanted), offset=10)))
+
+
+@pytest.mark.parametrize("done", range(5))
+@pytest.mark.parametrize(
+    "wanted", [{"concepts": ["kettle"], "turns": ["t2"]}, {"sessions": ["one", "two"]}], ids=["names", "sessions"]
+)
+def test_a_request_that_forgets_more_than_a_record_holds_is_finished_by_whoever_reads_it_again(
+    wanted: dict[str, Any], done: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is several events, of which the last has the source."""
+    state, whole = known_state(), known_state()
+    fold_into(whole, decide(a_handler(whole), arrival(forget(**wanted), offset=9)))
+    monkeypatch.setattr(limits, "EVENT_NAMES_BYTES", 1)
+    decision = decide(a_handler(state), arrival(forget(**wanted), offset=9))
+    assert [getattr(event, "src", 0) for event in decision.events] == [None, None, None, 9]
+    fold_into(state, replace(decision, events=decision.events[:done]))
+    if done < 4:
+        assert state.position.source < 9
+        fold_into(state, decide(a_handler(state), arrival(forget(**wanted), offset=9)))
+    assert (state.position.source, state.digests()) == (9, whole.digests())
 
 
 def test_what_nobody_wrote_cannot_be_forgotten() -> None:

@@ -8,12 +8,21 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from emgas.times import DAY_MS
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.answer import Answerer
 from processors.recall.recall import MOST_RECALLED
-from state.events.events import ConceptsRecalled, ConsolidationWindowClosed, decode
+from state.events.events import (
+    UNSTAMPED,
+    ConceptsRecalled,
+    ConsolidationWindowClosed,
+    MemoryArchived,
+    MemoryRestored,
+    WindowEvent,
+    decode,
+)
 from streams.errors import AppendFailedError
 from streams.query.query_handler import LONGEST_MS, PATIENCE_MS
 from tests.support.events import turn_recorded
@@ -309,3 +318,48 @@ async def test_a_question_waits_with_its_effect_while_a_window_is_closed() -> No
         assert len(worker.log.records[HERE]) == 2
     await worker.answers()
     assert len(worker.log.records[HERE]) == 3
+
+
+async def test_a_question_never_tells_an_imported_graph_the_time_of_day() -> None:
+    worker, then = Answering(), NOW - 3 * 365 * DAY_MS
+    await worker.writer.claim()
+    await worker.timer.catch_up()
+    turns = [
+        turn_recorded(src=n, id=f"t{n}", at=then + n, live=False, concepts=f"kettle word{n}", text="The kettle.")
+        for n in range(12)
+    ]
+    await worker.writer.append(turns)
+    graph = worker.state.graph("ada")
+    assert graph is not None
+    await worker.ask(a_query(reinforce=True))
+    assert len(await worker.answers()) == 1
+    event = decode(worker.log.values(HERE)[-1][1])
+    assert isinstance(event, ConceptsRecalled)
+    assert event.at == graph.clock == then + 11
+    assert not any(isinstance(decode(value), WindowEvent) for _, value in worker.log.values(HERE))
+    assert sum(graph.passages.archived) == 0
+
+
+async def test_a_reinforcing_question_restores_what_it_brought_back_from_the_archive() -> None:
+    worker = Answering()
+    await worker.remember("t0", "t1")
+    faded = MemoryArchived(graph="ada", at=NOW, concepts=["tea", "kettle"], turns=["t0"], **UNSTAMPED)
+    await worker.writer.append([faded])
+    await worker.ask(a_query(reinforce=True))
+    (reply,) = await worker.answers()
+    assert [(passage["id"], passage.get("archived", False)) for passage in reply["passages"]] == [
+        ("t1", False),
+        ("t0", True),
+    ]
+    recalled, restored = (decode(value) for _, value in worker.log.values(HERE)[-2:])
+    assert isinstance(recalled, ConceptsRecalled)
+    assert isinstance(restored, MemoryRestored)
+    assert (restored.turns, restored.at) == (["t0"], recalled.at)
+    assert set(restored.concepts) <= set(recalled.concepts) & {"kettle", "tea"}
+    graph = worker.state.graph("ada")
+    assert graph is not None
+    assert sum(graph.passages.archived) == 0
+    assert worker.state.digest() == fold(worker.log.values(HERE)).digest()
+    await worker.ask(a_query(reinforce=True))
+    await worker.answers()
+    assert isinstance(decode(worker.log.values(HERE)[-1][1]), ConceptsRecalled), "nothing is left to restore"

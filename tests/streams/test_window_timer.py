@@ -20,9 +20,9 @@ from processors.lifecycle.windows import DueWindow, WindowStuckError, next_alarm
 from state.events.events import (
     ConsolidationWindowClosed,
     DataEvent,
-    DecayWindowClosed,
     GraphConfigured,
     GraphEvent,
+    MemoryArchived,
     Ticked,
     TurnRecorded,
     WindowEvent,
@@ -125,7 +125,7 @@ def _short(event: Any) -> str:
         return event.id
     return {
         GraphConfigured: "configured",
-        DecayWindowClosed: "decay",
+        MemoryArchived: "decay",
         ConsolidationWindowClosed: "consolidation",
         Ticked: "tick",
     }.get(type(event), "other")

@@ -14,6 +14,8 @@ from state.events.events import (
     DecayWindowClosed,
     Forgotten,
     GraphConfigured,
+    MemoryArchived,
+    MemoryRestored,
     Retracted,
     Ticked,
     TopicChange,
@@ -118,6 +120,16 @@ def ticked(**changes: Any) -> Ticked:
 def decay_closed(**changes: Any) -> DecayWindowClosed:
     """Return a decay window's end; `concepts` and `turns` may be strings of names."""
     return DecayWindowClosed(**{**UNLINKED, "graph": "ada", "at": NOON, **_gone(changes)})
+
+
+def memory_archived(**changes: Any) -> MemoryArchived:
+    """Return what a decay window archived; `concepts` and `turns` may be strings of names."""
+    return MemoryArchived(**{**UNLINKED, "graph": "ada", "at": NOON, **_gone(changes)})
+
+
+def memory_restored(**changes: Any) -> MemoryRestored:
+    """Return what a recall brought back; `concepts` and `turns` may be strings of names."""
+    return MemoryRestored(**{**UNLINKED, "graph": "ada", "at": NOON, **_gone(changes)})
 
 
 def consolidation_closed(**changes: Any) -> ConsolidationWindowClosed:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from processors.lifecycle.forgetting import requested
 from processors.lifecycle.windows import WindowForecast, due_events
-from state.events.events import ConceptsRecalled, ConsolidationWindowClosed, DecayWindowClosed, GraphEvent, TurnRecorded
+from state.events.events import ConceptsRecalled, ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.graph.graph import Graph
 from tests.support.events import forgotten, ticked
 
@@ -44,7 +44,7 @@ class Life:
     @property
     def windows(self) -> list[GraphEvent]:
         """Return the windows that were closed with something in them."""
-        return [event for event in self.events if isinstance(event, DecayWindowClosed | ConsolidationWindowClosed)]
+        return [event for event in self.events if isinstance(event, MemoryArchived | ConsolidationWindowClosed)]
 
     def fold(self, event: GraphEvent) -> None:
         """Fold one event of the graph's log."""

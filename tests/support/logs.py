@@ -40,6 +40,8 @@ from tests.support.events import (
     decay_closed,
     forgotten,
     graph_configured,
+    memory_archived,
+    memory_restored,
     retracted,
     ticked,
     topic_change,
@@ -126,6 +128,14 @@ class LogWriter:
     def decay(self, **changes: Any) -> DataEvent:
         """Append and return a DecayWindowClosed."""
         return self._data(decay_closed, changes)
+
+    def archive(self, **changes: Any) -> DataEvent:
+        """Append and return a MemoryArchived."""
+        return self._data(memory_archived, changes)
+
+    def restore(self, **changes: Any) -> DataEvent:
+        """Append and return a MemoryRestored."""
+        return self._data(memory_restored, changes)
 
     def consolidation(self, **changes: Any) -> DataEvent:
         """Append and return a ConsolidationWindowClosed."""

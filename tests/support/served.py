@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 
@@ -15,6 +14,7 @@ from emgas.client.request_reply import Answer
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
 from gateway.keys import Keys
+from gateway.serve import listen
 from tests.support.pipeline import PATIENCE, Pipeline, eventually
 
 
@@ -29,7 +29,7 @@ async def serving(memory: MemoryClient, keys: Keys | None = None) -> AsyncIterat
 @asynccontextmanager
 async def listening(app: ASGIApp) -> AsyncIterator[str]:
     """Serve an application on a free port of loopback; give the URL."""
-    with socket.create_server(("127.0.0.1", 0)) as opened:
+    with listen("127.0.0.1", 0) as opened:
         config = uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[opened]))

@@ -63,6 +63,7 @@ _consolidation = st.fixed_dictionaries(
         "consolidated": _words,
         "topics": _topics,
         "merged": st.lists(st.tuples(st.just("a"), st.sampled_from(["b", "c", "t1", "t3"])), max_size=2),
+        "repeats": st.lists(st.tuples(st.sampled_from(["a", "t0"]), st.sampled_from(["b", "c", "t2"])), max_size=2),
     }
 )
 _vector = st.fixed_dictionaries(
@@ -78,6 +79,7 @@ _life: st.SearchStrategy[Step] = st.one_of(
     st.tuples(st.just("forget"), st.fixed_dictionaries({"graph": _graph, "concepts": _words, "turns": _turns})),
     st.tuples(st.just("tick"), st.fixed_dictionaries({"graph": _graph, "at": _times})),
     st.tuples(st.just("decay"), _decay),
+    st.tuples(st.sampled_from(["archive", "archive", "restore"]), _decay),
     st.tuples(st.just("embed"), _vector),
     st.tuples(st.just("consolidation"), _consolidation),
 )

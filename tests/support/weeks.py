@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from emgas import Turn
 from emgas.times import DAY_MS as DAY
 from emgas.times import MINUTE_MS as MINUTE
-from state.events.events import AnyEvent, ConsolidationWindowClosed, DecayWindowClosed
+from state.events.events import AnyEvent, ConsolidationWindowClosed, MemoryArchived
 
 WEEKS = 24
 FIRST_WEEK = 2784 * 7 * DAY  # ms: the tumbling windows of a week end at its multiples
@@ -57,7 +57,7 @@ def kinds(events: Iterable[AnyEvent]) -> dict[str, list[str]]:
     """Return the kinds of the windows among `events`, by graph, in order."""
     closed: dict[str, list[str]] = {}
     for event in events:
-        if isinstance(event, DecayWindowClosed):
+        if isinstance(event, MemoryArchived):
             closed.setdefault(event.graph, []).append("decay")
         elif isinstance(event, ConsolidationWindowClosed):
             closed.setdefault(event.graph, []).append("session" if event.at % (7 * DAY) else "tumbling")

@@ -52,7 +52,8 @@ async def _forget(graph: str, named: Named, timeout: float) -> dict[str, Any] | 
         source = await _request(memory, graph, named)
         after = await memory.describe(graph, after=source)
     # Turns that come at the same time may bring new concepts: what is counted is the difference.
-    gone = {"concepts": max(0, before.concepts - after.concepts), "turns": after.archived - before.archived}
+    held = [described.concepts + described.archived_concepts for described in (before, after)]
+    gone = {"concepts": max(0, held[0] - held[1]), "turns": after.forgotten - before.forgotten}
     return {"graph": graph, "status": "accepted", **gone, "source": source}
 
 

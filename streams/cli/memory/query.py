@@ -45,6 +45,7 @@ def query(
     ] = None,
     concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
     exclude: Annotated[Names | None, typer.Option("--exclude", help="Not the turn of this id; repeatable.")] = None,
+    no_archive: Annotated[bool, typer.Option("--no-archive", help="Not what has faded.")] = False,
     meta: Annotated[
         Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
     ] = None,
@@ -56,7 +57,7 @@ def query(
         output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
-    only |= {"since": since, "until": until, "metadata": _metadata(meta or [])}
+    only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
@@ -99,7 +100,8 @@ def show(reply: Reply) -> None:
         concepts.add_row(escape(concept.label), f"{concept.energy:.3f}", escape(" → ".join(concept.path)))
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
-        passages.add_row(f"{passage.score:.2f}", format_utc(passage.at), escape(passage.speaker), escape(passage.text))
+        text = escape(passage.text) + (" [dim](from the archive)[/dim]" if passage.archived else "")
+        passages.add_row(f"{passage.score:.2f}", format_utc(passage.at), escape(passage.speaker), text)
     output.out.print(concepts, passages)
     for passage in reply.passages:
         if passage.why is not None:

@@ -39,7 +39,8 @@ def _show(described: Description) -> None:
         rows.add_row(escape(theme.label), escape(_listed(theme)), format_utc(theme.born))
     output.out.print(rows)
     kept = f"{described.turns} turns, {described.concepts} concepts, {described.long_term} of them long-term"
-    told = f"{kept}; {described.archived} turns archived; its time is {format_utc(described.clock)}"
+    archive = f"in the archive: {described.archived} turns, {described.archived_concepts} concepts"
+    told = f"{kept}; {archive}; its time is {format_utc(described.clock)}"
     output.out.print(told, style="dim", highlight=False, soft_wrap=True)
 
 

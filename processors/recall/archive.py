@@ -1,0 +1,31 @@
+"""The archive in a ranking: what faded can be found, behind what is active and answers as well.
+
+Archived concepts are seeds and carry energy as others do: only where a turn ranks is different.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from emgas.messages.queries import Mode
+from state.arrays import Floats
+from state.graph.view import GraphView
+
+TERM: Final = "archived"  # its name in an explanation
+BEHIND: Final = 0.5  # what an archived turn's score lacks in the default mode, whose scale is that of log-odds
+SHARE: Final = 0.75  # of its energies that an archived turn is ranked by in the literal mode
+
+
+def behind(view: GraphView, scores: Floats, mode: Mode) -> Floats:
+    """Rank archived passages behind, given (p,) the scores of all."""
+    if not view.passage_archived.any():
+        return scores
+    ranked = scores * SHARE if mode == "literal" else scores - BEHIND
+    return np.where(view.passage_archived, ranked, scores)
+
+
+def term(view: GraphView, passage: int) -> dict[str, float]:
+    """Give the term that the archive adds to the score of a passage in the default mode, {} for none."""
+    return {TERM: -BEHIND} if view.passage_archived[passage] else {}
