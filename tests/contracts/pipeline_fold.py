@@ -18,7 +18,8 @@ from state.events.upcasting import VERSION
 from streams.errors import FencedError
 from streams.ingest.turn_processor import TurnProcessor
 from streams.query.query_handler import QueryHandler
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, only
+from tests.support.clocks import eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import PipelineSteps, failing
 
 

@@ -17,7 +17,8 @@ from state.events.events import (
     decode,
 )
 from streams.ingest.change_feed import EVENT_OFFSET
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, only
+from tests.support.clocks import eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import WEEKS, PipelineSteps, failing
 from tests.support.weeks import THINGS
 

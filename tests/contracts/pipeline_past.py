@@ -14,7 +14,7 @@ from emgas.messages.queries import Failure
 from state.events.events import (
     TurnEmbedded,
 )
-from tests.support.events import DAY, NOON
+from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline, as_json
 from tests.support.pipeline_steps import WEEKS, PipelineSteps
 from tests.support.weeks import THINGS

@@ -15,8 +15,9 @@ from emgas.wire import DEADLINE
 from state.events.events import (
     ConceptsRecalled,
 )
-from tests.support.events import DAY, NOON
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, only
+from tests.support.clocks import DAY, NOON
+from tests.support.clocks import eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import WEEKS, PipelineSteps
 
 AT_ONCE = 8  # of `queries_at_once`; the fixtures set it

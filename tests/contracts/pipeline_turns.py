@@ -14,7 +14,8 @@ from state.events.events import (
     TurnRecorded,
     TurnRejected,
 )
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, now, only
+from tests.support.clocks import eventually, now
+from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import PipelineSteps
 
 # what a foreign program writes to `turns` under the right key: value, and what the reason must say

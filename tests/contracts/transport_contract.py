@@ -15,7 +15,8 @@ from emgas.wire import ProducerRecord, TopicNames, partition_of
 from state.errors import LogRewrittenError
 from streams.transport.fetch_order import SHARE
 from streams.transport.topic_plan import plan
-from tests.support.tiny_app import PATIENCE, TinyApp
+from tests.support.clocks import PATIENCE
+from tests.support.tiny_app import TinyApp
 from tests.support.transports import Transport
 
 PARTITIONS = 2

@@ -21,8 +21,8 @@ from processors.lexicon.query_expansion import SYNONYM
 from processors.recall.query_terms import asked
 from processors.recall.weights import FEATURES
 from state.graph.view import GraphView
-from tests.support.events import turn_recorded
-from tests.support.graphs import folded
+from tests.support.builders import turn_recorded
+from tests.support.builders import folded
 from tests.support.memories import demo, extractor, memory_of, said
 
 

@@ -23,7 +23,7 @@ from emgas.limits import RECORD_BYTES
 from gateway.access import BODY_BYTES
 from gateway.keys import RIGHTS, Caller, Keys, digest
 from gateway.openapi import FILE, generate
-from tests.support.pipeline import PATIENCE
+from tests.support.clocks import PATIENCE
 from tests.support.served import serving
 
 CASES = int(os.environ.get("EMGAS_FUZZ_CASES", "500"))

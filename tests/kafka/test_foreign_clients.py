@@ -15,7 +15,8 @@ from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from emgas.wire import partition_of
 from streams.transport import select
 from streams.transport.dead_letters import read_all
-from tests.support.pipeline import PATIENCE, Pipeline, eventually, now, only, settings_for
+from tests.support.clocks import PATIENCE, eventually, now
+from tests.support.pipeline import Pipeline, only, settings_for
 from tests.support.transports import kafka_transport
 
 pytestmark = pytest.mark.kafka

@@ -14,7 +14,8 @@ from emgas.wire import TopicNames
 from streams.transport.kafka import transport as driver
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES, MIB
 from tests.contracts.transport_contract import PARTITIONS, TransportContract
-from tests.support.tiny_app import PATIENCE, TinyApp
+from tests.support.clocks import PATIENCE
+from tests.support.tiny_app import TinyApp
 from tests.support.transports import KafkaTransport, kafka_transport
 
 pytestmark = pytest.mark.kafka

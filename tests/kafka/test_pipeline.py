@@ -13,7 +13,8 @@ import pytest_asyncio
 
 from streams.transport import select
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, settings_for
+from tests.support.clocks import eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, settings_for
 from tests.support.transports import kafka_transport
 
 pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]

@@ -16,7 +16,8 @@ from replay.errors import NotRestorableError
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.event_topic import reading, writing
-from tests.support.pipeline import Pipeline, a_turn, now, settings_for
+from tests.support.clocks import now
+from tests.support.pipeline import Pipeline, a_turn, settings_for
 from tests.support.transports import kafka_transport, sqlite_transport
 
 pytestmark = pytest.mark.kafka

@@ -18,7 +18,8 @@ from streams.transport import select
 from streams.worker.service import now_ms
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
 from tests.support.fakes import arrival
-from tests.support.pipeline import Pipeline, a_turn, as_json, eventually, settings_for
+from tests.support.clocks import eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, settings_for
 from tests.support.transports import sqlite_transport
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from emgas import Turn
 from tests.pipeline.test_embedded import embedded
-from tests.support.events import DAY, NOON
+from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline, a_turn
 
 GRAPHS = [f"g{number}" for number in range(6)]

@@ -18,7 +18,7 @@ from streams.cli.shared.line_chart import Series, line_chart
 from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import ROOT, emgas, emgas_here
-from tests.support.events import DAY, NOON
+from tests.support.clocks import DAY, NOON
 
 WEEKS = 6
 SAID = [

@@ -10,7 +10,7 @@ import pytest
 from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import emgas_here
-from tests.support.events import DAY, NOON
+from tests.support.clocks import DAY, NOON
 
 SAID = [
     (NOON, "The red kettle whistles."),

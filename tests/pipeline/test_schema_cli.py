@@ -17,7 +17,7 @@ from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.support.cli import emgas, emgas_here
 from tests.support.golden import TIMESTAMP, expected, golden
-from tests.support.logs import ListReader
+from tests.support.fakes import ListReader
 from tests.support.older import STEPS, older
 
 NEWEST = golden(VERSION)

@@ -15,7 +15,7 @@ from state.store.store import MemoryStore
 from streams.settings import Settings
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from tests.support.cli import emgas_here
-from tests.support.events import NOON
+from tests.support.clocks import NOON
 
 
 def turns(name: str, words: list[str]) -> str:

@@ -20,7 +20,8 @@ from processors.recall.answer import Answerer, Memory, in_one_go
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from tests.support.events import DAY, NOON, turn_recorded
+from tests.support.builders import turn_recorded
+from tests.support.clocks import DAY, NOON
 
 EXTRACTOR = YakeExtractor(language="en")
 ANSWERER = Answerer(EXTRACTOR)

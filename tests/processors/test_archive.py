@@ -22,7 +22,7 @@ from processors.recall.answer import Answer, Answerer, Memory, in_one_go
 from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
-from tests.support.events import (
+from tests.support.builders import (
     concepts_recalled,
     consolidation_closed,
     forgotten,
@@ -32,7 +32,7 @@ from tests.support.events import (
     topic_change,
     turn_recorded,
 )
-from tests.support.graphs import folded, refolded
+from tests.support.builders import folded, refolded
 from tests.support.living import Life
 
 EXTRACTOR = YakeExtractor(language="en")

@@ -13,7 +13,8 @@ from processors.lifecycle.windows import DueWindow, close, due_events, next_due
 from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
-from tests.support.events import DAY, NOON, concepts_recalled, consolidation_closed, memory_archived, turn_recorded
+from tests.support.builders import concepts_recalled, consolidation_closed, memory_archived, turn_recorded
+from tests.support.clocks import DAY, NOON
 
 WEEK = 7 * DAY
 HOUR = DAY // 24

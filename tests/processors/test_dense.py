@@ -9,8 +9,8 @@ import pytest
 
 from processors.recall.dense import WEIGHT, Vectors, cosines, fused, likeness, unit
 from state.graph.view import GraphView
-from tests.support.events import turn_embedded, turn_recorded
-from tests.support.graphs import folded
+from tests.support.builders import turn_embedded, turn_recorded
+from tests.support.builders import folded
 
 
 class Tiny:

@@ -18,7 +18,7 @@ from processors.recall.weights import DEFAULT_FLOW, FEATURES, FLOW_EDGES, NO_FLO
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 from state.graph.view import GraphView
-from tests.support.events import turn_recorded
+from tests.support.builders import turn_recorded
 
 
 def concepts(text: str) -> tuple[Concept, ...]:

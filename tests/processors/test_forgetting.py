@@ -11,8 +11,7 @@ from processors.lifecycle.forgetting import Leaving, faded, requested
 from state.events.memory_settings import PRESETS
 from state.graph.decay import decayed, lifetime
 from state.graph.graph import Graph
-from tests.support.events import (
-    NOON,
+from tests.support.builders import (
     concept,
     concepts_recalled,
     consolidation_closed,
@@ -20,7 +19,8 @@ from tests.support.events import (
     graph_configured,
     turn_recorded,
 )
-from tests.support.graphs import folded
+from tests.support.clocks import NOON
+from tests.support.builders import folded
 
 FORGETFUL = PRESETS["forgetful"]  # a week's half-life, threshold 0.1
 FADED = NOON + lifetime(0.4, 0.1, FORGETFUL.half_life)  # two half-lives

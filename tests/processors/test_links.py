@@ -14,7 +14,8 @@ from processors.recall.recall import RecallOptions, recall
 from state.events.events import TopicChange
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
-from tests.support.events import DAY, NOON, concepts_recalled, turn_recorded
+from tests.support.builders import concepts_recalled, turn_recorded
+from tests.support.clocks import DAY, NOON
 
 
 def graph_of(*turns: str) -> Graph:

@@ -14,8 +14,9 @@ from processors.lifecycle.forgetting import faded
 from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
-from tests.support.events import DAY, NOON
-from tests.support.graphs import assert_same_view, refolded
+from tests.support.clocks import DAY, NOON
+from tests.support.builders import refolded
+from tests.support.graphs import assert_same_view
 from tests.support.lives import configurations, happenings, long_life, ticks
 from tests.support.living import ForgetRequest, Happening, Life, live
 

@@ -14,8 +14,8 @@ from emgas.times import DAY_MS as DAY
 from processors.extraction.yake_extractor import YakeExtractor
 from state.events.events import ConsolidationWindowClosed, TurnRecorded
 from state.graph.graph import Graph
-from tests.support.events import graph_configured, turn_recorded
-from tests.support.graphs import refolded
+from tests.support.builders import graph_configured, turn_recorded
+from tests.support.builders import refolded
 from tests.support.living import Life, live
 
 DEMO = Path(__file__).parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"

@@ -21,7 +21,7 @@ from processors.recall.weights import FEATURES, NO_FLOW, FlowWeights
 from state.events.events import TurnRecorded
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
-from tests.support.events import decay_closed, turn_recorded
+from tests.support.builders import decay_closed, turn_recorded
 
 CONTROL = RecallOptions(spreading=replace(DEFAULT, propagation_decay=0.0))
 MAY_8 = 1_683_554_160_000

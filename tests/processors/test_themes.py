@@ -20,7 +20,8 @@ from processors.lifecycle.consolidation import consolidated
 from state.events.events import ConsolidationWindowClosed, Forgotten, TopicChange
 from state.graph.graph import Graph
 from state.graph.theme_table import Theme
-from tests.support.events import NOON, UNLINKED, turn_recorded
+from tests.support.builders import UNLINKED, turn_recorded
+from tests.support.clocks import NOON
 
 ROOT = Path(__file__).resolve().parents[2]
 MINUTE = MINUTE_MS

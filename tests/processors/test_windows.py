@@ -20,7 +20,7 @@ from processors.lifecycle.windows import (
 from state.events.events import ConsolidationWindowClosed, MemoryArchived
 from state.graph.decay import NEVER, lifetime
 from state.graph.graph import Graph
-from tests.support.events import concept, graph_configured, ticked, turn_recorded
+from tests.support.builders import concept, graph_configured, ticked, turn_recorded
 from tests.support.living import Life, live
 
 MONDAY = 1_683_504_000_000  # 2023-05-08T00:00:00Z: a day begins; weeks begin on Thursday, as the epoch did

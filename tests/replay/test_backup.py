@@ -15,7 +15,8 @@ from emgas.wire import Record, partition_of
 from replay.backup.backup import Written, records, write
 from replay.backup.lines import Header, Stored, header_of, is_backup, seal
 from replay.errors import BackupDamagedError, NoBackupError
-from tests.support.logs import ListReader, golden_log
+from tests.support.fakes import ListReader
+from tests.support.logs import golden_log
 
 BEGAN = 1_700_000_000_123
 ODD = [

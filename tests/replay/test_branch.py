@@ -8,9 +8,7 @@ from emgas.messages.turns import Configure, Forget, Settings, Turn
 from replay.branch import BranchSettings, Message, messages
 from state.events.events import GraphEvent
 from state.events.memory_settings import PRESETS
-from tests.support.events import (
-    DAY,
-    NOON,
+from tests.support.builders import (
     concepts_recalled,
     consolidation_closed,
     decay_closed,
@@ -19,6 +17,7 @@ from tests.support.events import (
     ticked,
     turn_recorded,
 )
+from tests.support.clocks import DAY, NOON
 
 
 async def sent(events: Iterable[GraphEvent], settings: BranchSettings | None = None, after: int = 0) -> list[Message]:

@@ -28,9 +28,11 @@ from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, history
 from state.events.events import GraphEvent, TurnRecorded
 from state.graph.graph import Graph
-from tests.support.events import DAY, graph_configured, ticked, turn_recorded
+from tests.support.builders import graph_configured, ticked, turn_recorded
+from tests.support.clocks import DAY
 from tests.support.living import Life
-from tests.support.logs import ListReader, LogWriter
+from tests.support.fakes import ListReader
+from tests.support.logs import LogWriter
 
 DEMO = Path(__file__).resolve().parents[2] / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 MOMENTS = 50

@@ -11,8 +11,8 @@ from replay.verify.counted_turns import CountedTurns
 from replay.verify.verify import Audit
 from state.events.events import GraphEvent, TurnRecorded
 from state.retraction import surviving
-from tests.support.events import retracted, ticked, turn_recorded
-from tests.support.graphs import events_of
+from tests.support.builders import retracted, ticked, turn_recorded
+from tests.support.logs import events_of
 from tests.support.logs import LogWriter
 from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
 

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange, diff
 from state.events.events import GraphEvent
 from state.graph.graph import Graph
-from tests.support.events import (
-    DAY,
-    NOON,
+from tests.support.builders import (
     concept,
     concepts_recalled,
     consolidation_closed,
@@ -24,7 +22,8 @@ from tests.support.events import (
     topic_change,
     turn_recorded,
 )
-from tests.support.graphs import folded, refolded
+from tests.support.clocks import DAY, NOON
+from tests.support.builders import folded, refolded
 from tests.support.lives import configurations, happenings
 from tests.support.living import Happening, live
 

@@ -16,8 +16,9 @@ from state.graph.graph import Graph
 from state.partition import Partition
 from state.store import keys
 from state.store.store import MemoryStore
-from tests.support.events import turn_embedded, turn_recorded
-from tests.support.logs import ListReader, LogWriter, golden_log, long_log
+from tests.support.builders import turn_embedded, turn_recorded
+from tests.support.fakes import ListReader
+from tests.support.logs import LogWriter, golden_log, long_log
 
 LOG = long_log()
 

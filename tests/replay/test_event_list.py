@@ -6,7 +6,7 @@ import pytest
 
 from replay.event_list import ListedEvent, as_far_back
 from state.events.events import GraphEvent
-from tests.support.events import concepts_recalled, turn_embedded, turn_recorded
+from tests.support.builders import concepts_recalled, turn_embedded, turn_recorded
 
 EVENTS: list[tuple[GraphEvent, bool]] = [
     (turn_recorded(id="t0"), True),

@@ -28,8 +28,10 @@ from state.events.events import (
 )
 from state.graph.graph import Graph
 from state.log_position import stamp
-from tests.support.events import DAY, NOON, concepts_recalled, graph_configured, ticked, turn_embedded, turn_recorded
-from tests.support.graphs import events_of, folded, refolded
+from tests.support.builders import concepts_recalled, graph_configured, ticked, turn_embedded, turn_recorded
+from tests.support.clocks import DAY, NOON
+from tests.support.builders import folded, refolded
+from tests.support.logs import events_of
 from tests.support.lives import configurations, happenings, long_life, ticks
 from tests.support.living import Happening, Life, live
 from tests.support.logs import LogWriter, reader_of

@@ -14,7 +14,7 @@ import pytest
 from processors.association import edges_out
 from replay.graph_export import WRITERS, to_networkx
 from state.graph.graph import Graph
-from tests.support.events import concept
+from tests.support.builders import concept
 from tests.support.logs import LogWriter, golden_log, long_log
 
 READERS: dict[str, Callable[[io.BytesIO], Any]] = {

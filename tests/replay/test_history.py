@@ -12,8 +12,8 @@ from state.events.events import GraphEvent, Retracted
 from state.graph.graph import Graph
 from state.store.store import MemoryStore
 from streams.query.as_of_cache import AsOfCache
-from tests.support.events import DAY, NOON
-from tests.support.graphs import refolded
+from tests.support.clocks import DAY, NOON
+from tests.support.builders import refolded
 from tests.support.logs import LogWriter, fold, reader_of, records_of
 from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
 

@@ -26,7 +26,7 @@ from state.store.store import MemoryStore
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.support.cli import ROOT
-from tests.support.events import NOON
+from tests.support.clocks import NOON
 from tests.support.logs import LogWriter, golden_log, long_log, reader_of
 
 TOPIC = "emgas.events"

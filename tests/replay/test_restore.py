@@ -23,8 +23,9 @@ from state.events.upcasting import VERSION
 from state.log_position import Acceptance
 from state.partition import Partition
 from state.store.store import MemoryStore
-from tests.support.events import turn_recorded
-from tests.support.logs import ListReader, LogWriter
+from tests.support.builders import turn_recorded
+from tests.support.fakes import ListReader
+from tests.support.logs import LogWriter
 
 NOW = 1_800_000_000_000
 

@@ -11,7 +11,8 @@ from replay.skipped_records import decision, decision_on
 from state.errors import UnreadableEventError
 from state.partition import Partition
 from state.store.store import MemoryStore
-from tests.support.logs import LogWriter, MemoryLog
+from tests.support.fakes import MemoryLog
+from tests.support.logs import LogWriter
 
 GARBAGE = [b"\xff\xfe garbage", b"", b"[]", b'{"v":1,"kind":"Unheard"}', b'{"v":1,"kind":"TurnRecorded","epoch":-5}']
 

@@ -21,7 +21,8 @@ from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
-from tests.support.logs import ListReader, LogWriter, fold, long_log, reader_of
+from tests.support.fakes import ListReader
+from tests.support.logs import LogWriter, fold, long_log, reader_of
 
 NOW = 1_700_000_000_000
 

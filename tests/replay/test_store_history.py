@@ -21,12 +21,14 @@ from state.store import keys
 from state.store.keys import POSITION
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
-from tests.support.events import DAY, NOON, graph_configured
+from tests.support.builders import graph_configured
+from tests.support.clocks import DAY, NOON
 from tests.support.graphs import of_another_version
 from tests.support.interrupted import interrupted
 from tests.support.lives import long_life
 from tests.support.living import live
-from tests.support.logs import ListReader, LogWriter
+from tests.support.fakes import ListReader
+from tests.support.logs import LogWriter
 from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
 
 

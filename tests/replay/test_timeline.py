@@ -10,7 +10,8 @@ from replay.as_of.timeline import Line, Timeline, timeline
 from state.errors import LogRewrittenError
 from state.events.events import UNSTAMPED, GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
-from tests.support.events import DAY, NOON, concept
+from tests.support.builders import concept
+from tests.support.clocks import DAY, NOON
 from tests.support.logs import LogWriter, reader_of
 
 WEEKLY = MemorySettings(half_life=7 * DAY)

@@ -24,7 +24,8 @@ from state.log_position import Acceptance
 from state.partition import Partition
 from state.store.store import MemoryStore
 from tests.support.golden import VERSIONS, expected, golden, values
-from tests.support.logs import ListReader, LogWriter, fold
+from tests.support.fakes import ListReader
+from tests.support.logs import LogWriter, fold
 from tests.support.older import STEPS, older
 
 NEW = golden(VERSION)

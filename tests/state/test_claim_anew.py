@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from state.events.events import Claim, decode, encode
 from state.log_position import Acceptance, LogPosition
-from tests.support.events import turn_recorded
+from tests.support.builders import turn_recorded
 from tests.support.logs import LogWriter
 
 

@@ -14,7 +14,7 @@ from emgas.limits import EARLIEST_MS
 from state.events.events import UNSTAMPED, encode
 from state.graph.canonical_bytes import pack, unpack
 from state.graph.graph import Graph
-from tests.support.events import concept, turn_recorded
+from tests.support.builders import concept, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 
 GOLDEN = "400c0da7fefbd7d269806b70c3a9371e8274e1379a058a26e32c416f21ccd4d9"  # of the whole fold, its position included

@@ -14,8 +14,10 @@ from state.events.events import decode, encode
 from state.events.vectors import packed
 from state.graph.embedding_table import EmbeddingTable, Model
 from state.graph.graph import Graph
-from tests.support.events import forgotten, turn_embedded, turn_recorded
-from tests.support.graphs import assert_same_view, events_of, folded
+from tests.support.builders import forgotten, turn_embedded, turn_recorded
+from tests.support.builders import folded
+from tests.support.graphs import assert_same_view
+from tests.support.logs import events_of
 from tests.support.logs import LogWriter
 from tests.support.strategies import Step, steps_taken_back, written
 

@@ -15,7 +15,7 @@ from state.events.events import Claim, RecordSkipped, Ticked, TurnsLost, decode,
 from state.events.extraction_types import TimeSpan
 from state.events.upcasting import UPCASTERS
 from state.log_position import LogPosition, _outline, accept_all
-from tests.support.events import UNLINKED, concept, graph_configured, ticked, topic_change, turn_recorded
+from tests.support.builders import UNLINKED, concept, graph_configured, ticked, topic_change, turn_recorded
 from tests.support.logs import LogWriter, golden_log
 from tests.support.strategies import Step, steps, written
 

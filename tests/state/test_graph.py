@@ -6,8 +6,10 @@ from emgas.limits import EARLIEST_MS
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
 from state.graph.passage_table import fingerprint
-from tests.support.events import DAY, NOON, concept, concepts_recalled, turn_recorded
-from tests.support.graphs import folded, pair_counts
+from tests.support.builders import concept, concepts_recalled, turn_recorded
+from tests.support.clocks import DAY, NOON
+from tests.support.builders import folded
+from tests.support.graphs import pair_counts
 
 HALF_LIFE_MS = PRESETS["default"].half_life
 RECALL_BOOST = PRESETS["default"].recall_boost

@@ -7,17 +7,10 @@ import pytest
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
 from state.graph.passage_table import fingerprint
-from tests.support.events import (
-    DAY,
-    NOON,
-    concept,
-    consolidation_closed,
-    decay_closed,
-    forgotten,
-    topic_change,
-    turn_recorded,
-)
-from tests.support.graphs import folded, pair_counts, refolded
+from tests.support.builders import concept, consolidation_closed, decay_closed, forgotten, topic_change, turn_recorded
+from tests.support.clocks import DAY, NOON
+from tests.support.builders import folded, refolded
+from tests.support.graphs import pair_counts
 
 
 def said(*turns: str, session: str = "main") -> Graph:

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from emgas.limits import EARLIEST_MS
 from state.events.events import GraphEvent
 from state.graph.graph import Graph
-from tests.support.events import DAY, concepts_recalled, turn_recorded
-from tests.support.graphs import assert_same_view, events_of, folded
+from tests.support.builders import concepts_recalled, turn_recorded
+from tests.support.clocks import DAY
+from tests.support.builders import folded
+from tests.support.graphs import assert_same_view
+from tests.support.logs import events_of
 from tests.support.logs import fold
 from tests.support.strategies import Step, steps, written
 

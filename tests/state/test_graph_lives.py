@@ -9,9 +9,7 @@ import pytest
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.decay import NEVER, decayed, lifetime, lifetime_long
 from state.graph.graph import Graph
-from tests.support.events import (
-    DAY,
-    NOON,
+from tests.support.builders import (
     concept,
     concepts_recalled,
     consolidation_closed,
@@ -21,7 +19,9 @@ from tests.support.events import (
     ticked,
     turn_recorded,
 )
-from tests.support.graphs import folded, pair_counts
+from tests.support.clocks import DAY, NOON
+from tests.support.builders import folded
+from tests.support.graphs import pair_counts
 
 DEFAULT = PRESETS["default"]
 

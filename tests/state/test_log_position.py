@@ -11,7 +11,7 @@ from hypothesis import given
 from state.errors import LogRewrittenError, WrongLayoutError
 from state.events.events import UNSTAMPED, AnyEvent, Claim, DataEvent, Stamp, TurnRecorded, decode, encode
 from state.log_position import Acceptance, LogPosition, stamp
-from tests.support.events import turn_recorded
+from tests.support.builders import turn_recorded
 from tests.support.logs import LogWriter, unmoved
 from tests.support.strategies import Step, steps
 

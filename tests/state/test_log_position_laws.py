@@ -17,7 +17,7 @@ from state.errors import LogRewrittenError
 from state.events.events import Claim, DataEvent, decode, encode
 from state.log_position import Acceptance, LogPosition, fingerprint
 from tests.support.claim_chain import FAULTS, Simulation, folded, stale_positions, survived
-from tests.support.events import turn_recorded
+from tests.support.builders import turn_recorded
 from tests.support.logs import LogWriter, Record, fold, unmoved
 from tests.support.strategies import Step, steps, written
 

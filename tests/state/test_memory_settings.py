@@ -19,7 +19,8 @@ from emgas.times import DAY_MS
 from state.events.events import GraphConfigured, decode, encode
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
-from tests.support.events import NOON, UNLINKED, turn_recorded
+from tests.support.builders import UNLINKED, turn_recorded
+from tests.support.clocks import NOON
 
 FIELDS = sorted(AllSettings.model_fields)
 

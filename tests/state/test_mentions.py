@@ -14,7 +14,8 @@ from state.graph import mentions
 from state.graph.concept_table import ConceptTable
 from state.graph.decay import decayed, factors
 from state.graph.mentions import Mentions
-from tests.support.events import DAY, NOON, concept
+from tests.support.builders import concept
+from tests.support.clocks import DAY, NOON
 
 times = st.integers(NOON - 90 * DAY, NOON + 400 * DAY)
 weights = st.integers(0, 10**6).map(lambda millionths: millionths / 10**6)

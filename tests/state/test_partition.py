@@ -20,7 +20,8 @@ from state.store.rocksdb import RocksStore
 from state.store.store import Batch, MemoryStore
 from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter, fold, long_log
-from tests.support.stores import Opener, WatchedStore, opener
+from tests.support.fakes import WatchedStore
+from tests.support.stores import Opener, opener
 from tests.support.strategies import Step, steps, written
 
 

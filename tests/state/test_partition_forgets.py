@@ -6,7 +6,8 @@ from state.partition import Partition
 from state.store import keys
 from state.store.store import Store
 from tests.support.logs import LogWriter, fold
-from tests.support.stores import Opener, WatchedStore
+from tests.support.fakes import WatchedStore
+from tests.support.stores import Opener
 
 
 def snapshots_taken(log: LogWriter) -> list[int]:

@@ -14,7 +14,8 @@ from state.partition import Partition
 from state.retraction import surviving
 from state.store import keys
 from state.store.store import MemoryStore
-from tests.support.graphs import events_of, refolded
+from tests.support.builders import refolded
+from tests.support.logs import events_of
 from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter, fold
 from tests.support.stores import Opener, opener

@@ -9,7 +9,7 @@ from state.events.events import DataEvent, GraphEvent, TurnRecorded, WindowEvent
 from state.events.registry import KINDS, SPECS, Timing
 from state.events.upcasting import VERSION
 from state.graph.graph import FOLDS
-from tests.support.events import concepts_recalled, turn_recorded
+from tests.support.builders import concepts_recalled, turn_recorded
 from tests.support.golden import values
 
 OF_GRAPHS = [event for event in map(decode, values(VERSION)) if isinstance(event, GraphEvent)]

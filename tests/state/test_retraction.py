@@ -8,8 +8,10 @@ from hypothesis import given
 from state.events.events import GraphEvent, Retracted, encode
 from state.graph.graph import Graph
 from state.retraction import refolded, surviving
-from tests.support.events import forgotten, graph_configured, retracted, turn_recorded
-from tests.support.graphs import assert_same_view, events_of, folded
+from tests.support.builders import forgotten, graph_configured, retracted, turn_recorded
+from tests.support.builders import folded
+from tests.support.graphs import assert_same_view
+from tests.support.logs import events_of
 from tests.support.strategies import Step, steps_taken_back, written
 
 

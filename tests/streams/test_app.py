@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from emgas.wire import ProducerRecord
 from streams.ingest.partition_writer import ProducedLog
 from streams.worker.app import record_of
-from tests.support.logs import MemoryLog
-from tests.support.pipeline import eventually
+from tests.support.fakes import MemoryLog
+from tests.support.clocks import eventually
 
 
 def event(**message: Any) -> Any:

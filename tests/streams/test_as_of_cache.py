@@ -20,10 +20,12 @@ from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.query import as_of_cache
 from streams.query.as_of_cache import AsOfCache
-from tests.support.events import DAY, NOON, graph_configured
+from tests.support.builders import graph_configured
+from tests.support.clocks import DAY, NOON
 from tests.support.lives import long_life
 from tests.support.living import live
-from tests.support.logs import ListReader, LogWriter
+from tests.support.fakes import ListReader
+from tests.support.logs import LogWriter
 
 
 class CountingReader(ListReader):

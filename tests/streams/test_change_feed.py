@@ -12,9 +12,10 @@ from emgas.wire import as_mapping
 from state.events.events import Claim, ConsolidationWindowClosed, DecayWindowClosed, decode, encode
 from streams.ingest.change_feed import EVENT_OFFSET
 from streams.ingest.partition_writer import AppendedEvent
-from tests.support.events import consolidation_closed
+from tests.support.builders import consolidation_closed
 from tests.support.fakes import Sent, SentRecords
-from tests.support.logs import LogWriter, MemoryLog
+from tests.support.fakes import MemoryLog
+from tests.support.logs import LogWriter
 from tests.support.window_timers import CHANGES, caught_up_feed, feed_of
 
 HERE = 2

@@ -22,9 +22,9 @@ from state.events.events import (
     TurnRecorded,
     TurnRejected,
 )
+from tests.support.clocks import NOW
 from tests.support.command_handlers import (
     HERE,
-    NOW,
     PARTITIONS,
     SKEW,
     a_handler,

@@ -19,8 +19,8 @@ from state.events.events import (
 )
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.partition import Partition
+from tests.support.clocks import NOW
 from tests.support.command_handlers import (
-    NOW,
     PARTITIONS,
     a_handler,
     a_turn,

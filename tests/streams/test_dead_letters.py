@@ -5,7 +5,7 @@ from __future__ import annotations
 from emgas.wire import Record
 from streams.transport.dead_letters import DeadLetter, read_all
 from streams.transport.sender import error_headers
-from tests.support.logs import ListReader
+from tests.support.fakes import ListReader
 
 
 async def test_letters_of_all_partitions_are_read_oldest_first() -> None:

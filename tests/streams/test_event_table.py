@@ -19,7 +19,8 @@ from streams.ingest.partition_writer import PartitionWriter
 from streams.recovery.event_table import FoldStore
 from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
-from tests.support.logs import LogWriter, MemoryLog
+from tests.support.fakes import MemoryLog
+from tests.support.logs import LogWriter
 
 PARTITIONS = 3
 

@@ -16,9 +16,10 @@ from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory
 from state.errors import StoreCorruptError
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
-from tests.support.events import decay_closed, turn_recorded
-from tests.support.pipeline import eventually
-from tests.support.query_handlers import ANSWERER, NOW, Answering
+from tests.support.builders import decay_closed, turn_recorded
+from tests.support.clocks import eventually
+from tests.support.clocks import NOW
+from tests.support.query_handlers import ANSWERER, Answering
 
 TURNS = 250
 RARE = {"only": {"metadata": {"n": 3}}}

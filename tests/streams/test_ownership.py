@@ -11,7 +11,7 @@ import pytest
 from state.errors import StoreCorruptError, UnreadableEventError
 from streams.errors import AppendFailedError, FencedError
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
-from tests.support.pipeline import eventually
+from tests.support.clocks import eventually
 
 
 class Work:

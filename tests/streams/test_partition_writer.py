@@ -16,8 +16,9 @@ from state.events.events import Claim, DataEvent, decode, encode
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import AppendFailedError, FencedError, PartitionWriter
-from tests.support.events import concepts_recalled, turn_duplicated, turn_recorded, turn_rejected
-from tests.support.logs import LogWriter, MemoryLog, fold
+from tests.support.builders import concepts_recalled, turn_duplicated, turn_recorded, turn_rejected
+from tests.support.fakes import MemoryLog
+from tests.support.logs import LogWriter, fold
 
 PARTITIONS = 4
 

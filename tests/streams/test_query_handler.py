@@ -25,11 +25,12 @@ from state.events.events import (
 )
 from streams.errors import AppendFailedError
 from streams.query.query_handler import LONGEST_MS, PATIENCE_MS
-from tests.support.events import turn_recorded
+from tests.support.builders import turn_recorded
 from tests.support.fakes import DEAD_LETTERS, REPLIES
 from tests.support.logs import fold
-from tests.support.pipeline import eventually
-from tests.support.query_handlers import HERE, NOW, PARTITIONS, Answering, a_query
+from tests.support.clocks import eventually
+from tests.support.clocks import NOW
+from tests.support.query_handlers import HERE, PARTITIONS, Answering, a_query
 from tests.support.window_timers import CHANGES
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from emgas.wire import partition_of
 from state.events.memory_settings import PRESETS
-from tests.support.query_handlers import HERE, NOW, PARTITIONS, Answering, a_query
+from tests.support.clocks import NOW
+from tests.support.query_handlers import HERE, PARTITIONS, Answering, a_query
 
 
 def a_description(**changes: Any) -> bytes:

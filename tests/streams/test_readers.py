@@ -12,7 +12,7 @@ from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.transport.topic_plan import FOR_EVER, TopicPlan
 from tests.contracts.reader_contract import KeptReaderContract, ReaderContract, a_log
-from tests.support.logs import ListReader
+from tests.support.fakes import ListReader
 
 
 class TestListReader(ReaderContract):

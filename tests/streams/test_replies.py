@@ -12,7 +12,8 @@ from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
 from streams.query.replies import inspection
-from tests.support.logs import LogWriter, MemoryLog, fold
+from tests.support.fakes import MemoryLog
+from tests.support.logs import LogWriter, fold
 
 
 @pytest.mark.parametrize("after", [None, ""])

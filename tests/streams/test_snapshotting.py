@@ -16,8 +16,9 @@ from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
-from tests.support.events import NOON
-from tests.support.logs import ListReader, LogWriter, fold
+from tests.support.clocks import NOON
+from tests.support.fakes import ListReader
+from tests.support.logs import LogWriter, fold
 
 
 class Folds:

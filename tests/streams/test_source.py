@@ -11,8 +11,8 @@ from state.store.store import MemoryStore
 from streams.errors import SourceChangedError
 from streams.ingest import source
 from streams.ingest.partition_writer import PartitionWriter
-from tests.support.events import turn_recorded
-from tests.support.logs import MemoryLog
+from tests.support.builders import turn_recorded
+from tests.support.fakes import MemoryLog
 
 PARTITIONS = 4
 

@@ -19,10 +19,10 @@ from state.store.store import MemoryStore
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
-from tests.support.command_handlers import OneConcept
+from tests.support.fakes import OneConcept
 from tests.support.fakes import DEAD_LETTERS, REPLIES, SentRecords, arrival
-from tests.support.logs import MemoryLog
-from tests.support.pipeline import eventually
+from tests.support.fakes import MemoryLog
+from tests.support.clocks import eventually
 from tests.support.window_timers import timer_of
 
 PARTITIONS = 4

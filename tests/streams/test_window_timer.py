@@ -36,9 +36,10 @@ from streams.ingest import window_timer
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
-from tests.support.events import NOON
+from tests.support.clocks import NOON
 from tests.support.fakes import SentRecords, arrival
-from tests.support.logs import MemoryLog, fold
+from tests.support.fakes import MemoryLog
+from tests.support.logs import fold
 from tests.support.window_timers import CHANGES, timer_of
 
 PARTITIONS = 1

@@ -22,7 +22,7 @@ from functools import lru_cache
 
 from state.events.events import AnyEvent, Claim, TurnRecorded, decode, encode
 from state.log_position import Acceptance, LogPosition
-from tests.support.events import concepts_recalled, turn_recorded, turn_rejected
+from tests.support.builders import concepts_recalled, turn_recorded, turn_rejected
 from tests.support.logs import fold
 
 FAULTS = ("none", "dropped send", "lost tail")

@@ -11,7 +11,8 @@ from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from state.events.memory_settings import PRESETS
-from tests.support.events import NOON, concept, concepts_recalled, graph_configured, turn_recorded
+from tests.support.builders import concept, concepts_recalled, graph_configured, turn_recorded
+from tests.support.clocks import NOON
 from tests.support.living import ForgetRequest, Happening
 
 WORDS = ("coffee", "tea", "milk", "sugar", "honey", "@speaker:ada", "@day:2023-05-08")

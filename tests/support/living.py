@@ -18,7 +18,7 @@ from processors.lifecycle.forgetting import requested
 from processors.lifecycle.windows import WindowForecast, due_events
 from state.events.events import ConceptsRecalled, ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.graph.graph import Graph
-from tests.support.events import forgotten, ticked
+from tests.support.builders import forgotten, ticked
 
 
 class ForgetRequest(NamedTuple):

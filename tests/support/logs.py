@@ -31,9 +31,7 @@ from state.events.events import Claim, DataEvent, TurnRecorded, encode
 from state.log_position import LogPosition
 from state.partition import Partition
 from state.store.store import MemoryStore, Store
-from tests.support.events import (
-    DAY,
-    NOON,
+from tests.support.builders import (
     concept,
     concepts_recalled,
     consolidation_closed,
@@ -50,6 +48,7 @@ from tests.support.events import (
     turn_recorded,
     turn_rejected,
 )
+from tests.support.clocks import DAY, NOON
 
 OffsetValue = tuple[int, bytes]
 

@@ -17,7 +17,8 @@ from processors.extraction.extractor import Extraction
 from processors.extraction.yake_extractor import YakeExtractor
 from state.graph.graph import Graph
 from tests.support.cli import ROOT
-from tests.support.events import NOON, turn_recorded
+from tests.support.builders import turn_recorded
+from tests.support.clocks import NOON
 
 DEMO = ROOT / "streams" / "cli" / "memory" / "demo_data"
 

@@ -8,7 +8,7 @@ import pytest
 
 from emgas.messages.queries import Reply
 from emgas.messages.turns import Outcome
-from tests.support.events import DAY, NOON
+from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline
 from tests.support.weeks import THINGS
 

@@ -21,10 +21,10 @@ from streams.query.replies import position_of
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
-from tests.support.events import turn_recorded
+from tests.support.builders import turn_recorded
 from tests.support.fakes import REPLIES, SentRecords, arrival
-from tests.support.logs import MemoryLog
-from tests.support.pipeline import eventually
+from tests.support.fakes import MemoryLog
+from tests.support.clocks import eventually
 from tests.support.window_timers import timer_of
 
 PARTITIONS = 4

@@ -15,7 +15,8 @@ from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
 from gateway.keys import Keys
 from gateway.serve import listen
-from tests.support.pipeline import PATIENCE, Pipeline, eventually
+from tests.support.clocks import PATIENCE, eventually
+from tests.support.pipeline import Pipeline
 
 
 @asynccontextmanager

@@ -11,7 +11,8 @@ from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.store import MemoryStore
-from tests.support.events import DAY, NOON, concept
+from tests.support.builders import concept
+from tests.support.clocks import DAY, NOON
 from tests.support.logs import LogWriter, fold
 
 GRAPHS = ("ada", "ada2", "bob")

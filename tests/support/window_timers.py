@@ -6,7 +6,7 @@ from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
 from tests.support.fakes import SentRecords
-from tests.support.logs import MemoryLog
+from tests.support.fakes import MemoryLog
 
 CHANGES = "emgas.changes"
 
