@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 from uuid import uuid4
 
+from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord
 from replay.accepted_events import fold_record
 from replay.log import LogReader

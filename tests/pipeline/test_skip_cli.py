@@ -78,7 +78,7 @@ def test_a_record_that_is_not_there_is_not_skipped(data: Path) -> None:
 def test_the_doctor_tells_that_the_head_of_the_log_is_gone_while_the_store_lives(data: Path) -> None:
     with closing(EmbeddedLog(Settings(data=data, broker=None).home)) as log:
         row = log._partition("emgas.events", HERE).row  # noqa: SLF001 - only from inside can this be told
-        log._db.execute(f"delete from records_{row} where offset < 1")  # noqa: SLF001 - noqa: S608
+        log._db.execute(f"delete from records_{row} where offset < 1")  # noqa: S608, SLF001 - noqa: S608
         log._db.execute("update partition set start=1 where r=?", (row,))  # noqa: SLF001 - only from inside can this be told
     found = emgas_here(data, "doctor", "--json", code=1).json
     (whole,) = [check for check in found["checks"] if check["name"] == "the log is whole"]

@@ -95,7 +95,7 @@ class SqliteTransport:
         for partition in range(plan.partitions):
             self.log._db.execute(f"drop table records_{self.log._partitions.pop((topic, partition)).row}")  # noqa: SLF001 - only from inside can this be told
         for table, column in (("topic", "name"), ("partition", "topic"), ("position", "topic")):
-            self.log._db.execute(f"delete from {table} where {column}=?", (topic,))  # noqa: SLF001 - noqa: S608
+            self.log._db.execute(f"delete from {table} where {column}=?", (topic,))  # noqa: S608, SLF001 - noqa: S608
         self.log.create_topic(plan)
 
 
