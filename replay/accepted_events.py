@@ -12,9 +12,11 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from emgas.wire import Record
 from replay.log import LogReader
-from state.errors import LogRewrittenError
-from state.events.events import GraphEvent, decode, decode_as
+from replay.skipped_records import instead_of
+from state.errors import LogRewrittenError, UnreadableEventError
+from state.events.events import AnyEvent, GraphEvent, decode, decode_as
 from state.log_position import Acceptance, LogPosition
+from state.partition import Folded, Partition
 
 AT_ONCE = 64  # records read without letting others in: some milliseconds
 
@@ -47,6 +49,23 @@ def graph_event(value: bytes) -> GraphEvent:
     return decode_as(GraphEvent, value)
 
 
+async def decoded(log: LogReader, partition: int, record: Record) -> tuple[Record, AnyEvent]:
+    """Decode a record, or what stands in its place.  Raises UnreadableEventError."""
+    try:
+        return record, decode(record.value)
+    except UnreadableEventError as error:
+        record = await instead_of(log, partition, record, error)
+        return record, decode(record.value)
+
+
+async def fold_record(state: Partition, log: LogReader, partition: int, record: Record) -> Folded:
+    """Fold the log's next record into `state`, or what stands in its place.  Raises as `Partition.fold`."""
+    try:
+        return state.fold(record.offset, record.value)
+    except UnreadableEventError as error:
+        return state.fold(record.offset, (await instead_of(log, partition, record, error)).value)
+
+
 class AcceptedEvents:
     """Reads the graph events that a fold accepts which stands at `position`, and moves it on."""
 
@@ -66,8 +85,13 @@ class AcceptedEvents:
         last = await end_behind(log, partition, start)
         records = read_records(log, partition, start, last if end is None else min(end, last))
         try:
-            async for record in records:
-                event = decode(record.value)
+            async for read in records:
+                record = read
+                try:
+                    event = decode(record.value)
+                except UnreadableEventError as error:
+                    record = await instead_of(log, partition, record, error)
+                    event = decode(record.value)
                 self.position, acceptance = self.position.after(record.offset, event, record.value)
                 if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
                     yield event, record

@@ -9,10 +9,12 @@
     chain       rolling sha256 over the bytes of every claim and accepted event
     partitions  partition count that the topic had when it was claimed
     graphs, turns   how many there are, each turn id once
+    source_topic    id of the topic `turns` in which `source` is an offset; "" where no claim named it
 
 Rules (`acceptance_of`), in the order in which they are tried; every record moves the watermark, whatever became of it:
 
-    Claim                             accepted: its offset becomes the epoch; `anew`: no source is accounted for
+    Claim                             accepted: its offset becomes the epoch; `anew`, or for another topic `turns`
+                                      than the claim before: no source is accounted for
     names another claim               fenced: written by a worker that no longer owns the partition
     seq is not the next one           gap: a duplicate, a reordered retry, or something before it was not written
     source not beyond the last one    gap
@@ -37,7 +39,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from enum import Enum
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 import msgspec
 import orjson
@@ -84,6 +86,11 @@ def fingerprint(value: bytes) -> str:
     return hashlib.sha256(value).digest()[:4].hex()
 
 
+class _Source(TypedDict):
+    source: int
+    source_topic: str
+
+
 class LogPosition(Struct, frozen=True, gc=False):
     """See the module's docstring."""
 
@@ -97,6 +104,7 @@ class LogPosition(Struct, frozen=True, gc=False):
     partitions: int = 0
     graphs: int = 0
     turns: int = 0
+    source_topic: str = ""
 
     @classmethod
     def behind(cls, offset: int, event: DataEvent) -> LogPosition:
@@ -137,7 +145,8 @@ class LogPosition(Struct, frozen=True, gc=False):
         source = source_of(event)
         source = self.source if source is None else source
         fields = offset, last, self.epoch, self.claim, event.seq, source, self._chained(value)
-        return LogPosition(*fields, self.partitions, self.graphs, self.turns), Acceptance.ACCEPTED
+        kept = self.partitions, self.graphs, self.turns, self.source_topic
+        return LogPosition(*fields, *kept), Acceptance.ACCEPTED
 
     def _claimed(self, claim: Claim, value: bytes) -> LogPosition:
         if self.partitions not in (0, claim.partitions):
@@ -145,9 +154,13 @@ class LogPosition(Struct, frozen=True, gc=False):
                 f"the topic had {self.partitions} partitions and now has {claim.partitions}. Graphs would "
                 "change owners: create topics under a new prefix with the new count and replay the log into them."
             )
-        source = -1 if claim.anew else self.source
-        there = replace(self, epoch=self.watermark, claim=self.last, source=source, chain=self._chained(value))
-        return replace(there, partitions=claim.partitions)
+        there = replace(self, epoch=self.watermark, claim=self.last, chain=self._chained(value))
+        return replace(there, partitions=claim.partitions, **self._claimed_source(claim))
+
+    def _claimed_source(self, claim: Claim) -> _Source:
+        known, named = self.source_topic, claim.source_topic
+        is_anew = claim.anew or bool(known and named and known != named)
+        return {"source": -1 if is_anew else self.source, "source_topic": named or ("" if is_anew else known)}
 
     def acceptance_of(self, offset: int, event: DataEvent | Outline) -> Acceptance:
         """Decide what becomes of a data event at `offset`.  Raises LogRewrittenError."""
@@ -169,13 +182,15 @@ class LogPosition(Struct, frozen=True, gc=False):
     def to_bytes(self) -> bytes:
         """Pack the position into JSON."""
         fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        if not self.source_topic:  # as it was written, and is hashed, since before it was known
+            del fields["source_topic"]
         return orjson.dumps({**fields, "chain": self.chain.hex()})
 
     @classmethod
     def of_bytes(cls, value: bytes) -> LogPosition:
         """Unpack the position that `to_bytes` packed.  Raises WrongLayoutError for one with other fields."""
         fields = orjson.loads(value)
-        if set(fields) != set(cls.__struct_fields__):
+        if {*fields, "source_topic"} != set(cls.__struct_fields__):
             raise WrongLayoutError(
                 "the store was written by another version of EMGAS: run that one, or remove this partition's store "
                 "and start again: it is folded anew from the log."

@@ -69,6 +69,11 @@ class Partition:
         self._snapshots: dict[str, int] = {}  # events held by the stored snapshot, of the graphs in memory
         self._refolded: set[str] = set()  # graphs that the stored snapshots do not lead to
 
+    @property
+    def store(self) -> Store:
+        """The store that this fold is kept in."""
+        return self._store
+
     def fold(self, offset: int, value: bytes) -> Folded:
         """Fold the log's next record.  Raises what state/errors.py lists; never skips."""
         event = decode(value)

@@ -1,10 +1,12 @@
-"""Why a worker stops, or refuses.  Each text names the operator's next step, or the sender's.
+"""Why a partition or a worker stops, or refuses.  Each text names the operator's next step, or the sender's.
 
-HaltedError (emgas/errors.py)   the partition cannot go on: the worker ends, its successor goes on from the log
-├── FencedError                 another worker claimed the partition
-├── AppendFailedError           the log did not acknowledge an event: what it holds now is unknown
-├── TurnsSkippedError           turns that exist were not delivered
-└── WindowStuckError            closing a window did not close it (processors/lifecycle/windows.py)
+HaltedError (emgas/errors.py)   a partition cannot go on: it halts alone, and is tried again (worker/ownership.py)
+├── WorkerHaltedError           nor can the others: the worker ends, its successor goes on from the log
+│   ├── FencedError             another worker claimed the partition: this one is not who it thinks it is
+│   └── AppendFailedError       the log did not acknowledge an event: what it holds now is unknown
+├── SourceChangedError          `turns` is not the topic that the partition was claimed for, or not where it was
+├── WindowStuckError            closing a window did not close it (processors/lifecycle/windows.py)
+└── …                           what is wrong with a store or a log: state/errors.py, replay/errors.py
 Exception                       one record's outcome, caught where the record is handled
 ├── RejectedError               a record of `turns` cannot be accepted: dead letter, TurnRejected, told to its sender
 └── RefusedError                a question cannot be answered: its asker gets `.failure`
@@ -16,16 +18,20 @@ from emgas.errors import HaltedError
 from emgas.messages.queries import Failure, FailureCode
 
 
-class FencedError(HaltedError):
+class WorkerHaltedError(HaltedError):
+    """No partition of this worker can go on.  Operator action: see the message; the worker restarts by itself."""
+
+
+class FencedError(WorkerHaltedError):
     """Another worker claimed the partition.  Operator action: none; this worker stops and is restarted."""
 
 
-class AppendFailedError(HaltedError):
+class AppendFailedError(WorkerHaltedError):
     """The log did not acknowledge in time.  Operator action: look after the broker; the worker restarts by itself."""
 
 
-class TurnsSkippedError(HaltedError):
-    """Turns between two deliveries were never delivered.  Operator action: none; the restarted worker reads them."""
+class SourceChangedError(HaltedError):
+    """`turns` was made anew, or goes back.  Operator action: none; the partition is claimed anew, and reads it all."""
 
 
 class RejectedError(Exception):

@@ -31,11 +31,12 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall",)),
     "replay": (
-        ("errors", "log", "diff", "graph_export", "branch"), ("accepted_events",), ("as_of", "event_list"),
-        ("rebuild",), ("verify", "backup"),
+        ("errors", "log", "diff", "graph_export", "branch"), ("skipped_records",), ("accepted_events",),
+        ("as_of", "event_list"), ("rebuild",), ("verify", "backup"),
     ),
     "streams": (
-        ("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",), ("worker",), ("cli",),
+        ("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",),
+        ("worker",), ("cli",),
     ),
     "gateway": (
         ("errors", "bodies"), ("tokens",), ("keys",), ("access",), ("graphs", "records", "mcp_tools"), ("app",),

@@ -19,6 +19,7 @@ from itertools import groupby
 from typing import IO, NamedTuple, Protocol
 
 import orjson
+from msgspec.structs import replace
 
 from emgas.errors import HaltedError, InvalidMessageError
 from emgas.importers.lines import BadLine, Item
@@ -30,7 +31,9 @@ from replay.backup.backup import records
 from replay.backup.lines import LINE_BYTES, Header, header_of
 from replay.errors import NotRestorableError
 from replay.log import LogReader
-from state.events.events import Claim, decode, encode
+from replay.skipped_records import skips
+from state.errors import UnreadableEventError
+from state.events.events import Claim, RecordSkipped, decode, encode
 from state.log_position import LogPosition
 
 BATCH_RECORDS, BATCH_BYTES = 500, 4 * 1024 * 1024  # appended at once
@@ -157,25 +160,39 @@ async def _check_partition(
 ) -> LogPosition:
     """Fold what the backup has of a partition and give the position at its end; with a gap, that before all."""
     head = LogPosition()
+    refused: dict[int, tuple[Record, HaltedError]] = {}  # records that nobody can read, as long as none skips them
     for expected, record in enumerate(ours):
         if record.offset != expected:
             return LogPosition()
         try:
-            head, _ = head.after(record.offset, decode(record.value), record.value)
+            event = decode(record.value)
+            head, _ = head.after(record.offset, event, record.value)
+            if isinstance(event, RecordSkipped) and event.offset in refused and skips(event, refused[event.offset][0]):
+                del refused[event.offset]
+        except UnreadableEventError as why:
+            refused[record.offset] = record, why
+            head = replace(head, watermark=record.offset)
         except HaltedError as error:
-            told = f"the backup's event at offset {record.offset} of partition {partition} cannot be folded: {error}"
-            raise NotRestorableError(told) from error
+            raise _not_folded(partition, record, error) from error
         there = await anext(theirs, None)
         if there is not None and (there.offset, there.key, there.value) != (record.offset, record.key, record.value):
             raise NotRestorableError(
                 f"partition {partition} of the topic holds something else than the backup at offset {there.offset}: it "
                 f"is another memory. Restore under another prefix, or in another data directory; {AS_TURNS}"
             )
+    for record, unread in refused.values():
+        raise _not_folded(partition, record, unread) from unread
     if head.partitions not in (0, partitions):
         raise NotRestorableError(
             f"partition {partition} is of a topic with {head.partitions} partitions, not {partitions}; {AS_TURNS}"
         )
     return head
+
+
+def _not_folded(partition: int, record: Record, error: HaltedError) -> NotRestorableError:
+    return NotRestorableError(
+        f"the backup's event at offset {record.offset} of partition {partition} cannot be folded: {error}"
+    )
 
 
 async def _append(log: WritableLog, partition: int, ours: Iterable[Record]) -> int:

@@ -14,13 +14,14 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from emgas.wire import Record, partition_of
-from replay.accepted_events import AcceptedEvents, end_behind, read_records
+from replay.accepted_events import AcceptedEvents, decoded, end_behind, read_records
 from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, histories, history
 from replay.log import LogReader
 from replay.rebuild.plan import Plan
+from replay.skipped_records import decision_on
 from state.errors import LogRewrittenError, UnreadableEventError
-from state.events.events import Claim, decode, encode
+from state.events.events import Claim, RecordSkipped, encode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
@@ -46,32 +47,39 @@ async def refold(log: LogReader, partition: int, end: int, store: Store, observe
     state = Partition(store, rebuilding=True)
     await _check_continues(log, partition, state.position)
     async for chunk in _chunks(log, partition, state.position.watermark + 1, end):
-        try:
-            _fold(state, chunk, observe)
-        except (UnreadableEventError, LogRewrittenError) as error:
-            state = Partition(store)
-            place, why = _refused(state, chunk, error)
-            raise type(why)(f"{await _told(log, partition, place, state.position)}: {why}") from why
+        state = await _fold_chunk(log, partition, state, chunk, observe)
         state.flush()
     return state
 
 
-def _fold(state: Partition, chunk: Sequence[Record], observe: Observe | None) -> None:
-    if observe is None:
+async def _fold_chunk(
+    log: LogReader, partition: int, state: Partition, chunk: list[Record], observe: Observe | None
+) -> Partition:
+    """Fold a chunk, with what stands in the place of skipped records; give the state that holds it."""
+    if observe is not None:
+        for record in chunk:
+            observe(await _fold_one(log, partition, state, record))
+        return state
+    try:
         state.fold_all((record.offset, record.value) for record in chunk)
-        return
-    for record in chunk:
-        observe(state.fold(record.offset, record.value))
+    except (UnreadableEventError, LogRewrittenError):
+        state = Partition(state.store, rebuilding=True)
+        for record in chunk:  # one by one: to find the one that is refused, or skipped
+            await _fold_one(log, partition, state, record)
+    return state
 
 
-def _refused(state: Partition, chunk: Sequence[Record], error: Exception) -> tuple[int, Exception]:
-    """Find the first record that `state` cannot fold, one by one: its offset, and why."""
-    for record in chunk:
+async def _fold_one(log: LogReader, partition: int, state: Partition, record: Record) -> Folded:
+    try:
         try:
-            state.fold(record.offset, record.value)
-        except (UnreadableEventError, LogRewrittenError) as why:
-            return record.offset, why
-    raise error
+            return state.fold(record.offset, record.value)
+        except UnreadableEventError:
+            skipping = await decision_on(log, partition, record)
+            if skipping is None:
+                raise
+            return state.fold(record.offset, skipping.value)
+    except (UnreadableEventError, LogRewrittenError) as why:
+        raise type(why)(f"{await _told(log, partition, record.offset, state.position)}: {why}") from why
 
 
 async def _chunks(log: LogReader, partition: int, start: int, end: int) -> AsyncIterator[list[Record]]:
@@ -115,8 +123,9 @@ async def _told(log: LogReader, partition: int, place: int, head: LogPosition) -
 
 async def _accepts_last(log: LogReader, partition: int, end: int, head: LogPosition) -> bool:
     """Tell whether the last data event before `end` is the one that a fold which stands at `head` accepted last."""
-    last = [decode(record.value) async for record in read_records(log, partition, end - _LOOKED_BACK, end)]
-    seqs = [event.seq for event in last if not isinstance(event, Claim)]
+    records = [record async for record in read_records(log, partition, end - _LOOKED_BACK, end)]
+    last = [(await decoded(log, partition, record))[1] for record in records]
+    seqs = [event.seq for event in last if not isinstance(event, (Claim, RecordSkipped))]
     return not seqs or seqs[-1] == head.seq
 
 
@@ -128,9 +137,11 @@ async def refused_from(log: LogReader, partition: int, end: int) -> int | None:
     """
     start, _ = await log.bounds(partition)
     head, first = LogPosition(), None
-    async for record in read_records(log, partition, start, end):
-        event = decode(record.value)
+    async for read in read_records(log, partition, start, end):
+        record, event = await decoded(log, partition, read)
         head, acceptance = head.after(record.offset, event, record.value)
+        if isinstance(event, RecordSkipped):
+            continue
         if acceptance is not Acceptance.ACCEPTED:
             first = record.offset if first is None else first
         elif not isinstance(event, Claim):

@@ -3,7 +3,8 @@
     record    key = graph id for events of one graph, none for control events
               value = one JSON object
 
-    Claim         v kind writer partitions nonce [anew]          a worker takes the partition; its offset = the epoch
+    Claim         v kind writer partitions nonce [anew] [source_topic]
+                                                                 a worker takes the partition; its offset = the epoch
     Data events   v kind epoch claim seq chain [src] + facts     accepted only if they name the latest claim
                                                                  and seq is the next one (state/log_position.py)
       graph events   belong to one graph, which is the fold of just these
@@ -66,12 +67,14 @@ class Claim(Event, frozen=True, kw_only=True):
     """A worker takes the partition.  Its offset is the epoch: monotone, chosen by nobody.  No nonce is used twice.
 
     `anew`, written only where it is true: the log was restored, and `turns` is another topic than the one before.
+    `source_topic`, written only where it is known: the id of the topic `turns` that sources are offsets in from here.
     """
 
     writer: str
     partitions: Annotated[int, Meta(ge=1, le=2**31 - 1)]
     nonce: str
     anew: bool = False
+    source_topic: str = ""
 
 
 class Stamp(TypedDict):
@@ -369,8 +372,9 @@ def encode(event: AnyEvent) -> bytes:
     Raises ValueError for an event that could not be read back as it is.
     """
     plain = msgspec.to_builtins(event, enc_hook=_dumped)
-    if not plain.get("anew", True):
-        del plain["anew"]
+    for name in ("anew", "source_topic"):
+        if not plain.get(name, True):
+            del plain[name]
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
         read = _READER.decode(value)

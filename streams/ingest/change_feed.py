@@ -15,13 +15,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from emgas.wire import ProducerRecord, Record, as_mapping, cloud_event
+from replay.accepted_events import decoded
 from replay.log import LogReader
-from state.events.events import AnyEvent, WindowEvent, decode
+from state.events.events import AnyEvent, WindowEvent
 from state.log_position import UNKNOWN_CHAIN, Acceptance, LogPosition
 from streams.ingest.partition_writer import AppendedEvent
 from streams.transport.sender import Send
 
 EVENT_OFFSET = "emgas.event-offset"
+LONGEST_OFFSET = len(str(2**63))  # digits
 LOOKED_BACK = 100  # records of `changes` in which the last of ours is looked for: others may write there too
 
 
@@ -65,7 +67,7 @@ class ChangeFeed:
         position = await self._resumed()
         while (end := watermark() + 1) > self._up_to + 1:
             async for batch in self._events.read(self._partition, self._up_to + 1, end):
-                position, accepted = _accepted(position, batch)
+                position, accepted = await self._accepted(position, batch)
                 await self._tell(accepted)
             self._up_to = end - 1
         self.caught_up = True  # no other task ran since the last look at the watermark
@@ -76,28 +78,37 @@ class ChangeFeed:
         if last >= 0:
             async for batch in self._events.read(self._partition, last, last + 1):
                 for record in batch:
-                    event = decode(record.value)
+                    _, event = await decoded(self._events, self._partition, record)
                     if isinstance(event, WindowEvent):  # else `changes` tells of another log
                         self._up_to = record.offset
                         return LogPosition.behind(record.offset, event)
         return LogPosition(chain=UNKNOWN_CHAIN)  # that the log is whole is for the fold to check
 
     async def _last_sent(self) -> int:
-        """Look up the offset in `events` of what was sent last; -1 for nothing."""
+        """Look up the offset in `events` of what was sent last; -1 for nothing.
+
+        Others may write to `changes`, whatever they like: what is no offset of the log is passed over.
+        """
         _, end = await self._sent.bounds(self._partition)
         last = -1
         async for batch in self._sent.read(self._partition, max(0, end - LOOKED_BACK), end):
-            told = (as_mapping(record.headers).get(EVENT_OFFSET, b"") for record in batch)
-            last = max([last, *(int(offset) for offset in told if offset.isdigit())])
+            told = (_offset(as_mapping(record.headers).get(EVENT_OFFSET, b"")) for record in batch)
+            last = max([last, *told])
         return last
 
+    async def _accepted(
+        self, position: LogPosition, batch: Iterable[Record]
+    ) -> tuple[LogPosition, list[tuple[int, AnyEvent, bytes]]]:
+        """Judge the records that follow `position`; give the position behind them, and those that a fold accepts."""
+        accepted = []
+        for each in batch:
+            record, event = await decoded(self._events, self._partition, each)
+            position, acceptance = position.after(record.offset, event, record.value, is_last=False)
+            if acceptance is Acceptance.ACCEPTED:
+                accepted.append((record.offset, event, record.value))
+        return position, accepted
 
-def _accepted(position: LogPosition, batch: Iterable[Record]) -> tuple[LogPosition, list[tuple[int, AnyEvent, bytes]]]:
-    """Judge the records that follow `position`; give the position behind them, and those that a fold accepts."""
-    accepted = []
-    for record in batch:
-        event = decode(record.value)
-        position, acceptance = position.after(record.offset, event, record.value, is_last=False)
-        if acceptance is Acceptance.ACCEPTED:
-            accepted.append((record.offset, event, record.value))
-    return position, accepted
+
+def _offset(header: bytes) -> int:
+    """Read an offset, -1 for what is none."""
+    return int(header) if header.isdigit() and len(header) <= LONGEST_OFFSET else -1

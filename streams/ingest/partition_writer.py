@@ -17,13 +17,16 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 from uuid import uuid4
 
+from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord
+from replay.accepted_events import fold_record
 from replay.log import LogReader
 from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
-from streams.errors import AppendFailedError, FencedError
+from streams.errors import AppendFailedError, FencedError, WorkerHaltedError
 from streams.ingest.slices import Slices
+from streams.transport.failpoints import Step, passing
 from streams.transport.sender import Send
 
 KeyValue = tuple[bytes | None, bytes]  # of a record to be appended
@@ -98,10 +101,13 @@ class PartitionWriter:
         self._turn_to_append = asyncio.Lock()
         self._folded = asyncio.Condition()
 
-    async def claim(self) -> None:
-        """Take the partition.  Raises AppendFailedError, HaltedError."""
+    async def claim(self, *, anew: bool = False, source_topic: str = "") -> None:
+        """Take the partition, to go on in the topic `turns` of that id.  Raises AppendFailedError, HaltedError."""
         async with self._turn_to_append:
-            claim = Claim(writer=self._worker, partitions=self._partitions, nonce=uuid4().hex)
+            nonce = uuid4().hex
+            claim = Claim(
+                writer=self._worker, partitions=self._partitions, nonce=nonce, anew=anew, source_topic=source_topic
+            )
             (self._epoch,) = await self._append([_record(claim)])
             self._check_owned()
 
@@ -126,6 +132,7 @@ class PartitionWriter:
         return self.state.position.epoch != self._epoch
 
     async def _append(self, records: Sequence[KeyValue]) -> list[int]:
+        passing(Step.APPEND)
         started = time.perf_counter()
         try:
             offsets = await asyncio.wait_for(self._log.append(self.partition, records), self._timeout)
@@ -134,18 +141,21 @@ class PartitionWriter:
         except Exception as error:  # of whichever transport: none of them tells for certain what the log holds now
             raise AppendFailedError(f"the log refused an event of partition {self.partition}: {error}") from error
         acknowledged = time.perf_counter()
+        passing(Step.ACK)
         with self._slices.work() as share:
             for offset, (_, value) in sorted(zip(offsets, records, strict=True)):
                 await self._fold_own(offset, value)
                 await share.breathe()
         self.state.flush()
         self._appended(acknowledged - started, time.perf_counter() - acknowledged)
+        passing(Step.FLUSH)
         await self._tell()
         return offsets
 
     async def _fold_own(self, offset: int, value: bytes) -> None:
         await self._catch_up(offset)
         acceptance = self.state.fold(offset, value).acceptance
+        passing(Step.FOLD)
         if acceptance is not Acceptance.ACCEPTED:
             raise FencedError(
                 f"partition {self.partition}: our event at offset {offset} was not accepted ({acceptance.value})"
@@ -159,9 +169,9 @@ class PartitionWriter:
             async for batch in self._log.read(self.partition, start, end):
                 for record in batch:
                     if record.offset > self.state.position.watermark:  # recovery may fold meanwhile what it has in hand
-                        acceptance = self.state.fold(record.offset, record.value).acceptance
-                        if acceptance is not Acceptance.ACCEPTED:
-                            self._ignored(acceptance.value)
+                        folded = await fold_record(self.state, self._log, self.partition, record)
+                        if folded.acceptance is not Acceptance.ACCEPTED:
+                            self._ignored(folded.acceptance.value)
 
     async def _check_shown(self, end: int) -> None:
         """Raise AppendFailedError if the log does not show yet all that it holds before `end`.
@@ -197,3 +207,8 @@ def _stamped(position: LogPosition, events: Sequence[DataEvent]) -> tuple[list[D
 
 def _record(event: AnyEvent) -> KeyValue:
     return event.graph.encode() if isinstance(event, GraphEvent) else None, encode(event)
+
+
+def halts_alone(error: BaseException) -> bool:
+    """Tell whether `error` concerns one partition: a worker's others go on."""
+    return isinstance(error, HaltedError) and not isinstance(error, WorkerHaltedError)

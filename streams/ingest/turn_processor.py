@@ -2,6 +2,8 @@
 
 The queue belongs to one ownership: it is made when the partition is claimed and dropped, with all that waits in it,
 when the partition is taken away.  What was not folded is read again by the next owner, from the position in the state.
+
+What is missing between two deliveries is read from `turns`; what is not there any more was lost, which is an event.
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ from state.events.events import DataEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.partition import Partition
-from streams.errors import TurnsSkippedError
+from streams.ingest import source
 from streams.ingest.command_handler import CommandHandler, Decision
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.slices import Slices
 from streams.ingest.window_timer import WindowTimer
+from streams.transport.failpoints import Step, passing
 from streams.transport.sender import MessageSender, error_headers
 
 log = structlog.get_logger()
@@ -128,15 +131,25 @@ class _Batch:
 
 
 class TurnProcessor:
-    """Runs as one task per owned partition."""
+    """Runs as one task per owned partition.
+
+    is_behind  turns may have been fetched that came to nobody: read them from the log, before all others
+    """
 
     def __init__(
-        self, *, writer: PartitionWriter, timer: WindowTimer, handler: CommandHandler, context: ProcessorContext
+        self,
+        *,
+        writer: PartitionWriter,
+        timer: WindowTimer,
+        handler: CommandHandler,
+        context: ProcessorContext,
+        is_behind: bool = False,
     ) -> None:
         self._writer = writer
         self._timer = timer
         self._handler = handler
         self._context = context
+        self._is_behind = is_behind
         self._queue: asyncio.Queue[Delivery] = asyncio.Queue()
         self._is_held = False
         self._working = asyncio.Lock()
@@ -153,6 +166,9 @@ class TurnProcessor:
 
     async def run(self) -> None:
         """Work for ever.  Raises HaltedError and whatever the transport raises: the process must then stop."""
+        if self._is_behind:
+            async with self._working:
+                await self._fill((await self._context.turns.bounds(self._writer.partition))[1])
         while True:
             batch = [await self._queue.get()]
             async with self._working:
@@ -160,7 +176,9 @@ class TurnProcessor:
                     batch.append(self._queue.get_nowait())
                 if self._is_held and self._queue.qsize() <= self._context.queued_turns // 2:
                     self._hold(False)  # noqa: FBT003 - the one thing that is said
-                await self._account_for(batch)
+                for deliveries in self._consecutive(batch):
+                    await self._fill(deliveries[0].arrival.offset)
+                    await self._account_for(deliveries)
 
     @property
     def queued(self) -> int:
@@ -177,11 +195,54 @@ class TurnProcessor:
         while not self._queue.empty():
             self._queue.get_nowait()
 
+    def _consecutive(self, deliveries: list[Delivery]) -> list[list[Delivery]]:
+        """Pick those that are not yet accounted for, in runs without a hole."""
+        runs: list[list[Delivery]] = []
+        last = self._writer.state.position.source
+        for delivery in deliveries:
+            offset = delivery.arrival.offset
+            if offset <= last:
+                delivery.done()
+            elif runs and offset == last + 1:
+                runs[-1].append(delivery)
+            else:
+                runs.append([delivery])
+            last = max(last, offset)
+        return runs
+
+    async def _fill(self, end: int) -> None:
+        """Account for the turns before offset `end` that were not delivered: read them, or record that they are lost.
+
+        They were fetched while the partition was halted, have expired, or never were (markers of transactions).
+        """
+        turns, partition = self._context.turns, self._writer.partition
+        if (start := self._source + 1) >= end:
+            return
+        first, _ = await turns.bounds(partition)
+        if first > start:
+            await self._lose(start, min(first, end) - 1)
+        async for records in turns.read(partition, self._source + 1, end):
+            for at in range(0, len(records), self._context.batch_turns):
+                chunk = records[at : at + self._context.batch_turns]
+                await self._account_for([Delivery(record, _nothing) for record in chunk])
+        if (start := self._source + 1) < end:
+            log.info("hole in turns", partition=partition, start=start, end=end)
+
+    async def _lose(self, first: int, last: int) -> None:
+        """Record that turns are gone that nobody has read, and go on behind them."""
+        async with self._timer.lock:
+            await source.lose(self._writer, first, last)
+
+    @property
+    def _source(self) -> int:
+        """Offset of the last turn that is accounted for."""
+        return self._writer.state.position.source
+
     async def _account_for(self, deliveries: list[Delivery]) -> None:
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state)
             with self._context.slices.work() as share:
-                for delivery in await self._fresh(deliveries):
+                for delivery in deliveries:
                     await self._decide(delivery.arrival, batch)
                     await share.breathe()
             await batch.finish()
@@ -190,33 +251,8 @@ class TurnProcessor:
         for decision in batch.decisions:
             self._tell(decision)
 
-    async def _fresh(self, deliveries: list[Delivery]) -> list[Delivery]:
-        """Pick those that are not yet accounted for; make sure that nothing was left out before them."""
-        fresh = []
-        source = self._writer.state.position.source
-        for delivery in deliveries:
-            offset = delivery.arrival.offset
-            if offset > source + 1:
-                await self._check_hole(source + 1, offset)
-            if offset > source:
-                fresh.append(delivery)
-                source = offset
-        return fresh
-
-    async def _check_hole(self, start: int, end: int) -> None:
-        """Check that the log holds no record at start <= offset < end (transaction markers, retention).
-
-        Raises TurnsSkippedError when it does.
-        """
-        async for records in self._context.turns.read(self._writer.partition, start, end):
-            if records:
-                raise TurnsSkippedError(
-                    f"turns {start}..{end - 1} of partition {self._writer.partition} were not delivered though they "
-                    "exist"
-                )
-        log.warning("hole in turns", partition=self._writer.partition, start=start, end=end)
-
     async def _decide(self, arrival: Record, batch: _Batch) -> None:
+        passing(Step.TURN)
         decision = await batch.decide(arrival)
         if decision.reason is not None:
             partition, reason = self._writer.partition, decision.reason
@@ -234,3 +270,7 @@ class TurnProcessor:
             position = Position(partition=self._writer.partition, watermark=watermark, source=arrival.offset)
             outcome = Outcome(status=decision.status, turn=decision.turn, reason=decision.reason, position=position)
             sender.start(address, "outcome", outcome)
+
+
+def _nothing() -> None:
+    """Acknowledge nothing: the record did not come through Faust."""

@@ -17,6 +17,7 @@ from state.graph.decay import NEVER
 from state.graph.graph import Graph
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.partition_writer import PartitionWriter
+from streams.transport.failpoints import Step, passing
 
 LOOKED_AT = 50  # graphs that one tick looks at for the first time: a large partition is not loaded at once
 
@@ -49,6 +50,7 @@ class WindowTimer:
     async def _close_due(self, graph: Graph, now: int) -> Graph | None:
         """Close the windows of `graph`, as long as it is the one in memory: else give the one to go on with."""
         for events in due_windows(graph, now):
+            passing(Step.WINDOW)
             await self.append(events)  # all parts at once: else the graph could be let go of between them
             current = self._state.graph(graph.graph_id)
             if current is not graph:  # let go of while we waited for acks: what was folded since is in another object

@@ -6,7 +6,8 @@
     `after` not folded shortly before it         Failure `not-yet`
     `as_of` not rebuilt shortly before it        Failure `not-yet`; what was read of the log is kept (as_of_cache.py)
     answering fails unexpectedly                 Failure `internal`: that answer is lost, the worker goes on
-    the state is broken (HaltedError)            Failure `internal`, and the worker halts
+    the state is broken (HaltedError)            Failure `internal`, and the partition halts
+    the partition has halted                     Failure `internal`, with what an operator can do
     else                                         Reply; a graph that nobody wrote to gives an empty one
 
 A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered.  What is
@@ -20,7 +21,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import structlog
 from pydantic import ValidationError
@@ -63,15 +64,17 @@ class QueryContext:
     """What a worker lends to its query handler.
 
     writers, timers  of the partitions that it owns, by partition: the worker keeps both up to date
+    halted           why those of them cannot go on that have halted
     partitions       how many there are in all
     now              ms since the epoch
     monotonic        ms since whenever
     end_of_turns     partition → the offset behind its last turn, asked of the log
-    halt             stops the worker
+    fail             halts a partition, or the worker if the error is not the partition's alone
     """
 
     writers: Mapping[int, PartitionWriter]
     timers: Mapping[int, WindowTimer]
+    halted: Mapping[int, BaseException]
     as_of_cache: AsOfCache
     snapshots: SnapshotTaker
     sender: MessageSender
@@ -81,7 +84,7 @@ class QueryContext:
     now: Callable[[], int]
     monotonic: Callable[[], float]
     end_of_turns: Callable[[int], Awaitable[int]]
-    halt: Callable[[BaseException], None]
+    fail: Callable[[int, BaseException], None]
 
 
 class _Asked(NamedTuple):
@@ -99,6 +102,7 @@ class QueryHandler:
         self._context = context
         self._clock = LogClock(context.monotonic)
         self._places = Places(context.settings.queries_at_once)
+        self._asking: dict[asyncio.Task[None], int] = {}  # each with the partition that it asks
         self._appending: set[asyncio.Task[None]] = set()
         self._short = asyncio.Lock()  # one recall, then whatever else is to be done, then the next
         self._long = asyncio.Lock()  # for one long question at a time: several would hold up the short ones
@@ -141,7 +145,10 @@ class QueryHandler:
                 displaced.to, "overloaded", "others ask, too, and you have most questions here: ask again later"
             )
         if has_room:
-            self._places.hold(asyncio.create_task(self._answer(asked, to)), place)
+            task = asyncio.create_task(self._answer(asked, to))
+            self._places.hold(task, place)
+            self._asking[task] = asked.partition
+            task.add_done_callback(lambda done: self._asking.pop(done, None))
         else:
             self._refuse(to, "overloaded", "too many questions at once: ask again later")
 
@@ -149,17 +156,17 @@ class QueryHandler:
         failure = Failure(code=code, message=message)
         self._context.sender.start(to, failure.kind, failure)
 
-    async def drop(self, *, halted: bool = False) -> None:
-        """Stop answering; who asked will ask again elsewhere.
+    async def drop(self, *, halted: bool = False, partition: int | None = None) -> None:
+        """Stop answering, all or what asks `partition`; who asked will ask again elsewhere.
 
         What is being appended is finished: the state would lack an event that the log has, and what is appended next
         would not follow it.  Not so once `halted`: nothing follows.
         """
-        tasks = self._places.tasks
-        for task in tasks:
-            if halted or task not in self._appending:
-                task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        dropped = {task for task in self._places.tasks if partition in (None, self._asking.get(task))}
+        dropped.discard(cast(asyncio.Task[None], asyncio.current_task()))
+        for task in dropped if halted else dropped - self._appending:
+            task.cancel()
+        await asyncio.gather(*dropped, return_exceptions=True)
         self._context.as_of_cache.forget()
 
     async def _answer(self, asked: _Asked, to: ReplyAddress | None) -> None:
@@ -170,8 +177,8 @@ class QueryHandler:
         except RefusedError as refusal:
             answer = refusal.failure
         except HaltedError as error:
-            await self._send(to, Failure(code="internal", message="the worker failed and restarts: ask again"))
-            self._context.halt(error)
+            await self._send(to, Failure(code="internal", message="the partition failed and is mended: ask again"))
+            self._context.fail(asked.partition, error)
             return
         except Exception:
             log.exception("answer failed", partition=asked.partition, offset=asked.record.offset)
@@ -205,6 +212,8 @@ class QueryHandler:
         """Find the answer to a record of `queries`; None if the partition was taken away meanwhile."""
         request = await self._request(asked)
         writer = self._context.writers.get(asked.partition)
+        if writer is None and (why := self._context.halted.get(asked.partition)):
+            raise RefusedError("internal", f"partition {asked.partition} has halted: {why}")
         if writer is None:
             return None
         if isinstance(request, Inspect):
@@ -332,7 +341,7 @@ class QueryHandler:
         """Record what a question woke.
 
         Where a conversation goes on, asking is part of it: time goes on with it, and windows may end before it.
-        Whatever fails here halts the worker: the log may hold what the state lacks.
+        Whatever fails here halts the partition or the worker: the log may hold what the state lacks.
         """
         graph_id, timer = answer.reply.graph, self._context.timers.get(asked.partition)
         if not answer.recalled or timer is None:  # it wakes nothing, or the partition was taken away meanwhile
@@ -344,8 +353,8 @@ class QueryHandler:
                     await timer.close_due(graph_id, at)
                     await timer.append(self._recorded(graph_id, answer, asked=asked, at=at))
                     timer.look_at(graph_id)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the worker halts with it
-            self._context.halt(error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the partition or the worker halts with it
+            self._context.fail(asked.partition, error)
 
     def _time_of(self, graph_id: str, asked: _Asked) -> int:
         """Tell when a question is asked, in a graph's own time (ms): one that is not live is not told the present.

@@ -19,12 +19,13 @@ from replay.backup.manifest import Manifest, described
 from replay.backup.snapshots import Snapshots
 from replay.log import LogReader
 from streams.settings import Settings
+from streams.transport.failpoints import Step, passing
 
 log = structlog.get_logger()
 
 
 class Checkpointed(Protocol):
-    """What can be asked for a checkpoint of a partition (streams/recovery/event_table.py)."""
+    """What can be asked for a checkpoint of a partition (streams/recovery/partition_folds.py)."""
 
     def checkpoint(self, partition: int, path: Path) -> None:
         """Make the new directory `path` a store of what `partition` has folded by now."""
@@ -56,6 +57,7 @@ class SnapshotTaker:
         async with self._one_at_a_time:
             with self._place() as checkpoint:
                 self._folds.checkpoint(partition, checkpoint)
+                passing(Step.SNAPSHOT)
                 manifest = await described(self._reader, partition, self._settings.prefix, checkpoint, self._now())
                 await asyncio.to_thread(snapshots.write, manifest, checkpoint)
             await asyncio.to_thread(snapshots.retain, partition, self._settings.snapshots_kept, self._now())

@@ -2,6 +2,7 @@
 
     reading(settings)               a LogReader; embedded, the file is only read, and its owner is not disturbed
     writing(settings, partitions)   a WritableLog (replay/backup/restore.py); refused while a worker lives
+    appending(settings)             the same, where it is; on Kafka also beside live workers
 
 Embedded, the directory's lock tells that a worker lives, and the topics are born with `partitions` if there are none.
 On Kafka the members of the consumer group tell it, at that moment; and a record that comes to lie elsewhere than it
@@ -53,19 +54,37 @@ async def writing(settings: Settings, partitions: int) -> AsyncIterator[Writable
         return
     async with select.found(settings):  # its topics are checked
         await _refuse_members(settings)
-        producer = AIOKafkaProducer(
-            bootstrap_servers=settings.bootstrap,
-            acks="all",
-            enable_idempotence=True,
-            max_request_size=RECORD_BYTES,
-            **settings.security,
-        )
-        with kafka_errors(settings.bootstrap):
-            try:
-                await producer.start()
-                yield _KafkaTopic(settings, producer)
-            finally:
-                await producer.stop()
+        async with _producing(settings) as topic:
+            yield topic
+
+
+@asynccontextmanager
+async def appending(settings: Settings) -> AsyncIterator[WritableLog]:
+    """Give the topic `events` to append to.  Raises TransportError, NoMemoryError, DataDirectoryInUseError."""
+    select.check_there(settings)
+    if settings.is_embedded:
+        with select.opened(settings) as log:
+            yield _EmbeddedTopic(log, settings.topics)
+    else:
+        async with select.found(settings), _producing(settings) as topic:
+            yield topic
+
+
+@asynccontextmanager
+async def _producing(settings: Settings) -> AsyncIterator[WritableLog]:
+    producer = AIOKafkaProducer(
+        bootstrap_servers=settings.bootstrap,
+        acks="all",
+        enable_idempotence=True,
+        max_request_size=RECORD_BYTES,
+        **settings.security,
+    )
+    with kafka_errors(settings.bootstrap):
+        try:
+            await producer.start()
+            yield _KafkaTopic(settings, producer)
+        finally:
+            await producer.stop()
 
 
 class _EmbeddedTopic(EmbeddedReader):

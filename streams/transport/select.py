@@ -5,7 +5,7 @@ The embedded log has one owner: `opened` (and `found`, which uses it), for as lo
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -35,12 +35,14 @@ class Transport:
 
     driver        Faust app → its transport               reader        topic → what reads it
     partitions    of the keyed topics                     destinations  allowed reply topics → partition count
+    topic_id      topic → what tells it from one of that name that is made anew; None: not to be had, or not there
     """
 
     driver: Callable[[AppT], TransportT]
     partitions: int
     reader: Callable[[str], LogReader]
     destinations: Mapping[str, int]
+    topic_id: Callable[[str], Awaitable[str | None]]
 
 
 @asynccontextmanager
@@ -62,7 +64,8 @@ def embedded(settings: Settings, log: EmbeddedLog) -> Transport:
     names = settings.topics
     destinations = {topic: log.partitions(topic) for topic in (names.replies, *settings.reply_topics)}
     driver = partial(EmbeddedTransport, log)
-    return Transport(driver, log.partitions(names.turns), lambda topic: EmbeddedReader(log, topic), destinations)
+    reader = partial(EmbeddedReader, log)
+    return Transport(driver, log.partitions(names.turns), reader, destinations, EmbeddedTopics(log).topic_id)
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,8 @@ async def _kafka(settings: Settings) -> Transport:
     driver = partial(
         KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms, isolation=settings.isolation
     )
-    return Transport(driver, counts[names.turns], reader, destinations)
+    topics = KafkaTopics(settings.bootstrap, **settings.security)
+    return Transport(driver, counts[names.turns], reader, destinations, topics.topic_id)
 
 
 @contextmanager

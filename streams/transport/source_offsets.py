@@ -48,6 +48,16 @@ class ReadsSources(Protocol):
     def source_position(self, tp: TP) -> int | None:
         """Give the next offset of `tp` to read; None leaves it where the group committed."""
 
+    def source_goes_back(self, tp: TP) -> None:
+        """Take note that `tp` ends before what was to be read of it next; reading goes on at its beginning."""
+
+
+class Rejoins(Protocol):
+    """What both transports' consumers offer beside Faust's own."""
+
+    async def rejoin(self) -> None:
+        """Join the group anew, with the topics that are there now."""
+
 
 class PositionedConsumer(Consumer):
     """Mixin before a Faust consumer.  Nothing of a source reaches an agent before it stands where the state says."""
@@ -181,6 +191,17 @@ class PositionedConsumer(Consumer):
     @abc.abstractmethod
     async def _fetch(self, active: set[TP], seconds: float) -> RecordMap:
         """Read what there is of `active` by `self._order`, waiting up to `seconds` for something."""
+
+    async def go_on_at_first(self, tp: TP, offset: int) -> None:
+        """Go on at the first record kept of a source that has no `offset`: it expired, or the topic is another one.
+
+        What is left out is told, or read again, by who accounts for it (streams/ingest/turn_processor.py).
+        """
+        first = (await self.earliest_offsets(tp))[tp]
+        self.log.warning("%s[%d] has no offset %d: going on at %d", tp.topic, tp.partition, offset, first)
+        if offset > first:
+            cast(ReadsSources, self.app).source_goes_back(tp)
+        await self.seek_wait({tp: first})
 
 
 def _retrieve(done: asyncio.Future[None]) -> None:

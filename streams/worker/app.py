@@ -6,7 +6,7 @@
 Agents take raw bytes and never yield (a yielded value would be sent wherever the message says).  They hand records
 over and do not ack: a record is acked when it is folded, and even that is only for lag metrics, as the position in
 `turns` is taken from the state (`source_position`).  Any unexpected failure halts the process: Faust would ack it and
-go on.  Which partitions are ours, and what works on them: ownership.py.
+go on.  What is wrong with one partition halts that one alone.  Which are ours, and what works on them: ownership.py.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ from faust import Stream
 from faust.types import TP, StreamT
 from faust.types import EventT as Event
 
-from emgas.errors import EmgasError
+from emgas.errors import EmgasError, TransportError
+from emgas.messages.queries import Failure
 from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Answerer
 from processors.recall.dense import Embedder
 from state.store.rocksdb import RocksStore
 from state.store.store import Store
+from streams.ingest import source
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
@@ -40,12 +42,13 @@ from streams.ingest.window_timer import WindowTimer
 from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryContext, QueryHandler
 from streams.query.snapshot_taker import SnapshotTaker
-from streams.recovery.event_table import EventTable, Partitions
+from streams.recovery.event_table import EventTable
+from streams.recovery.partition_folds import Partitions
 from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
 from streams.transport.kafka.credentials import faust_credentials
 from streams.transport.select import Transport
-from streams.transport.source_offsets import PositionedConsumer
+from streams.transport.source_offsets import PositionedConsumer, Rejoins
 from streams.worker.metrics import CountingSender, WorkerMetrics
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
 from streams.worker.traces import ANSWERED, tracing
@@ -85,6 +88,7 @@ class MemoryApp(faust.App):
         self._partition_count = transport.partitions
         self._reader = transport.reader
         self._slices = Slices(time.perf_counter)
+        self._topic_id = transport.topic_id
         events = transport.reader(settings.topics.events)
         self.folds = Partitions(settings, events)
         self._sender = CountingSender(self.metrics, settings.topics.dead_letters, transport.destinations, self._send)
@@ -98,10 +102,13 @@ class MemoryApp(faust.App):
     def _ownership_context(self) -> OwnershipContext:
         return OwnershipContext(
             claim=self._claim,
+            condemn=self.folds.condemn,
+            reopen=self.folds.reopen,
             stop_answering=self._stop_answering,
             halt=self.halt,
             now=self._context.now,
             tick_seconds=self._emgas.tick_seconds,
+            retry_seconds=self._emgas.tick_seconds,
         )
 
     def _new_query_handler(self, as_of_cache: AsOfCache, snapshots: SnapshotTaker) -> QueryHandler:
@@ -109,6 +116,7 @@ class MemoryApp(faust.App):
             QueryContext(
                 writers=self.ownership.writers,
                 timers=self.ownership.timers,
+                halted=self.ownership.halted_partitions,
                 as_of_cache=as_of_cache,
                 snapshots=snapshots,
                 sender=self._sender,
@@ -118,7 +126,7 @@ class MemoryApp(faust.App):
                 now=self._context.now,
                 monotonic=lambda: time.monotonic() * 1000,
                 end_of_turns=self._end_of_turns,
-                halt=self.halt,
+                fail=self.ownership.fail,
             )
         )
 
@@ -152,13 +160,40 @@ class MemoryApp(faust.App):
 
     def source_position(self, tp: TP) -> int | None:
         """Give the next offset of `turns` to read, as the state has it; None for other topics."""
-        if tp.topic != self._emgas.topics.turns or tp.partition not in self.folds.open:
+        if tp.topic != self._emgas.topics.turns or tp.partition not in self.ownership.writers:
             return None
         return self.folds.open[tp.partition].position.source + 1
 
     def comes_first(self, tp: TP) -> bool:
         """Tell whether `tp` holds questions: somebody waits for them, whatever is to be folded."""
         return tp.topic == self._emgas.topics.queries
+
+    def source_goes_back(self, tp: TP) -> None:
+        """Claim anew: `tp` ends before what was to be read of it next."""
+        if tp.partition in self.ownership.writers:
+            self.ownership.fail(tp.partition, source.changed(tp.partition))
+
+    @faust.Service.task
+    async def _watch_source(self) -> None:
+        """Look now and then whether `turns` is still the topic that was claimed: it may be made anew at any moment."""
+        turns = self._emgas.topics.turns
+        async for _ in self.itertimer(self._emgas.tick_seconds, name="watch-source"):
+            try:
+                found = await self._topic_id(turns)
+            except TransportError as error:  # while the broker is away there is nothing to see
+                log.warning("cannot see which topic turns is", error=str(error))
+                continue
+            for partition, writer in list(self.ownership.writers.items()):
+                if not source.is_claimed(writer, found):
+                    self.ownership.fail(partition, source.changed(partition))
+            await self._check_assigned(found)
+
+    async def _check_assigned(self, found: str | None) -> None:
+        """Join the group anew where it was shared out while `turns` was not there: its turns would come to nobody."""
+        turns, assigned = self._emgas.topics.turns, self.consumer.assignment()
+        if found is not None and any(TP(turns, partition) not in assigned for partition in self.ownership.writers):
+            log.error("turns is not assigned: joining the group anew", assigned=len(assigned))
+            await cast(Rejoins, self.consumer).rejoin()
 
     @property
     def answering(self) -> int:
@@ -182,8 +217,8 @@ class MemoryApp(faust.App):
             self.ownership.halted()
             self._context.on_halt(error)
 
-    async def _stop_answering(self, halted: bool) -> None:  # noqa: FBT001 - a callback that takes one thing
-        await self._query_handler.drop(halted=halted)
+    async def _stop_answering(self, halted: bool, partition: int | None) -> None:  # noqa: FBT001 - a callback
+        await self._query_handler.drop(halted=halted, partition=partition)
 
     @contextmanager
     def _halting(self) -> Iterator[None]:
@@ -204,6 +239,8 @@ class MemoryApp(faust.App):
     # one partition
 
     async def _claim(self, partition: int) -> OwnedPartition:
+        if why := self.folds.broken.get(partition):
+            raise why
         settings, state = self._emgas, self.folds.open[partition]
         events = ProducedLog(self._reader(settings.topics.events), settings.topics.events, self._send)
         writer = PartitionWriter(
@@ -217,7 +254,7 @@ class MemoryApp(faust.App):
             ignored=lambda reason: self.metrics.ignored.labels(reason).inc(),
             slices=self._slices,
         )
-        await writer.claim()
+        await source.claim(writer, self._reader(settings.topics.turns), await self._topic_id(settings.topics.turns))
         self.metrics.claims.inc()
         timer = WindowTimer(writer, self._change_feed(partition))
         return OwnedPartition(writer, timer, self._turn_processor(writer, timer))
@@ -228,6 +265,7 @@ class MemoryApp(faust.App):
         return ChangeFeed(partition, topic=topics.changes, send=self._send, sent=sent, events=events)
 
     def _turn_processor(self, writer: PartitionWriter, timer: WindowTimer) -> TurnProcessor:
+        is_behind = writer.partition in self.ownership.halted_partitions  # what was delivered meanwhile came to nobody
         settings, context = self._emgas, self._context
         handling = HandlerContext(
             partitions=self._partition_count,
@@ -248,7 +286,7 @@ class MemoryApp(faust.App):
             slices=self._slices,
         )
         handler = CommandHandler(writer.state, writer.partition, handling)
-        return TurnProcessor(writer=writer, timer=timer, handler=handler, context=processing)
+        return TurnProcessor(writer=writer, timer=timer, handler=handler, context=processing, is_behind=is_behind)
 
     def _store_beside(self, partition: int) -> AbstractContextManager[Store]:
         """Open the store of a partition that we own once more, to be read only: as it is at this moment."""
@@ -259,12 +297,19 @@ class MemoryApp(faust.App):
     async def _take_turns(self, stream: StreamT[Any]) -> None:
         with self._halting():
             async for event in cast(Stream[Any], stream).noack().events():
-                processor = self.ownership.processors.get(event.message.partition)
+                partition, record = event.message.partition, record_of(event)
+                processor = self.ownership.processors.get(partition)
                 if processor is not None:  # else it was taken away: the next owner reads it again
-                    processor.put(self._delivery(event))
+                    processor.put(self._delivery(event, record))
+                elif why := self.ownership.halted_partitions.get(partition):
+                    await self._tell_halted(partition, record, why)
 
-    def _delivery(self, event: Event[Any]) -> Delivery:
-        record = record_of(event)
+    async def _tell_halted(self, partition: int, record: Record, why: BaseException) -> None:
+        """Tell the sender of a turn that it has to wait: it stays in `turns` until the partition goes on."""
+        told = f"partition {partition} has halted, the turn is kept and will be read when it goes on: {why}"
+        await self._sender.answer(self._sender.address(record), "failure", Failure(code="internal", message=told))
+
+    def _delivery(self, event: Event[Any], record: Record) -> Delivery:
         ended = self._trace(event.message.topic, event.message.partition, record)
         return Delivery(record, lambda: (event.ack(), ended()))
 

@@ -3,10 +3,14 @@
     assigned(), revoked()   the consumer group gives and takes away; what was taken is given up at once
     claim(partitions)       a recovery has folded them: append a Claim to each, then catch up, process turns, tick
     release()               finish what is half done, then let go of all
+    fail(partition, error)  one partition cannot go on: what works on it ends, it is opened anew and claimed again
     halted()                nothing may be finished any more; what works is cancelled
 
 One of these at a time.  Between a revocation and the next assignment nothing is claimed: a recovery that ends then was
 of partitions that may be another worker's by now.
+
+A partition that fails is tried again at once, as that mends a damaged store and a log that shows more by now; then
+less and less often, as the rest wants an operator.  Meanwhile it is in `halted`, and the others do not notice.
 """
 
 from __future__ import annotations
@@ -18,11 +22,12 @@ from typing import Any
 
 import structlog
 
-from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.partition_writer import PartitionWriter, halts_alone
 from streams.ingest.turn_processor import TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 
 log = structlog.get_logger()
+LONGEST_RETRY_SECONDS = 60.0  # between two tries to take up a partition that fails every time
 LAST_SECONDS = 1.0  # that a task may take to end once it is cancelled: a rebalance waits for it
 
 
@@ -39,20 +44,31 @@ class OwnedPartition:
 class OwnershipContext:
     """What ownership asks of the worker.
 
-    claim           make what works on a partition, and claim it          now           ms since the epoch
-    stop_answering  called with whether the worker halted                 tick_seconds  between two looks at the clock
+    claim           make what works on a partition, and claim it; raises why it cannot
+    condemn         told why the fold of a partition must not be kept as it is in memory
+    reopen          open a partition anew that was condemned, and fold it to the end of its log
+    stop_answering  called with whether to leave half done what questions append, and of which partition, None: all
     halt            told what must stop the worker
+    now             ms since the epoch
+    tick_seconds    between two looks at the clock
+    retry_seconds   between the second and the third try to take up a partition; doubled with each
     """
 
     claim: Callable[[int], Awaitable[OwnedPartition]]
-    stop_answering: Callable[[bool], Awaitable[None]]
+    condemn: Callable[[int, BaseException], None]
+    reopen: Callable[[int], Awaitable[None]]
+    stop_answering: Callable[[bool, int | None], Awaitable[None]]
     halt: Callable[[BaseException], None]
     now: Callable[[], int]
     tick_seconds: float
+    retry_seconds: float
 
 
 class Ownership:
-    """The partitions of one worker.  `ready` is set once everything assigned is claimed."""
+    """The partitions of one worker.  `ready` is set once everything assigned is claimed, or has halted.
+
+    halted  partition → why it cannot go on; nothing works on it
+    """
 
     def __init__(self, context: OwnershipContext) -> None:
         self._context = context
@@ -60,7 +76,9 @@ class Ownership:
         self.writers: dict[int, PartitionWriter] = {}
         self.timers: dict[int, WindowTimer] = {}
         self.processors: dict[int, TurnProcessor] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        self.halted_partitions: dict[int, BaseException] = {}
+        self._tasks: dict[asyncio.Task[None], int] = {}  # each with the partition that it works on
+        self._failures: dict[int, int] = {}  # since the partition was assigned
         self._changing = asyncio.Lock()
         self._is_assigned = False  # else partitions were taken away, and what is assigned instead is not known yet
         self._is_halted = False
@@ -71,7 +89,6 @@ class Ownership:
 
     async def revoked(self) -> None:
         """Give up everything; claim nothing before the next assignment."""
-        self._is_assigned = False
         await self.release()
 
     def halted(self) -> None:
@@ -81,7 +98,7 @@ class Ownership:
             task.cancel()
 
     async def claim(self, partitions: set[int]) -> None:
-        """Own exactly `partitions`.  Raises AppendFailedError, HaltedError."""
+        """Own exactly `partitions`; what cannot be owned halts alone.  Raises WorkerHaltedError, TransportError."""
         async with self._changing:
             if self._is_halted or not self._is_assigned:
                 return
@@ -92,49 +109,113 @@ class Ownership:
 
     async def release(self) -> None:
         """Finish what is half done and give up all partitions; the folds stay open."""
+        self._is_assigned = False
         async with self._changing:
             self.ready.clear()
             await self._give_up()
 
+    def fail(self, partition: int, error: BaseException) -> None:
+        """Halt the partition because of `error`, and try to take it up again; halt the worker if it is not alone."""
+        if not halts_alone(error):
+            self._context.halt(error)
+            return
+        self._context.condemn(partition, error)
+        if self._is_assigned and not self._is_halted and partition not in self.halted_partitions:
+            self._note(partition, error)
+            for held in (self.writers, self.timers):
+                held.pop(partition, None)
+            ending = [task for task, of in self._tasks.items() if of == partition]
+            self._work(partition, self._mend(partition, ending))
+
+    def _note(self, partition: int, error: BaseException) -> None:
+        log.critical("partition halted", partition=partition, error=f"{type(error).__name__}: {error}")
+        self.halted_partitions[partition] = error
+
+    async def _mend(self, partition: int, ending: list[asyncio.Task[None]]) -> None:
+        """End what works on a partition that failed; take it up again, as often as that needs."""
+        await self._context.stop_answering(True, partition)  # noqa: FBT003 - the one thing that is said
+        await _ended(ending)
+        if processor := self.processors.pop(partition, None):
+            processor.drop()
+        while partition in self.halted_partitions:
+            await asyncio.sleep(self._pause(partition))
+            await self._take_up(partition)
+
+    def _pause(self, partition: int) -> float:
+        """Compute for how many seconds nothing is tried: none the first time."""
+        failures = self._failures[partition] = self._failures.get(partition, 0) + 1
+        return min(self._context.retry_seconds * 2.0 ** (failures - 2), LONGEST_RETRY_SECONDS) if failures > 1 else 0.0
+
+    async def _take_up(self, partition: int) -> None:
+        error = self.halted_partitions[partition]
+        try:
+            await self._context.reopen(partition)
+            owned = await self._context.claim(partition)
+        except Exception as another:
+            if not halts_alone(another):
+                raise
+            self._context.condemn(partition, another)
+            if str(another) != str(error):
+                self._note(partition, another)
+            return
+        del self.halted_partitions[partition]
+        self._start(partition, owned)
+        log.warning("partition goes on", partition=partition)
+
     async def _own(self, partition: int) -> None:
-        owned = await self._context.claim(partition)
+        try:
+            self._start(partition, await self._context.claim(partition))
+        except Exception as error:
+            if not halts_alone(error):
+                raise
+            self.fail(partition, error)
+
+    def _start(self, partition: int, owned: OwnedPartition) -> None:
         self.writers[partition] = owned.writer
         self.timers[partition] = owned.timer
         self.processors[partition] = owned.processor
         for work in (owned.timer.catch_up(), owned.processor.run(), self._tick(owned.timer)):
-            self._tasks.append(asyncio.create_task(self._guarded(work)))
+            self._work(partition, work)
+
+    def _work(self, partition: int, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(self._guarded(partition, work))
+        self._tasks[task] = partition
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def _tick(self, timer: WindowTimer) -> None:
         while True:
             await asyncio.sleep(self._context.tick_seconds)
             await timer.tick(self._context.now())
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, partition: int, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
-        except Exception as error:  # noqa: BLE001 - whatever it is, the worker halts with it
-            self._context.halt(error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the partition or the worker halts with it
+            self.fail(partition, error)
 
     async def _give_up(self) -> None:
         self.writers.clear()  # first: a question that comes now would outlive the store that it asks
-        await self._context.stop_answering(self._is_halted)
+        await self._context.stop_answering(self._is_halted, None)
         if not self._is_halted:
             await self._settle()
-        await self._end_tasks()
+        await _ended(list(self._tasks))
         for processor in self.processors.values():
             processor.drop()
-        for held in (self.processors, self._tasks, self.timers):
+        for held in (self.processors, self.timers, self.halted_partitions, self._failures):
             held.clear()
 
     async def _settle(self) -> None:
         """Wait until no batch of turns and no window is half done."""
-        for partition, processor in self.processors.items():
-            await processor.settle()
-            async with self.timers[partition].lock:  # a window is closed as a whole
+        for partition, processor in list(self.processors.items()):
+            if partition not in self.halted_partitions:
+                await processor.settle()
+        for timer in list(self.timers.values()):
+            async with timer.lock:  # a window is closed as a whole
                 pass
 
-    async def _end_tasks(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:  # held until they have ended: the loop itself forgets a task that nobody else knows
-            await asyncio.wait(self._tasks, timeout=LAST_SECONDS)
+
+async def _ended(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:  # held until they have ended: the loop itself forgets a task that nobody else knows
+        await asyncio.wait(tasks, timeout=LAST_SECONDS)

@@ -6,21 +6,23 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from streams.transport import select
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
-from tests.support.pipeline import Pipeline, settings_for
+from tests.support.clocks import eventually
+from tests.support.pipeline import Pipeline, a_turn, as_json, settings_for
 from tests.support.transports import kafka_transport
 
 pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
 
 
 @asynccontextmanager
-async def on_kafka(address: str, directory: Path) -> AsyncIterator[Pipeline]:
-    settings = settings_for(directory, f"test-{uuid.uuid4().hex[:12]}", f"kafka://{address}", **WORKER)
+async def on_kafka(address: str, directory: Path, **changes: Any) -> AsyncIterator[Pipeline]:
+    settings = settings_for(directory, f"test-{uuid.uuid4().hex[:12]}", f"kafka://{address}", **{**WORKER, **changes})
     await select.create(settings)
     async with kafka_transport(address) as transport, Pipeline(settings, transport) as pipeline:
         yield pipeline
@@ -40,3 +42,22 @@ async def doomed(kafka_address: str, tmp_path: Path) -> AsyncIterator[Pipeline]:
 
 class TestKafkaPipeline(PipelineContract):
     """Runs every test of the contract."""
+
+
+async def test_turns_made_anew_under_a_live_worker_are_read_from_their_beginning(
+    kafka_address: str, tmp_path: Path
+) -> None:
+    """Whether the new topic ends before what was to be read next, or beyond it."""
+    async with on_kafka(kafka_address, tmp_path, tick_seconds=0.2) as pipeline:
+        expected: list[str] = []
+        partition = pipeline.place("ada")
+        for life, count in enumerate((6, 2, 9)):
+            if life:
+                await pipeline.transport.recreate(pipeline.topics.turns)
+            for number in range(count):
+                expected.append(f"t{life}-{number}")
+                turn = as_json(a_turn("ada", expected[-1]))
+                await pipeline.produce(pipeline.topics.turns, b"ada", turn, partition)
+            await eventually(lambda: partition in pipeline.app.ownership.writers and pipeline.ids("ada") == expected)
+        assert pipeline.app.halted is None
+        assert all(each.match for each in await pipeline.verified())

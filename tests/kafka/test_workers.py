@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from emgas import MemoryClient, Turn
-from emgas.errors import EmgasError
+from emgas.errors import EmgasError, QueryFailedError
 from emgas.messages.turns import Outcome
 from emgas.wire import ProducerRecord
 from replay.verify.verify import Verification, verify_partition
@@ -290,17 +290,24 @@ async def test_a_client_without_a_worker_is_told(kafka_address: str, prefix: str
     ],
     ids=["newer version", "unknown kind"],
 )
-async def test_a_worker_that_meets_an_event_it_cannot_read_exits_with_instructions_each_time(
+async def test_an_event_that_cannot_be_read_halts_its_partition_alone_with_instructions_each_time(
     value: bytes, told: str, kafka_address: str, prefix: str, tmp_path: Path
 ) -> None:
-    async with topics(kafka_address, prefix, tmp_path) as (settings, _), kafka_transport(kafka_address) as transport:
+    async with (
+        topics(kafka_address, prefix, tmp_path) as (settings, memory),
+        kafka_transport(kafka_address) as transport,
+    ):
         events = settings.topics.events
         await transport.append([ProducerRecord(events, b"ada", value, (), 3, 1_750_000_000_000)])
         for _ in range(2):
             with worker(settings, tmp_path / "1") as halted:
-                assert await asyncio.to_thread(halted.process.wait, PATIENCE) == 70
-                text = (tmp_path / "1.log").read_text()
-                assert told in text
-                assert "Run the version that wrote it; do not skip it." in text
+                await until(lambda: halted.owns == [number for number in range(PARTITIONS) if number != 3])
+                with pytest.raises(QueryFailedError, match="partition 3 has halted") as refused:
+                    await memory.inspect(3)
+                for text in (str(refused.value), (tmp_path / "1.log").read_text()):
+                    assert told in text
+                    assert "Run the version that wrote it; do not skip it." in text
+                await memory.inspect(4)
+                assert halted.stop() == 0
         _, end = await KafkaReader(kafka_address, events).bounds(3)
         assert end == 1, "nothing was written behind it"

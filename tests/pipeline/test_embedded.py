@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from state.errors import UnreadableEventError
 from state.store.rocksdb import RocksStore
+from streams.errors import AppendFailedError
+from streams.ingest.partition_writer import PartitionWriter
 from streams.transport import select
 from streams.worker.service import now_ms
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
@@ -44,13 +45,19 @@ async def doomed(tmp_path: Path) -> AsyncIterator[Pipeline]:
         yield pipeline
 
 
-async def test_a_memory_that_cannot_be_opened_leaves_nothing_running_and_nothing_open(tmp_path: Path) -> None:
+async def test_a_memory_that_cannot_be_opened_leaves_nothing_running_and_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with embedded(tmp_path) as pipeline:
         await pipeline.stop()
         before = asyncio.all_tasks()
-        await pipeline.produce(pipeline.topics.events, None, b'{"v": 9}', 0)
+
+        async def refused(*_: object, **__: object) -> None:
+            raise AppendFailedError("the disk is full")
+
+        monkeypatch.setattr(PartitionWriter, "claim", refused)
         for _ in range(2):
-            with pytest.raises(UnreadableEventError):
+            with pytest.raises(AppendFailedError):
                 await pipeline.start()
         assert asyncio.all_tasks() == before
         for partition in range(pipeline.partitions):

@@ -19,6 +19,7 @@ from replay.errors import BackupDamagedError, NotRestorableError
 from replay.verify.verify import Audit, verify_partition
 from state.errors import LogRewrittenError
 from state.events.events import Claim, TurnRecorded, decode, encode
+from state.events.upcasting import VERSION
 from state.log_position import Acceptance
 from state.partition import Partition
 from state.store.store import MemoryStore
@@ -203,11 +204,11 @@ async def test_what_cannot_be_this_log_is_refused_and_the_way_out_named(source: 
 
 
 async def test_events_that_no_worker_could_fold_are_refused() -> None:
-    newer = [*logged(small(1)), Record(4, 0, None, b'{"v":3,"kind":"GraphErased"}')]
+    newer = [*logged(small(1)), Record(4, 0, None, b'{"v":%d,"kind":"GraphErased"}' % (VERSION + 1))]
     await refused(
         await backup(Topic(newer)),
         Topic([]),
-        "offset 4 of partition 0 cannot be folded: an event of the log has schema version 3",
+        f"offset 4 of partition 0 cannot be folded: an event of the log has schema version {VERSION + 1}",
     )
     log = small(1)
     log.chain = bytes(32)

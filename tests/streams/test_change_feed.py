@@ -165,3 +165,15 @@ async def test_what_is_appended_while_it_catches_up_is_sent_in_its_place_and_onc
     assert offsets(sent) == [2, 4, 5]
     await feed.tell(appended(log.records[5:]))
     assert offsets(sent) == [2, 4, 5]
+
+
+@pytest.mark.parametrize("header", [b"9" * 5000, b"9" * 20, "٣".encode(), b"-1", b""])
+async def test_a_header_that_names_no_offset_of_the_log_is_passed_over(header: bytes) -> None:
+    """Others may write to `changes`, whatever they like."""
+    log, before, after = a_log(), SentRecords(), SentRecords()
+    await (await caught_up_feed(HERE, before)).tell(appended(log.records[:5]))
+    changes = topic_of(before.to(CHANGES))
+    changes.put(b"hostile", b"ada", HERE)
+    changes.records[HERE][-1] = changes.records[HERE][-1]._replace(headers=((EVENT_OFFSET, header),))
+    await feed_of(HERE, written(log), after, changes).catch_up(lambda: log.records[-1][0])
+    assert offsets(after) == [5]

@@ -11,12 +11,13 @@ from structlog.testing import capture_logs
 
 from emgas.errors import DataDirectoryInUseError, TransportError
 from replay.rebuild.rebuild import refold
-from state.errors import LogRewrittenError, UnreadableEventError
+from state.errors import LogRewrittenError, StoreCorruptError, UnreadableEventError
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
-from streams.recovery.event_table import FoldStore, Partitions
+from streams.recovery.event_table import FoldStore
+from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
 from tests.support.fakes import MemoryLog
 from tests.support.logs import LogWriter
@@ -114,15 +115,21 @@ async def test_a_partition_that_stays_keeps_its_fold_and_one_that_goes_is_closed
     other.close()
 
 
-async def test_an_event_that_cannot_be_folded_is_an_error_and_nothing_after_it_is_folded(tmp_path: Path) -> None:
+async def test_an_event_that_cannot_be_folded_breaks_its_partition_alone_and_nothing_after_it_is_folded(
+    tmp_path: Path,
+) -> None:
     log, _ = a_log()
     bad = log.put(b'{"v": 9, "kind": "Unheard"}')
     log.put(log.records[0][1].value)
     held = partitions(tmp_path, log)
-    await held.hold({0})
+    log.records[1] = log.records[0][:bad]
+    await held.hold({0, 1})
+    held.fold([*records(log), *((1, offset, value) for _, offset, value in records(log)[:bad])])
+    assert isinstance(held.broken[0], UnreadableEventError)
+    assert (0 in held.open, held.folded_to(0), held.open[1].position.watermark) == (False, bad - 1, bad - 1)
     with pytest.raises(UnreadableEventError):
-        held.fold(records(log))
-    assert held.open[0].position.watermark == bad - 1
+        await held.reopen(0)
+    assert (set(held.broken), set(held.open)) == ({0}, {1})
     held.close()
 
 
@@ -159,9 +166,10 @@ async def test_a_log_without_its_beginning_is_an_error_and_the_store_is_closed_a
     log, _ = a_log()
     del log.records[0][:2]
     held = partitions(tmp_path, log)
-    with pytest.raises(LogRewrittenError, match="begins at offset 2, but the state ends at -1: events are missing"):
-        await held.hold({0})
-    held.close()
+    await held.hold({0, 1})
+    assert isinstance(held.broken[0], LogRewrittenError)
+    assert "begins at offset 2, but the state ends at -1: events are missing" in str(held.broken[0])
+    assert set(held.open) == {1}
     RocksStore(Settings(data=tmp_path, broker=None).store_of(0)).close()
 
 
@@ -198,4 +206,65 @@ async def test_an_empty_fold_stands_before_the_first_record_whatever_recovery_kn
     assert store.persisted_offset(TP("events", 1)) is None
     held.fold(records(log))
     assert store.persisted_offset(TP("events", 0)) == 3
+    held.close()
+
+
+def damaged(store: Path, what: str) -> None:
+    """Damage the file of a closed store that `what` names: its bytes, or all of it."""
+    if what == "table":
+        for file in store.glob("*.sst"):
+            content = bytearray(file.read_bytes())
+            content[len(content) // 2] ^= 0xFF
+            file.write_bytes(content)
+        return
+    (file,) = store.glob({"CURRENT": "CURRENT", "manifest": "MANIFEST-*", "no manifest": "MANIFEST-*"}[what])
+    if what == "no manifest":
+        file.unlink()
+    else:
+        file.write_bytes(b"damaged")
+
+
+@pytest.mark.parametrize("what", ["table", "CURRENT", "manifest", "no manifest"])
+async def test_a_damaged_store_is_set_aside_and_its_partition_folded_anew(tmp_path: Path, what: str) -> None:
+    log, writer = a_log()
+    held = partitions(tmp_path, log)
+    await held.hold({0, 1})
+    held.fold(records(log))
+    held.close()
+    store = Settings(data=tmp_path, broker=None).store_of(0)
+    damaged(store, what)
+    await held.hold({0, 1})
+    assert (held.broken, held.open[0].position.watermark) == ({}, -1)
+    await held.reopen(0)
+    assert held.open[0].digest() == writer.folded().digest()
+    assert store.with_name("0.damaged").is_dir()
+    held.close()
+
+
+async def test_a_store_that_turns_out_to_be_damaged_is_set_aside_and_folded_to_the_end_of_the_log(
+    tmp_path: Path,
+) -> None:
+    log, writer = a_log()
+    held = partitions(tmp_path, log)
+    await held.hold({0})
+    held.fold(records(log))
+    held.condemn(0, StoreCorruptError("a block is damaged"))
+    await held.reopen(0)
+    assert (held.broken, held.open[0].digest()) == ({}, writer.folded().digest())
+    assert Settings(data=tmp_path, broker=None).store_of(0).with_name("0.damaged").is_dir()
+    held.close()
+
+
+async def test_what_was_folded_of_a_condemned_partition_and_not_flushed_is_not_kept(tmp_path: Path) -> None:
+    log, writer = a_log()
+    held = partitions(tmp_path, log)
+    await held.hold({0})
+    held.fold(records(log)[:2])
+    held.open[0].fold(2, log.values()[2][1])
+    held.condemn(0, LogRewrittenError("half-way through"))
+    held.close()
+    await held.hold({0})
+    assert held.open[0].position.watermark == 1
+    await held.reopen(0)
+    assert held.open[0].digest() == writer.folded().digest()
     held.close()

@@ -8,7 +8,10 @@ from typing import Any, cast
 
 import pytest
 
+from state.errors import StoreCorruptError, UnreadableEventError
+from streams.errors import AppendFailedError, FencedError
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
+from tests.support.clocks import eventually
 
 
 class Work:
@@ -27,7 +30,7 @@ class Work:
     async def run(self) -> None:
         self.running = True
         try:
-            raise await self.worker.failure
+            raise await asyncio.shield(self.worker.failure)
         finally:
             self.running = False
 
@@ -55,18 +58,33 @@ class Worker:
         self.ticks: list[int] = []
         self.ticked = asyncio.Event()
         self.claims: list[int] = []
+        self.refusals: list[Exception] = []  # raised by the next claims, one after the other
+        self.condemned: list[tuple[int, BaseException]] = []
+        self.reopened: list[int] = []
         self.ownership = Ownership(
             OwnershipContext(
-                claim=self.claim, stop_answering=self.stop_answering, halt=self.halt, now=lambda: 42, tick_seconds=0.001
+                claim=self.claim,
+                condemn=lambda partition, error: self.condemned.append((partition, error)),
+                reopen=self.reopen,
+                stop_answering=self.stop_answering,
+                halt=self.halt,
+                now=lambda: 42,
+                tick_seconds=0.001,
+                retry_seconds=0.001,
             )
         )
 
     async def claim(self, partition: int) -> OwnedPartition:
         self.claims.append(partition)
+        if self.refusals:
+            raise self.refusals.pop(0)
         work = cast(Any, Work(self))
         return OwnedPartition(work, work, work)
 
-    async def stop_answering(self, halted: bool) -> None:
+    async def reopen(self, partition: int) -> None:
+        self.reopened.append(partition)
+
+    async def stop_answering(self, halted: bool, partition: int | None) -> None:
         self.stops.append((halted, set(self.ownership.writers)))
         self.stopped.set()
 
@@ -141,3 +159,44 @@ async def test_a_failure_halts_the_worker_and_then_nothing_is_waited_for_nor_cla
     assert worker.stops[-1] == (True, set())
     await worker.ownership.claim({3})
     assert 3 not in worker.claims
+
+
+async def test_a_partition_that_fails_halts_alone_and_is_taken_up_again(worker: Worker) -> None:
+    works = await owning(worker, 1, 2)
+    worker.ownership.fail(1, StoreCorruptError("damaged"))
+    assert set(worker.ownership.writers) == {2}, "no question finds it"
+    await eventually(lambda: set(worker.ownership.writers) == {1, 2})
+    assert (worker.reopened, worker.ownership.halted_partitions, worker.halts) == ([1], {}, [])
+    assert [str(error) for _, error in worker.condemned] == ["damaged"]
+    assert (works[0].running, works[0].dropped, works[1].running) == (False, True, True)
+    assert (True, {2}) in worker.stops, "its questions end, whatever they append"
+
+
+async def test_a_partition_that_cannot_be_claimed_halts_alone_until_it_can(worker: Worker) -> None:
+    worker.refusals = [UnreadableEventError("garbage")] * 4
+    worker.ownership.assigned()
+    await worker.ownership.claim({1})
+    assert worker.ownership.ready.is_set()
+    assert str(worker.ownership.halted_partitions[1]) == "garbage"
+    await eventually(lambda: set(worker.ownership.writers) == {1})
+    assert (worker.claims, worker.reopened, worker.halts) == ([1] * 5, [1] * 4, [])
+
+
+@pytest.mark.parametrize("error", [FencedError("another"), AppendFailedError("no ack"), ZeroDivisionError()])
+async def test_what_concerns_all_partitions_halts_the_worker(worker: Worker, error: Exception) -> None:
+    await owning(worker, 1, 2)
+    worker.ownership.fail(1, error)
+    assert (worker.halts, worker.reopened) == ([error], [])
+
+
+async def test_a_partition_that_is_taken_away_is_not_taken_up_again(worker: Worker) -> None:
+    await owning(worker, 1)
+    worker.refusals = [UnreadableEventError("garbage")] * 1000
+    worker.ownership.fail(1, UnreadableEventError("garbage"))
+    await eventually(lambda: len(worker.reopened) > 2)
+    await worker.ownership.revoked()
+    tried = len(worker.reopened)
+    worker.refusals.clear()
+    worker.ownership.fail(1, UnreadableEventError("late"))
+    await owning(worker, 2)
+    assert (len(worker.reopened), worker.ownership.halted_partitions) == (tried, {})

@@ -10,16 +10,17 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from emgas.errors import TransportError
 from emgas.wire import partition_of
-from state.events.events import GraphConfigured, TurnRecorded, TurnRejected, decode
+from state.events.events import GraphConfigured, TurnRecorded, TurnRejected, TurnsLost, decode
 from state.partition import Partition
 from state.store.store import MemoryStore
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.slices import Slices
-from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor, TurnsSkippedError
+from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from tests.support.clocks import eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, MemoryLog, OneConcept, SentRecords, arrival
 from tests.support.window_timers import timer_of
@@ -31,7 +32,7 @@ HERE = partition_of("ada", PARTITIONS)
 class Bench:
     """A TurnProcessor with everything around it in memory.  `turns`: what the topic holds; `done`: offsets acked."""
 
-    def __init__(self, queued: int = 100) -> None:
+    def __init__(self, queued: int = 100, *, is_behind: bool = False) -> None:
         self.log = MemoryLog(PARTITIONS)
         self.turns = MemoryLog(PARTITIONS)
         self.sent = SentRecords()
@@ -57,6 +58,7 @@ class Bench:
             timer=self.timer,
             handler=CommandHandler(self.state, HERE, handling),
             context=processing,
+            is_behind=is_behind,
         )
 
     def arrives(self, value: bytes, offset: int | None = None, **more: Any) -> Delivery:
@@ -164,14 +166,41 @@ async def test_what_is_delivered_again_is_acked_and_has_no_second_event() -> Non
     assert len(bench.log.records[HERE]) == 5, "the claim, the birth and three turns"
 
 
-async def test_a_turn_that_exists_and_was_not_delivered_stops_the_processor() -> None:
+async def test_turns_that_were_not_delivered_are_read_from_the_log() -> None:
     bench = Bench()
-    bench.turns.put(a_turn("skipped"), b"ada", HERE)
-    async with running(bench) as task:
-        await bench.put(a_turn("t1"))
-        with pytest.raises(TurnsSkippedError, match=r"turns 0\.\.0 of partition"):
-            await task
-    assert (bench.ids, bench.done) == ([], [])
+    for number in range(20):
+        bench.turns.put(a_turn(f"skipped-{number}"), b"ada", HERE)
+    async with running(bench):
+        bench.processor.put(bench.arrives(a_turn("t1"), 20))
+        await bench.until_done(20)
+    assert (bench.ids, bench.done) == ([*(f"skipped-{number}" for number in range(20)), "t1"], [20])
+
+
+async def test_a_processor_of_a_partition_that_had_halted_reads_what_came_to_nobody() -> None:
+    bench = Bench(is_behind=True)
+    for number in range(3):
+        bench.turns.put(a_turn(f"t{number}"), b"ada", HERE)
+    async with running(bench):
+        await eventually(lambda: bench.state.position.source == 2)
+    assert bench.ids == ["t0", "t1", "t2"]
+
+
+async def test_turns_that_expired_unread_are_told_and_recorded_as_lost() -> None:
+    bench = Bench()
+    for number in range(5):
+        bench.turns.put(a_turn(f"t{number}"), b"ada", HERE)
+    del bench.turns.records[HERE][:3]
+    with capture_logs() as logs:
+        async with running(bench):
+            bench.processor.put(bench.arrives(a_turn("t9"), 5))
+            await bench.until_done(5)
+    lost = [
+        event for event in map(decode, (value for _, value in bench.log.values(HERE))) if isinstance(event, TurnsLost)
+    ]
+    assert [(event.src, event.first, event.last) for event in lost] == [(2, 0, 2)]
+    assert (bench.ids, bench.state.position.source) == (["t3", "t4", "t9"], 5)
+    told = [each for each in logs if each["event"] == "turns lost"]
+    assert [(each["log_level"], each["first"], each["last"], each["count"]) for each in told] == [("error", 0, 2, 3)]
 
 
 async def test_a_hole_in_the_offsets_is_passed_over() -> None:

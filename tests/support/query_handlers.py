@@ -18,7 +18,7 @@ from streams.query.as_of_cache import AsOfCache
 from streams.query.query_handler import QueryContext, QueryHandler
 from streams.query.replies import position_of
 from streams.query.snapshot_taker import SnapshotTaker
-from streams.recovery.event_table import Partitions
+from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOW, eventually
@@ -38,6 +38,7 @@ class Answering:
         self.sent = SentRecords()
         self.sender = self.sent.sender()
         self.halted: list[BaseException] = []
+        self.halted_partitions: dict[int, BaseException] = {}
         self.now = NOW
         self.monotonic = 0.0
         self.turns_end: int | TransportError = 1_000_000
@@ -60,7 +61,8 @@ class Answering:
                 now=lambda: self.now,
                 monotonic=lambda: self.monotonic,
                 end_of_turns=self.end_of_turns,
-                halt=self.halted.append,
+                halted=self.halted_partitions,
+                fail=lambda partition, error: self.halted.append(error),
             )
         )
 

@@ -19,6 +19,7 @@ from faust.types import TP, AppT, StreamT
 from faust.types.transports import TransportT
 
 from emgas.wire import TopicNames
+from state.errors import LogRewrittenError
 from streams.recovery.table_manager import PromptTableManager
 from tests.support.clocks import PATIENCE
 
@@ -61,6 +62,9 @@ class TinyApp(faust.App):
         if tp.topic != self.names.turns or self.positions is None:
             return None
         return self.positions.get(tp.partition, 0)
+
+    def source_goes_back(self, tp: TP) -> None:
+        raise LogRewrittenError(f"{tp} goes back")
 
     def comes_first(self, tp: TP) -> bool:
         return tp.topic == self.names.queries

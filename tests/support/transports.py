@@ -6,6 +6,7 @@ await transport.append([ProducerRecord, …])   offsets
 transport.reader(topic)                       a LogReader
 await transport.commit(group, {(topic, partition): offset}), await transport.committed(group, topic, partition)
 await transport.truncate(topic, partition, before)
+await transport.recreate(topic)               deletes it, and makes it anew with as many partitions
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from faust.types import AppT
 from faust.types.transports import TransportT
 
 from emgas.errors import TransportError
+from emgas.times import DAY_MS
 from emgas.wire import ProducerRecord
 from replay.log import LogReader
 from streams.transport.embedded import layout
@@ -33,7 +35,7 @@ from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.kafka import transport as driver
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
-from streams.transport.topic_plan import LARGEST_RECORD_BYTES, TopicPlan
+from streams.transport.topic_plan import LARGEST_RECORD_BYTES, RECORD_BYTES, TopicPlan
 
 
 class Transport(Protocol):
@@ -45,6 +47,7 @@ class Transport(Protocol):
     async def commit(self, group: str, positions: Mapping[tuple[str, int], int]) -> None: ...
     async def committed(self, group: str, topic: str, partition: int) -> int | None: ...
     async def truncate(self, topic: str, partition: int, before: int) -> None: ...
+    async def recreate(self, topic: str) -> None: ...
 
 
 def leave_room(log: EmbeddedLog, pages: int) -> None:
@@ -87,6 +90,14 @@ class SqliteTransport:
         self.log._db.execute(f"delete from records_{found.row} where offset < ?", (before,))  # noqa: S608, SLF001
         found.start = before
 
+    async def recreate(self, topic: str) -> None:
+        plan = self.log._plans.pop(topic)  # noqa: SLF001 - only from inside can this be told
+        for partition in range(plan.partitions):
+            self.log._db.execute(f"drop table records_{self.log._partitions.pop((topic, partition)).row}")  # noqa: SLF001 - only from inside can this be told
+        for table, column in (("topic", "name"), ("partition", "topic"), ("position", "topic")):
+            self.log._db.execute(f"delete from {table} where {column}=?", (topic,))  # noqa: S608, SLF001 - noqa: S608
+        self.log.create_topic(plan)
+
 
 class KafkaTransport:
     def __init__(self, address: str, producer: AIOKafkaProducer) -> None:
@@ -128,6 +139,15 @@ class KafkaTransport:
     async def truncate(self, topic: str, partition: int, before: int) -> None:
         async with _started(AIOKafkaAdminClient(bootstrap_servers=self.address)) as admin:
             await admin.delete_records({TopicPartition(topic, partition): RecordsToDelete(before)})
+
+    async def recreate(self, topic: str) -> None:
+        topics = KafkaTopics(self.address)
+        (found,) = await topics.describe([topic])
+        async with _started(AIOKafkaAdminClient(bootstrap_servers=self.address)) as admin:
+            await admin.delete_topics([topic])
+        while await topics.topic_id(topic) is not None:  # noqa: ASYNC110  (the broker deletes in its own time)
+            await asyncio.sleep(0.05)
+        await topics.create([TopicPlan(topic, found.partitions, DAY_MS, RECORD_BYTES)])
 
 
 @asynccontextmanager

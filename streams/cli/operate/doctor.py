@@ -12,13 +12,14 @@ from typing import Any
 
 import typer
 
-from emgas.errors import EmgasError
+from emgas.errors import EmgasError, QueryFailedError
 from processors.recall.dense import model_name
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 from streams.plugins import embedders, extractors
 from streams.settings import Settings
 from streams.transport import select
+from streams.transport.select import readable
 from streams.transport.topic_plan import FOR_EVER
 
 LEAST_FREE = 0.1  # of the disk
@@ -73,6 +74,7 @@ async def _examine(settings: Settings) -> Findings:
         if not settings.is_embedded:
             await _examine_topics(settings, findings)
         await _examine_partitions(settings, findings)
+        await _examine_log(settings, findings)
     except EmgasError as error:
         findings.add("transport", str(error), ok=False)
     return findings
@@ -112,12 +114,32 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
 
 
 async def _examine_partitions(settings: Settings, findings: Findings) -> None:
+    """Ask every partition what it holds, and name those that have halted, with what their owner tells to do."""
     async with session(settings) as connected:
-        for partition in range(await connected.memory.partitions()):
-            held = await connected.memory.inspect(partition, digest=False)
+        count, halted = await connected.memory.partitions(), 0
+        for partition in range(count):
+            try:
+                held = await connected.memory.inspect(partition, digest=False)
+            except QueryFailedError as error:
+                halted += 1
+                findings.add(f"partition {partition} answers", error.message, ok=False)
+                continue
             for name in HELD:
                 findings.holds[name] += getattr(held, name)
-        findings.add("every partition answers", f"{partition + 1} partitions", ok=True)
+        findings.add("every partition answers", f"{count - halted} of {count} partitions", ok=not halted)
+
+
+async def _examine_log(settings: Settings, findings: Findings) -> None:
+    """Look whether the log begins at its beginning: once a store is lost as well, what is missing is gone."""
+    async with readable(settings) as topics:
+        events = topics.reader(settings.topics.events)
+        starts = {partition: (await events.bounds(partition))[0] for partition in range(topics.partitions)}
+    if missing := {partition: start for partition, start in starts.items() if start > 0}:
+        told = ", ".join(f"partition {partition} begins at offset {start}" for partition, start in missing.items())
+        do = "set retention.ms=-1, take snapshots of the stores while they live, and restore the log from a backup"
+        findings.add("the log is whole", f"{told}: {do}", ok=False)
+    else:
+        findings.add("the log is whole", f"{topics.partitions} partitions begin at offset 0", ok=True)
 
 
 def _show(findings: Findings, described: dict[str, Any]) -> None:

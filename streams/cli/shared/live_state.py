@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from emgas.client.client import MemoryClient
-from replay.accepted_events import read_records
+from replay.accepted_events import fold_record, read_records
 from replay.backup.snapshots import Snapshots
 from replay.log import LogReader
 from state.errors import StoreCorruptError
@@ -66,7 +66,7 @@ class LiveStores:
             state = Partition(store, self._settings.cached_graphs)
             _, end = await log.bounds(partition)
             async for record in read_records(log, partition, state.position.watermark + 1, end):
-                state.fold(record.offset, record.value)  # never flushed: the store is not ours to write to
+                await fold_record(state, log, partition, record)  # never flushed: the store is not ours to write to
             return state.digests()
 
     async def store(self, partition: int) -> AbstractContextManager[Store | None]:

@@ -23,3 +23,7 @@ class EmbeddedTopics:
         """Describe those of `names` that exist, in their order."""
         present = set(self._log.topics())
         return [self._log.describe(name) for name in names if name in present]
+
+    async def topic_id(self, name: str) -> str | None:
+        """Look up the UUID of a topic: one that is made anew has another."""
+        return self._log.describe(name).topic_id

@@ -57,6 +57,9 @@ class EmbeddedConsumer(PositionedConsumer):
         """Take all partitions of `topics`; as a task, because Faust's callback awaits the end of this call."""
         self.add_future(self._rebalance(frozenset(topics)))
 
+    async def rejoin(self) -> None:
+        """Do nothing: topics of the embedded log are not made while a worker has it."""
+
     async def _rebalance(self, topics: frozenset[str]) -> None:
         async with self._rebalancing:
             self.app.on_rebalance_start()
@@ -114,7 +117,8 @@ class EmbeddedConsumer(PositionedConsumer):
 
     async def seek_wait(self, partitions: Mapping[TP, int]) -> None:
         """Seek; offset 0 is also "nothing read yet" to Faust."""
-        for tp, offset in partitions.items():
+        for tp, wanted in partitions.items():
+            offset = max(wanted, self._log.bounds(*tp)[0]) if not self._is_changelog_tp(tp) else wanted
             await self._seek(tp, offset)
             self._read_offset[tp] = offset or None
 

@@ -1,7 +1,8 @@
 """Creating and describing topics on Apache Kafka, by aiokafka's admin client.
 
 Only those of the plan (streams/transport/topic_plan.py) and only when told to: a worker never creates a topic.
-aiokafka 0.14 speaks Metadata up to version 5, so a topic's UUID (version 10) is not to be had: `topic_id` stays None.
+aiokafka 0.14 speaks Metadata up to version 5; a topic's UUID needs version 12, which is spelled out here (KIP-516,
+Kafka 3.1).  An older broker has none: `topic_id` is None then.
 """
 
 from __future__ import annotations
@@ -9,18 +10,115 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from io import BytesIO
 from typing import Any, Unpack
+from uuid import UUID
 
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-untyped]
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
-from aiokafka.errors import TopicAlreadyExistsError, for_code  # type: ignore[import-untyped]
+from aiokafka.errors import (  # type: ignore[import-untyped]
+    IncompatibleBrokerVersion,
+    TopicAlreadyExistsError,
+    for_code,
+)
+from aiokafka.protocol.abstract import AbstractType  # type: ignore[import-untyped]
+from aiokafka.protocol.api import Request, RequestStruct, Response  # type: ignore[import-untyped]
+from aiokafka.protocol.types import (  # type: ignore[import-untyped]
+    Boolean,
+    CompactArray,
+    CompactString,
+    Int16,
+    Int32,
+    Schema,
+    TaggedFields,
+)
 
 from emgas.client.kafka import Security, kafka_errors
 from emgas.errors import TransportError
 from streams.transport.topic_plan import TopicDescription, TopicPlan, another_partition_count, settings_of
 
 POLL_SECONDS = 0.05
+
+
+class _Uuid(AbstractType[UUID]):  # type: ignore[misc]  # aiokafka has no types
+    """Kafka's type UUID: 16 bytes."""
+
+    @classmethod
+    def encode(cls, value: UUID) -> bytes:
+        return value.bytes
+
+    @classmethod
+    def decode(cls, data: BytesIO) -> UUID:
+        return UUID(bytes=data.read(16))
+
+
+class _Metadata12Response(Response):  # type: ignore[misc]
+    API_KEY, API_VERSION = 3, 12
+    SCHEMA = Schema(
+        ("throttle_time_ms", Int32),
+        (
+            "brokers",
+            CompactArray(
+                ("node_id", Int32),
+                ("host", CompactString("utf-8")),
+                ("port", Int32),
+                ("rack", CompactString("utf-8")),
+                ("tags", TaggedFields),
+            ),
+        ),
+        ("cluster_id", CompactString("utf-8")),
+        ("controller_id", Int32),
+        (
+            "topics",
+            CompactArray(
+                ("error_code", Int16),
+                ("topic", CompactString("utf-8")),
+                ("topic_id", _Uuid),
+                ("is_internal", Boolean),
+                (
+                    "partitions",
+                    CompactArray(
+                        ("error_code", Int16),
+                        ("partition", Int32),
+                        ("leader", Int32),
+                        ("leader_epoch", Int32),
+                        ("replicas", CompactArray(Int32)),
+                        ("isr", CompactArray(Int32)),
+                        ("offline_replicas", CompactArray(Int32)),
+                        ("tags", TaggedFields),
+                    ),
+                ),
+                ("authorized_operations", Int32),
+                ("tags", TaggedFields),
+            ),
+        ),
+        ("tags", TaggedFields),
+    )
+
+
+class _Metadata12Struct(RequestStruct):  # type: ignore[misc]
+    API_KEY, API_VERSION = 3, 12
+    FLEXIBLE_VERSION = True
+    RESPONSE_TYPE = _Metadata12Response
+    SCHEMA = Schema(
+        ("topics", CompactArray(("topic_id", _Uuid), ("topic", CompactString("utf-8")), ("tags", TaggedFields))),
+        ("allow_auto_topic_creation", Boolean),
+        ("include_topic_authorized_operations", Boolean),
+        ("tags", TaggedFields),
+    )
+
+
+class _TopicIds(Request[_Metadata12Struct]):  # type: ignore[misc]
+    """Asks for the metadata of one topic, which is not created by that."""
+
+    API_KEY = 3
+
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+
+    def build(self, request_struct_class: type[_Metadata12Struct]) -> _Metadata12Struct:
+        return request_struct_class([(UUID(int=0), self._topic, {})], False, False, {})  # noqa: FBT003 - the one thing that is said
 
 
 class KafkaTopics:
@@ -52,6 +150,16 @@ class KafkaTopics:
             config = await _settings(admin, there)
             bounds = await self._bounds([(name, len(present[name]["partitions"])) for name in there])
         return [_described(present[name], config[name], bounds) for name in there]
+
+    async def topic_id(self, name: str) -> str | None:
+        """Look up the UUID of a topic: one that is made anew has another.  None where there is none to be had."""
+        async with self._admin() as admin:
+            try:
+                response = await admin._client.send(admin._client.get_random_node(), _TopicIds(name))  # noqa: SLF001 - aiokafka has no public way
+            except (NotImplementedError, IncompatibleBrokerVersion):  # a broker of before 3.1
+                return None
+        found = [topic[2] for topic in response.topics if topic[0] == 0 and topic[1] == name]
+        return str(found[0]) if found and found[0].int else None
 
     async def _bounds(self, counts: list[tuple[str, int]]) -> dict[TopicPartition, tuple[int, int]]:
         partitions = [TopicPartition(name, p) for name, count in counts for p in range(count)]

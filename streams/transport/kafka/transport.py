@@ -10,8 +10,8 @@ Faust seeks a changelog partition to its persisted offset, at least to the first
 (tables/recovery.py:717-740, 759-770), and leaves the rest to `auto_offset_reset`: of an offset that is gone, aiokafka's
 fetcher goes on at the earliest or latest (fetcher.py:891) with one line at level info, and events are missing from the
 fold.  So it is "none" here, whatever Faust is told, and every partition is positioned by hand: changelogs by
-Faust's recovery, sources by `seek_to_committed`.  An offset that is gone then raises; for `events` and `turns` that
-stops the worker, for a topic without a position in the state reading goes on at the first record kept.
+Faust's recovery, sources by `seek_to_committed`.  An offset that is gone then raises; for `events` that stops the
+worker, for sources reading goes on at the first record kept, and the worker is told if that lies before it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from yarl import URL
 
 from state.errors import LogRewrittenError
 from streams.transport.fetch_order import FetchOrder
-from streams.transport.source_offsets import PositionedConsumer, ReadsSources, outside
+from streams.transport.source_offsets import PositionedConsumer, outside
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES
 
 FETCH_WAIT_MS = 50
@@ -59,6 +59,15 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
     async def _fetch_by(self, order: FetchOrder, active: set[TP], seconds: float) -> RecordMap:
         consumer = self._ensure_consumer()
         return await order.fetch(partial(self._fetch_records, consumer), active, seconds, consumer._max_poll_records)  # noqa: SLF001 - as above
+
+    async def rejoin(self) -> None:
+        """Look at the topics anew, and join the group anew."""
+        await self.call_thread(self._rejoin)
+
+    async def _rejoin(self) -> None:
+        consumer = self._ensure_consumer()
+        await consumer._client.force_metadata_update()  # noqa: SLF001 - aiokafka has no public way
+        consumer._coordinator.request_rejoin()  # noqa: SLF001 - aiokafka has no public way
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
         """Seek sources to where the group committed, or to the first record kept; return those offsets.
@@ -109,16 +118,14 @@ class KafkaConsumer(PositionedConsumer, driver.Consumer):
         except OffsetOutOfRangeError as error:
             for tp, offset in error.args[0].items():
                 if tp in self._get_active_partitions():  # else the same: the committed offset matters to nobody
-                    await self._go_on_after_expiry(ensure_TP(tp), offset)
+                    if self._is_changelog_tp(ensure_TP(tp)):
+                        raise LogRewrittenError(outside(ensure_TP(tp), offset)) from error
+                    await self.go_on_at_first(ensure_TP(tp), offset)
             return {}
 
-    async def _go_on_after_expiry(self, tp: TP, offset: int) -> None:
-        held = self._is_changelog_tp(tp) or cast(ReadsSources, self.app).source_position(tp) is not None
-        if held:
-            raise LogRewrittenError(outside(tp, offset))
-        first = (await self.earliest_offsets(tp))[tp]
-        self.log.warning("%s[%d]: records before %d expired unread", tp.topic, tp.partition, first)
-        await self.seek_wait({tp: first})
+    async def rejoin(self) -> None:
+        """Look at the topics anew and join the group anew: aiokafka misses that a topic is there again."""
+        await cast(KafkaConsumerThread, self._thread).rejoin()
 
     def _to_message(self, tp: TP, record: Any) -> ConsumerMessage:
         message = super()._to_message(tp, record)

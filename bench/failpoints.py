@@ -1,0 +1,165 @@
+"""Does a worker that dies at any step come back whole, and alive?  Embedded log, real processes, real SIGKILLs.
+
+    python -m bench.failpoints                      every step, ordinals 1 to 12
+    python -m bench.failpoints --ordinals 1,4       quickly
+    python -m bench.failpoints --json
+
+One memory lives through all of it.  Each process that works on it first has to live: it recovers from the death before,
+accepts a new turn and answers a question.  Then it publishes turns over weeks, so that windows close, and takes
+snapshots, until it dies at its step (streams/transport/failpoints.py).  In the end: is each partition's live state the fold of
+its log, and does each turn that was acknowledged count exactly once?
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from emgas.client.client import MemoryClient
+from emgas.messages.turns import Outcome, Turn
+from emgas.times import DAY_MS
+from replay.accepted_events import AcceptedEvents
+from replay.rebuild.rebuild import refold
+from state.events.events import TurnRecorded
+from state.store.store import MemoryStore
+from streams import failpoints
+from streams.cli.shared.live_state import LiveStores
+from streams.settings import Settings
+from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.worker.embedded_connection import EmbeddedConnection
+
+GRAPHS = ("ada", "bob", "cleo")
+TURNS = 8  # of each graph, a day apart, in each life
+FIRST_DAY = 20_000  # since 1970
+PATIENCE = 120.0  # seconds; only a memory that is wedged ever takes as long
+
+
+@dataclass
+class Findings:
+    """What came of a sweep.  `recovered_s`: from the start of a process until it had taken a turn and answered."""
+
+    killed: dict[str, int] = field(default_factory=dict)
+    not_reached: list[str] = field(default_factory=list)
+    wedged: list[str] = field(default_factory=list)
+    acknowledged: int = 0
+    lost: int = 0
+    doubled: int = 0
+    match: bool = False
+    recovered_s: list[float] = field(default_factory=list)
+
+
+def settings(data: Path) -> Settings:
+    """Make the settings of the memory that is killed."""
+    return Settings(
+        data=data, broker=None, partitions=2, batch_turns=4, snapshots=str(data / "snapshots"), preset="forgetful"
+    )
+
+
+async def live(data: Path, life: int, where: str) -> None:
+    """Live a life: prove it, then work until death at `where`.  Each acknowledged turn is printed."""
+    async with MemoryClient(EmbeddedConnection(settings(data)), timeout=PATIENCE) as memory:
+        start = (FIRST_DAY + life * TURNS) * DAY_MS
+        for graph in GRAPHS:
+            await memory.record(_turn(graph, f"alive-{life}", start))
+            print("acked", graph, f"alive-{life}", flush=True)
+            if not (await memory.query(graph, "Where is the kettle?")).passages:
+                raise AssertionError(f"{graph} does not answer with what it was told")
+        print("alive", flush=True)
+        if not where.startswith(failpoints.Step.RECOVERY):
+            failpoints.arm(where)
+        turns = [_turn(graph, f"t{life}-{n}", start + n * DAY_MS) for n in range(TURNS) for graph in GRAPHS]
+        async for turn, outcome in memory.publish_many(turns):
+            if isinstance(outcome, Outcome) and outcome.status != "rejected":
+                print("acked", turn.graph, turn.id, flush=True)
+        for partition in range(await memory.partitions()):
+            await memory.checkpoint(partition)
+
+
+def _turn(graph: str, turn_id: str, at: int) -> Turn:
+    return Turn(id=turn_id, graph=graph, speaker="Ada", at=at, text=f"The kettle of {turn_id} whistles in the kitchen.")
+
+
+def sweep(data: Path, ordinals: list[int]) -> Findings:
+    """Kill a memory at every step and ordinal, one death after the other; look at what it holds in the end."""
+    findings, acked = Findings(), set[tuple[str, str]]()
+    places = [f"{step}:{n}" for n in ordinals for step in failpoints.Step]
+    for life, where in enumerate([*places, ""]):
+        code = _one_life(data, life, where, acked, findings)
+        if code == -signal.SIGKILL:
+            step = where.partition(":")[0]
+            findings.killed[step] = findings.killed.get(step, 0) + 1
+        elif code == 0:
+            findings.not_reached += [where] if where else []
+        else:
+            findings.wedged.append(f"{where}: exit code {code}")
+    asyncio.run(_examine(data, acked, findings))
+    return findings
+
+
+def _one_life(data: Path, life: int, where: str, acked: set[tuple[str, str]], findings: Findings) -> int:
+    at_start = where if where.startswith(failpoints.Step.RECOVERY) else ""
+    command = [sys.executable, "-m", "bench.failpoints", "--live", str(data), "--life", str(life), "--at", where]
+    started = time.monotonic()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, failpoints.VARIABLE: at_start}
+    ) as process:
+        assert process.stdout
+        for line in process.stdout:
+            word, *rest = line.split()
+            if word == "alive":
+                findings.recovered_s.append(round(time.monotonic() - started, 2))
+            elif word == "acked":
+                acked.add((rest[0], rest[1]))
+        return process.wait(PATIENCE)
+
+
+async def _examine(data: Path, acked: set[tuple[str, str]], findings: Findings) -> None:
+    here = settings(data)
+    found: list[tuple[str, str]] = []
+    findings.match = True
+    with closing(ReadOnlyLog(here.home)) as log:
+        events = EmbeddedReader(log, here.topics.events)
+        for partition in range(here.partitions):
+            _, end = await events.bounds(partition)
+            folded = await refold(events, partition, end, MemoryStore())
+            held = await LiveStores(here).held(partition)
+            findings.match &= held.digest == folded.digest()
+            accepted = AcceptedEvents().read(events, partition)
+            found += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
+    findings.acknowledged = len(acked)
+    findings.lost = len(acked - set(found))
+    findings.doubled = len(found) - len(set(found))
+
+
+def main() -> None:
+    """Run the sweep, or one life of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ordinals", default=",".join(map(str, range(1, 13))))
+    parser.add_argument("--json", action="store_true")
+    for hidden in ("--live", "--life", "--at"):
+        parser.add_argument(hidden, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.live:
+        asyncio.run(live(Path(chosen.live), int(chosen.life), chosen.at))
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        findings = sweep(Path(directory), [int(n) for n in chosen.ordinals.split(",")])
+    if chosen.json:
+        print(json.dumps(asdict(findings)))
+        return
+    for name, value in asdict(findings).items():
+        print(f"{name:14} {value}")
+
+
+if __name__ == "__main__":
+    main()

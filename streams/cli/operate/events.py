@@ -1,0 +1,104 @@
+"""`emgas events skip`: an operator's decision about a record of the log that nobody can read."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Annotated, NamedTuple
+
+import orjson
+import typer
+
+from emgas.wire import Record
+from replay.accepted_events import read_records
+from replay.backup.restore import WritableLog
+from replay.skipped_records import decision, decision_on
+from state.errors import UnreadableEventError
+from state.events.events import decode
+from state.events.upcasting import VERSION
+from streams.cli.shared import output
+from streams.transport.event_topic import appending
+
+app = typer.Typer(no_args_is_help=True, help="Records of the log that nobody can read.")
+_PLACE = re.compile(r"(\d{1,10}):(\d{1,19})")
+
+
+class _Skipped(NamedTuple):
+    """What was decided: `is_new`, unless it was before."""
+
+    record: Record
+    is_new: bool
+
+
+def _place(text: str) -> str:
+    if not _PLACE.fullmatch(text):
+        raise typer.BadParameter("give partition:offset, as the message of the halted partition tells it")
+    return text
+
+
+@app.callback()
+def _group() -> None:
+    """Keep `skip` a command of its own, though it is the only one."""
+
+
+@app.command()
+def skip(
+    place: Annotated[
+        str, typer.Argument(metavar="PARTITION:OFFSET", help="Where the record lies in the log.", callback=_place)
+    ],
+    reason: Annotated[str, typer.Option(help="Why it may be skipped: kept in the log.")],
+    json: output.Json = False,
+) -> None:
+    """Record that a record of the log, which halts its partition as nobody can read it, counts as never written.
+
+    It stays in the log, and so does the decision, which names its bytes.  The partition goes on by itself.  What can
+    be read, or was written by a newer version, is not skipped.
+    """
+    partition, offset = map(int, place.split(":"))
+    done = output.run(_skip(partition, offset, reason))
+    if json:
+        output.print_json(
+            {"partition": partition, "offset": offset, "bytes": len(done.record.value), "new": done.is_new}
+        )
+    elif done.is_new:
+        output.out.print(f"partition {partition} goes on without the record at offset {offset}", highlight=False)
+    else:
+        output.out.print(f"the record at offset {offset} of partition {partition} is skipped already", highlight=False)
+
+
+async def _skip(partition: int, offset: int, reason: str) -> _Skipped:
+    async with appending(output.settings()) as events:
+        record = await _record(events, partition, offset)
+        if why := _why_not(record):
+            output.fail(f"the record at offset {offset} of partition {partition} {why}")
+        if await decision_on(events, partition, record) is not None:
+            return _Skipped(record, is_new=False)
+        value = decision(record, reason)
+        await events.append(partition, [Record(-1, time.time_ns() // 1_000_000, None, value, ())])
+        return _Skipped(record, is_new=True)
+
+
+async def _record(events: WritableLog, partition: int, offset: int) -> Record:
+    if partition < await events.partitions():
+        async for record in read_records(events, partition, offset, offset + 1):
+            return record
+    return output.fail(f"the log has no record at offset {offset} of partition {partition}", output.NOT_FOUND)
+
+
+def _why_not(record: Record) -> str | None:
+    """Say why a record is not to be skipped, None if it may be."""
+    try:
+        event = decode(record.value)
+    except UnreadableEventError:
+        if _version(record.value) > VERSION:
+            return "was written by a newer version of EMGAS: run that one; what it wrote is never skipped"
+        return None
+    return f"can be read, it is a {type(event).__name__}: only what nobody can read is skipped"
+
+
+def _version(value: bytes) -> int:
+    try:
+        version = orjson.loads(value)["v"]
+    except (orjson.JSONDecodeError, TypeError, KeyError, IndexError):
+        return 0
+    return version if type(version) is int else 0

@@ -1,0 +1,52 @@
+"""Claiming a partition for the topic `turns` that is there: made anew, it is read anew; what expired unread is told.
+
+A position in `turns` means something in one topic only.  A claim names that topic by its id (Kafka's UUID), so the
+fold knows of which one its `source` is an offset (state/log_position.py).  Where `turns` was deleted and made anew, the
+claim starts from its beginning; where ids are not to be had, an end before the position tells the same.  Nothing counts
+twice: a turn that the log already holds is known by its id.
+"""
+
+from __future__ import annotations
+
+import structlog
+
+from replay.log import LogReader
+from state.events.events import UNSTAMPED, TurnsLost
+from streams.errors import SourceChangedError
+from streams.ingest.partition_writer import PartitionWriter
+
+log = structlog.get_logger()
+
+
+async def claim(writer: PartitionWriter, turns: LogReader, topic_id: str | None) -> None:
+    """Claim the partition of `writer`, to go on in `turns`, whose id is `topic_id`, None if there is none to be had.
+
+    Raises SourceChangedError while `turns` has no id and had one: it is just being made anew; else as `writer.claim`.
+    """
+    position, partition = writer.state.position, writer.partition
+    if position.source_topic and topic_id is None:
+        raise SourceChangedError(f"turns of partition {partition} cannot be seen: it was deleted, or is made anew")
+    first, end = await turns.bounds(partition)
+    is_anew = position.source >= end or position.source_topic not in {"", topic_id}
+    if is_anew:
+        told = {"was": position.source_topic, "is_now": topic_id, "read_to": position.source, "end": end}
+        log.error("turns was made anew: reading all of it", partition=partition, **told)
+    await writer.claim(anew=is_anew, source_topic=topic_id or "")
+    if first > (source := writer.state.position.source) + 1:
+        await lose(writer, source + 1, first - 1)
+
+
+async def lose(writer: PartitionWriter, first: int, last: int) -> None:
+    """Record that turns are gone which nobody has read; reading goes on behind them.  Raises as `writer.append`."""
+    log.error("turns lost", partition=writer.partition, first=first, last=last, count=last - first + 1)
+    await writer.append([TurnsLost(src=last, first=first, last=last, **UNSTAMPED)])
+
+
+def is_claimed(writer: PartitionWriter, topic_id: str | None) -> bool:
+    """Tell whether the claim is for the topic of that id; so it is while none is to be had."""
+    return topic_id is None or topic_id == writer.state.position.source_topic
+
+
+def changed(partition: int) -> SourceChangedError:
+    """Say that a live worker must claim its partition anew."""
+    return SourceChangedError(f"turns of partition {partition} was made anew, or goes back: claiming anew")

@@ -1,0 +1,236 @@
+"""The folds that a worker keeps, active and standby: opened, checked against the log, fed, set aside, closed.
+
+    hold(partitions)     open exactly these; what one of them lacks is fetched from a snapshot
+    fold(records)        what Faust's recovery delivers
+    reopen(partition)    close one, whatever is wrong with it, open it anew and fold it to the end of its log
+
+What is wrong with one partition concerns that one alone.  It is noted in `broken`, its state is let go of unflushed,
+and whoever wants to claim it is told (streams/worker/ownership.py).
+
+A store that cannot be right is set aside, renamed and kept, and its partition is folded anew, from a snapshot if there
+is a good one:
+
+    N.set-aside   it is of another log, or ahead of it: it may be the last copy of what the log lost
+    N.damaged     RocksDB reports damage, or what it holds does not fit together: for whoever looks after the disk
+
+Only the last one of each is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import structlog
+
+from emgas.errors import HaltedError
+from replay.accepted_events import fold_record
+from replay.errors import SnapshotRefusedError
+from replay.log import LogReader
+from replay.rebuild.rebuild import folded_from
+from state.errors import LogRewrittenError, StoreCorruptError
+from state.partition import Partition
+from state.store.rocksdb import RocksStore
+from streams.recovery import snapshots
+from streams.settings import Settings
+from streams.transport.failpoints import Step, passing
+
+log = structlog.get_logger()
+OTHER_LOG, DAMAGED = "set-aside", "damaged"
+FOLDED_AT_ONCE = 64  # records, before others are let in
+
+
+class Partitions:
+    """The folds that this worker keeps, by partition, and why those are broken that it should keep and cannot."""
+
+    def __init__(self, settings: Settings, reader: LogReader) -> None:
+        self._settings = settings
+        self._reader = reader
+        self._stores: dict[int, RocksStore] = {}
+        self._behind: set[int] = set()  # partitions of which the next record was not delivered
+        self._left_at: dict[int, int] = {}  # watermark up to which Faust need not read a broken partition
+        self.open: dict[int, Partition] = {}
+        self.broken: dict[int, BaseException] = {}
+
+    def folded_to(self, partition: int) -> int | None:
+        """Give the watermark of a partition that is held; what is broken need not be read by Faust."""
+        state = self.open.get(partition)
+        return self._left_at.get(partition) if state is None else state.position.watermark
+
+    def fold(self, records: Iterable[tuple[int, int, bytes]]) -> None:
+        """Fold those of the (partition, offset, value) records that come next in their logs, and flush.
+
+        Faust reads the last folded record once more, and flushes what it had buffered of a partition that was taken
+        away: whoever has that one now reads it from the log.
+        """
+        touched = set()
+        for partition, offset, value in records:
+            state = self.open.get(partition)
+            if state is not None and self._is_next(partition, state.position.watermark, offset):
+                touched.add(partition)
+                try:
+                    state.fold(offset, value)
+                except HaltedError as error:
+                    self._break(partition, error)
+        passing(Step.RECOVERY)
+        for partition in touched & set(self.open):
+            try:
+                self.open[partition].flush()
+            except HaltedError as error:
+                self._break(partition, error)
+
+    def _is_next(self, partition: int, watermark: int, offset: int) -> bool:
+        if offset > watermark + 1 and partition not in self._behind:
+            log.warning("recovery left records out", partition=partition, folded_to=watermark, delivered=offset)
+            self._behind.add(partition)
+        return offset == watermark + 1
+
+    def _break(self, partition: int, error: HaltedError) -> None:
+        log.error("partition broken", partition=partition, error=f"{type(error).__name__}: {error}")
+        state = self.open.get(partition)
+        if state is not None:
+            self._left_at[partition] = state.position.watermark
+        self.broken[partition] = error
+        self._let_go(partition)
+
+    def _let_go(self, partition: int) -> None:
+        """Close a store as it is: what was folded since the last flush may be wrong."""
+        self.open.pop(partition, None)
+        store = self._stores.pop(partition, None)
+        if store is not None:
+            with suppress(HaltedError):  # it may be damaged
+                store.close()
+
+    async def hold(self, partitions: set[int]) -> None:
+        """Open exactly these partitions, each checked against the log; close all others, and try again what is broken.
+
+        Raises what concerns all of them: TransportError, DataDirectoryInUseError, errors of the disk.
+        """
+        self._behind.clear()
+        for partition in list(self.broken):
+            self._discard(partition)
+        for partition in set(self.open) - partitions:
+            self._close(partition)
+        for partition in partitions - set(self.open):
+            try:
+                await self._take_up(partition)
+            except HaltedError as error:
+                _, end = await self._reader.bounds(partition)
+                self._break(partition, error)
+                self._left_at[partition] = end - 1
+
+    async def reopen(self, partition: int) -> None:
+        """Close a partition as it is, open it anew and fold it to the end of its log.  Raises HaltedError, as `hold`.
+
+        What stands in the store is whole: it was written with its position.  A damaged store is set aside.
+        """
+        self._discard(partition)
+        try:
+            await self._take_up(partition)
+            await self._catch_up(partition)
+        except HaltedError as error:
+            self._break(partition, error)
+            raise
+
+    def _discard(self, partition: int) -> None:
+        """Close a partition as it is; set its store aside if that is what is broken."""
+        damaged = isinstance(self.broken.pop(partition, None), StoreCorruptError)
+        self._let_go(partition)
+        if damaged:
+            self._set_aside(partition, DAMAGED)
+
+    def condemn(self, partition: int, error: BaseException) -> None:
+        """Note why a partition that is open cannot go on; it is closed when it is opened anew."""
+        self.broken[partition] = error
+
+    async def _take_up(self, partition: int) -> None:
+        """Open and check a partition; if its store turns out to be damaged, open it anew without it."""
+        await snapshots.restore_missing(self._settings, partition, self._reader)
+        try:
+            self._open(partition)
+            await self._check(partition)
+        except StoreCorruptError as error:
+            log.error("store is damaged: folding anew", partition=partition, error=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
+            self._let_go(partition)
+            self._set_aside(partition, DAMAGED)
+            await snapshots.restore_missing(self._settings, partition, self._reader)
+            self._open(partition)
+            await self._check(partition)
+
+        passing(Step.RECOVERY)
+
+    async def _catch_up(self, partition: int) -> None:
+        state = self.open[partition]
+        _, end = await self._reader.bounds(partition)
+        async for batch in self._reader.read(partition, state.position.watermark + 1, end):
+            for start in range(0, len(batch), FOLDED_AT_ONCE):
+                for record in batch[start : start + FOLDED_AT_ONCE]:
+                    if record.offset > state.position.watermark:  # Faust may fold meanwhile what it has in hand
+                        await fold_record(state, self._reader, partition, record)
+                await asyncio.sleep(0)
+            state.flush()
+
+    async def _check(self, partition: int) -> None:
+        head = self.open[partition].position
+        start, end = await self._reader.bounds(partition)
+        if head.watermark >= end or not await folded_from(self._reader, partition, head):
+            self._start_anew(partition, end)
+            head = self.open[partition].position
+        if start > head.watermark + 1:
+            raise LogRewrittenError(
+                f"the log of partition {partition} begins at offset {start}, but the state ends at {head.watermark}: "
+                "events are missing. The topic must be kept for ever (retention.ms=-1); restore the log, or a store "
+                "that reaches further."
+            )
+        if start > 0:
+            log.error("the head of the log is gone: this store may be its last copy", partition=partition, start=start)
+
+    def _open(self, partition: int) -> None:
+        store = RocksStore(self._settings.store_of(partition))
+        self._stores[partition] = store  # before it is looked into: `close` then closes it, whatever happens
+        self.open[partition] = Partition(store, self._settings.cached_graphs)
+
+    def _start_anew(self, partition: int, end: int) -> None:
+        """Set a store aside that holds events that the log lost: it is no fold of it."""
+        told = {"partition": partition, "watermark": self.open[partition].position.watermark, "end": end}
+        log.warning("store is of another log: folding anew", **told)
+        self._close(partition)
+        self._set_aside(partition, OTHER_LOG)
+        self._open(partition)
+
+    def _set_aside(self, partition: int, why: str) -> None:
+        store = self._settings.store_of(partition)
+        aside = store.with_name(f"{partition}.{why}")
+        if store.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+            store.rename(aside)
+            log.warning("store set aside", partition=partition, kept=str(aside))
+
+    def checkpoint(self, partition: int, path: Path) -> None:
+        """Make the new directory `path` a store of what is folded of `partition`.  Raises SnapshotRefusedError."""
+        if partition not in self._stores or partition not in self.open:
+            raise SnapshotRefusedError(f"partition {partition} was taken away from this worker: ask its new owner")
+        self.open[partition].flush()
+        self._stores[partition].checkpoint(path)
+
+    def _close(self, partition: int) -> None:
+        """Flush and close; a store that is damaged is left as it is: it is set aside by whoever opens it next."""
+        state = self.open[partition]
+        try:
+            state.close()
+        except HaltedError as error:
+            log.error("store not flushed", partition=partition, error=str(error))  # noqa: TRY400 - the sentence says what to do, a trace would not
+        self._let_go(partition)
+
+    def close(self) -> None:
+        """Flush and close everything that is not broken."""
+        for partition in list(self.open):
+            if partition in self.broken:
+                self._let_go(partition)
+            else:
+                self._close(partition)
+        for partition in list(self._stores):
+            self._let_go(partition)

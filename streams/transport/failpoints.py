@@ -1,0 +1,62 @@
+"""Where a worker can be made to die, for tests: EMGAS_FAIL_AT=step:n is a SIGKILL at the n-th passage of that step.
+
+    turn ──▶ append ──▶ ack ──▶ fold ──▶ flush ──▶ (outcome)        window, snapshot, recovery: whenever they come
+
+Nothing is armed without the variable: a passage is then a call that does nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from enum import StrEnum
+
+VARIABLE = "EMGAS_FAIL_AT"
+
+
+class Step(StrEnum):
+    """What has just been done, or is to be done, when a step is passed."""
+
+    TURN = "turn"  # a turn is about to be decided
+    APPEND = "append"  # events are stamped, and about to be sent
+    ACK = "ack"  # all of them are acknowledged, and none is folded
+    FOLD = "fold"  # one of them is folded, and not flushed
+    FLUSH = "flush"  # they are flushed, and nobody is told
+    WINDOW = "window"  # a window has ended, and is about to be closed
+    SNAPSHOT = "snapshot"  # a checkpoint is made, and the snapshot not written
+    RECOVERY = "recovery"  # a partition is opened and checked, or its log folded on, and not flushed
+
+
+def _nothing(step: Step) -> None:
+    """Pass."""
+
+
+_passing: Callable[[Step], None] = _nothing
+
+
+def passing(step: Step) -> None:
+    """Pass `step`; never return if it is the one to die at."""
+    _passing(step)
+
+
+def arm(where: str | None) -> None:
+    """Die at `where` ("step:n", n from 1), counted from now on; None: nowhere.  Raises ValueError."""
+    global _passing  # noqa: PLW0603 - counts the passages of this process, and only where it is asked to
+    _passing = _nothing if not where else _killing(where)
+
+
+def _killing(where: str) -> Callable[[Step], None]:
+    name, _, ordinal = where.partition(":")
+    fatal, left = Step(name), int(ordinal or 1)
+
+    def passed(step: Step) -> None:
+        nonlocal left
+        left -= step is fatal
+        if step is fatal and left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return passed
+
+
+arm(os.environ.get(VARIABLE))
