@@ -6,8 +6,8 @@
 
 One memory lives through all of it.  Each process that works on it first has to live: it recovers from the death before,
 accepts a new turn and answers a question.  Then it publishes turns over weeks, so that windows close, and takes
-snapshots, until it dies at its step (streams/transport/failpoints.py).  In the end: is each partition's live state the fold of
-its log, and does each turn that was acknowledged count exactly once?
+snapshots, until it dies at its step (streams/transport/failpoints.py).  In the end: is each partition's live state the
+fold of its log, and does each turn that was acknowledged count exactly once?
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from replay.accepted_events import AcceptedEvents
 from replay.rebuild.rebuild import refold
 from state.events.events import TurnRecorded
 from state.store.store import MemoryStore
-from streams import failpoints
 from streams.cli.shared.live_state import LiveStores
 from streams.settings import Settings
+from streams.transport import failpoints
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.worker.embedded_connection import EmbeddedConnection
 

@@ -103,6 +103,7 @@ class MemoryApp(faust.App):
         return OwnershipContext(
             claim=self._claim,
             condemn=self.folds.condemn,
+            failed=lambda error: self.metrics.halts.labels("partition", type(error).__name__).inc(),
             reopen=self.folds.reopen,
             stop_answering=self._stop_answering,
             halt=self.halt,
@@ -211,7 +212,7 @@ class MemoryApp(faust.App):
         """Stop working, for good: what comes after `error` must not be folded, acked or answered."""
         if self.halted is None:
             self.halted = error
-            self.metrics.halts.labels(type(error).__name__).inc()
+            self.metrics.halts.labels("worker", type(error).__name__).inc()
             trace = None if isinstance(error, EmgasError) else error  # ours say what to do; of a bug, the place counts
             log.critical("halted", error=f"{type(error).__name__}: {error}", exc_info=trace)
             self.ownership.halted()

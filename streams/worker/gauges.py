@@ -68,7 +68,7 @@ class WorkerGauges(Collector):
         ownership = self._app.ownership
         positions = {partition: writer.state.position for partition, writer in ownership.writers.items()}
         lag = {p: max(0, self._ends[p] - at.source - 1) for p, at in positions.items() if p in self._ends}
-        halted = halted_partitions(self._app)
+        halted = ownership.halted_partitions
         stores = {p: size_of(self._settings.store_of(p)) for p in positions}
         folds = {p: at for p, at in self._app.metrics.last_folds.items() if p in positions}
         return (
@@ -96,12 +96,6 @@ class WorkerGauges(Collector):
         )
 
 
-def halted_partitions(app: MemoryApp) -> dict[int, BaseException]:
-    """Name the partitions that cannot go on while others do, each with why."""
-    halted: dict[int, BaseException] = getattr(app.ownership, "halted_partitions", {})
-    return halted
-
-
 def problems(app: MemoryApp) -> list[str]:
     """Say why the worker is not ready; nothing, when every owned partition is folded to its claim.
 
@@ -109,7 +103,8 @@ def problems(app: MemoryApp) -> list[str]:
     """
     if app.halted is not None:
         return [f"the worker has halted: {type(app.halted).__name__}"]
-    found = [f"partition {p} has halted: {type(why).__name__}" for p, why in sorted(halted_partitions(app).items())]
+    halted = sorted(app.ownership.halted_partitions.items())
+    found = [f"partition {partition} has halted: {type(why).__name__}" for partition, why in halted]
     if not app.ready.is_set():
         found.append("partitions are being assigned, recovered or claimed")
     return found + [

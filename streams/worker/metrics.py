@@ -6,7 +6,7 @@
     emgas_ignored_events_total{reason}  of the log, met beside our own: fenced (a zombie's), gap
     emgas_claims_total                partitions taken up
     emgas_rebalances_total            times that the group took partitions away
-    emgas_halts_total{error}          the worker, by the class of the error
+    emgas_halts_total{what,error}     the worker, or a partition alone, by the class of the error
     emgas_append_seconds              from the first event of an append to the last ack
     emgas_fold_seconds                to fold and flush what was appended
     emgas_answer_seconds              of questions: waited and recalled
@@ -44,7 +44,9 @@ class WorkerMetrics:
         self.ignored = self._counter("ignored_events", "Events of the log that the fold did not accept.", "reason")
         self.claims = self._counter("claims", "Partitions taken up.")
         self.rebalances = self._counter("rebalances", "Times that the group took partitions away.")
-        self.halts = self._counter("halts", "Times that the worker stopped for good.", "error")
+        self.halts = self._counter(
+            "halts", "Halts: of the worker for good, of a partition for a while.", "what", "error"
+        )
         self.append_seconds = self._histogram("append_seconds", "From the first event of an append to the last ack.")
         self.fold_seconds = self._histogram("fold_seconds", "To fold and flush what was appended.")
         self.answer_seconds = self._histogram("answer_seconds", "For which a question waited and was answered.")

@@ -46,6 +46,7 @@ class OwnershipContext:
 
     claim           make what works on a partition, and claim it; raises why it cannot
     condemn         told why the fold of a partition must not be kept as it is in memory
+    failed          told each time that a partition halts alone, and why
     reopen          open a partition anew that was condemned, and fold it to the end of its log
     stop_answering  called with whether to leave half done what questions append, and of which partition, None: all
     halt            told what must stop the worker
@@ -56,6 +57,7 @@ class OwnershipContext:
 
     claim: Callable[[int], Awaitable[OwnedPartition]]
     condemn: Callable[[int, BaseException], None]
+    failed: Callable[[BaseException], None]
     reopen: Callable[[int], Awaitable[None]]
     stop_answering: Callable[[bool, int | None], Awaitable[None]]
     halt: Callable[[BaseException], None]
@@ -67,7 +69,7 @@ class OwnershipContext:
 class Ownership:
     """The partitions of one worker.  `ready` is set once everything assigned is claimed, or has halted.
 
-    halted  partition → why it cannot go on; nothing works on it
+    halted_partitions  partition → why it cannot go on; nothing works on it
     """
 
     def __init__(self, context: OwnershipContext) -> None:
@@ -130,6 +132,7 @@ class Ownership:
     def _note(self, partition: int, error: BaseException) -> None:
         log.critical("partition halted", partition=partition, error=f"{type(error).__name__}: {error}")
         self.halted_partitions[partition] = error
+        self._context.failed(error)
 
     async def _mend(self, partition: int, ending: list[asyncio.Task[None]]) -> None:
         """End what works on a partition that failed; take it up again, as often as that needs."""

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from streams import failpoints
+from streams.transport import failpoints
 from streams.transport.failpoints import Step
 from tests.support.cli import PATIENCE
 

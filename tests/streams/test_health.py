@@ -149,7 +149,16 @@ async def test_a_worker_that_halted_says_so_and_not_whose_memory_it_was(watched:
     watched.app.halt(StoreCorruptError("graph ada should have 3 events and has 2"))
     status, told = await watched.get("/readyz")
     assert (status, json.loads(told)["problems"]) == (503, ["the worker has halted: StoreCorruptError"])
-    assert await watched.value("emgas_halts_total", error="StoreCorruptError") == 1
+    assert await watched.value("emgas_halts_total", what="worker", error="StoreCorruptError") == 1
+
+
+async def test_a_partition_that_halts_alone_is_named_and_counted(watched: Watched) -> None:
+    watched.app.ownership.fail(OWNER, StoreCorruptError("graph ada should have 3 events and has 2"))
+    status, told = await watched.get("/readyz")
+    assert status == 503
+    assert f"partition {OWNER} has halted: StoreCorruptError" in json.loads(told)["problems"]
+    assert await watched.value("emgas_halts_total", what="partition", error="StoreCorruptError") == 1
+    assert (await watched.get("/livez"))[0] == 200
 
 
 async def test_no_sample_names_a_graph_a_speaker_or_a_turn(watched: Watched) -> None:
