@@ -27,10 +27,12 @@ from state.events.events import (
     GraphEvent,
     MemoryArchived,
     MemoryRestored,
+    Pinned,
     Retracted,
     Ticked,
     TurnEmbedded,
     TurnRecorded,
+    Unpinned,
 )
 from state.graph import codec
 from state.graph.decay import NEVER
@@ -241,6 +243,26 @@ class Graph(GraphTables):
             self.concepts.archived[number] = 0
         for number in turns:
             self.passages.restore(number, event.at)
+        self._watch(words, 0.0)
+        if self._expiry_queue:
+            self._expiry_queue.watch_passages(self.passages, turns, self.settings)
+        return bool(words or turns)
+
+    @folds(Pinned)
+    def _fold_pinned(self, event: Pinned) -> bool:
+        return self._pin(event, pinned=True)
+
+    @folds(Unpinned)
+    def _fold_unpinned(self, event: Unpinned) -> bool:
+        return self._pin(event, pinned=False)
+
+    def _pin(self, event: Pinned | Unpinned, *, pinned: bool) -> bool:
+        self.settle()
+        words, turns = self._known(event.concepts), self._passages(event.turns)
+        for number in words:
+            self.concepts.pin(number, pinned=pinned)
+        for number in turns:
+            self.passages.pin(number, pinned=pinned)
         self._watch(words, 0.0)
         if self._expiry_queue:
             self._expiry_queue.watch_passages(self.passages, turns, self.settings)
