@@ -16,7 +16,7 @@ from emgas.messages import queries, turns
 from emgas.messages.fields import GraphId, Name, Text
 from emgas.validation import build
 from gateway.access import caller, may
-from gateway.bodies import ForgetBody, PinBody, QueryBody, SettingsBody, TurnBody, UndoBody
+from gateway.bodies import FeedbackBody, ForgetBody, PinBody, QueryBody, SettingsBody, TurnBody, UndoBody
 from gateway.errors import REFUSALS, UnknownGraphError, problem
 
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
@@ -138,6 +138,19 @@ async def unpin(
     """Let concepts and turns that were pinned fade again."""
     wanted = build(turns.Unpin, _message(graph, body, idempotency_key, kind="unpin"))
     return _told(await memory.unpin(graph, wanted.concepts, wanted.turns, id=wanted.id), 200)
+
+
+@router.post("/feedback", response_model=turns.Outcome)
+async def feedback(
+    graph: Annotated[Graph, may("write")],
+    body: FeedbackBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Say of turns that came back whether they were right or wrong."""
+    wanted = build(turns.Feedback, _message(graph, body, idempotency_key, kind="feedback"))
+    outcome = await memory.feedback(graph, wanted.turns, wanted.value, query=wanted.query, id=wanted.id)
+    return _told(outcome, 200)
 
 
 @router.post("/undo", response_model=turns.Outcome)

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from emgas.messages.memory_settings import Settings
-from emgas.messages.turns import Configure, Forget, Pin, Turn, Unpin
-from state.events.events import Forgotten, GraphConfigured, GraphEvent, Pinned, TurnRecorded, Unpinned
+from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Unpin
+from state.events.events import FeedbackGiven, Forgotten, GraphConfigured, GraphEvent, Pinned, TurnRecorded, Unpinned
 from state.events.memory_settings import PRESETS, MemorySettings
 
-Message = Turn | Configure | Forget | Pin | Unpin
+Message = Turn | Configure | Forget | Pin | Unpin | Feedback
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,9 @@ def _message(event: GraphEvent) -> Message | None:
         kind, name = (Pin, "pin") if isinstance(event, Pinned) else (Unpin, "unpin")
         named = {"concepts": event.concepts, "turns": event.turns}
         return kind.model_validate({"kind": name, "id": f"branch/{name}/{event.seq}", "graph": event.graph, **named})
+    if isinstance(event, FeedbackGiven):
+        name = f"branch/feedback/{event.seq}"
+        return Feedback(kind="feedback", id=name, graph=event.graph, turns=event.turns, value=event.value)
     return None
 
 

@@ -30,7 +30,7 @@ from emgas.messages.memory_settings import Settings
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
-from emgas.messages.turns import Configure, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 from emgas.validation import build, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
 
@@ -214,6 +214,25 @@ class MemoryClient:
         fields = _named(concepts=concepts, turns=turns)
         return await self._command(Unpin, graph, id=id, timeout=timeout, fields=fields)
 
+    async def feedback(
+        self,
+        graph: str,
+        turns: Sequence[str],
+        value: float,
+        *,
+        query: str | None = None,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Say of turns that came back whether they were right, 1, or wrong, −1, or something between.
+
+        query  the question: what it asks for is linked with what the turns say, if they were right
+
+        The outcome is `rejected` when the graph holds none of them.
+        """
+        fields = {**_named(turns=turns), "value": float(value), "query": query}
+        return await self._command(Feedback, graph, id=id, timeout=timeout, fields=fields)
+
     async def undo(
         self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
     ) -> Outcome:
@@ -274,7 +293,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Forget | Pin | Unpin | Undo],
+        kind: type[Configure | Feedback | Forget | Pin | Unpin | Undo],
         graph: str,
         *,
         id: str | None,

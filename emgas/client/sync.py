@@ -124,6 +124,12 @@ class Memory:
         """Let concepts and turns that were pinned fade again."""
         return self._wait(self._client.unpin(self._named(graph), concepts, turns))
 
+    def feedback(
+        self, turns: Sequence[str], value: float, *, query: str | None = None, graph: str | None = None
+    ) -> Outcome:
+        """Say of turns that came back whether they were right, 1, or wrong, −1."""
+        return self._wait(self._client.feedback(self._named(graph), turns, value, query=query))
+
     def undo(self, first: int, last: int | None = None, *, graph: str | None = None) -> Outcome:
         """Take back a graph's events `first`..`last`."""
         return self._wait(self._client.undo(self._named(graph), first, last))

@@ -77,6 +77,21 @@ class Unpin(_Named):
     kind: Literal["unpin"]
 
 
+class Feedback(Message):
+    """What somebody thinks of turns that came back: right, wrong, or something between.
+
+    query  the question that they came back for: what it asks for is linked with what they say, if they were right
+    value  from −1, wrong, to 1, right
+    """
+
+    kind: Literal["feedback"]
+    id: Name
+    graph: GraphId
+    turns: list[Name] = Field(min_length=1, max_length=limits.TOP)
+    query: Text | None = None
+    value: float = Field(ge=-1, le=1)
+
+
 class Undo(Message):
     """Take back a graph's events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events."""
 

@@ -286,6 +286,23 @@ class Unpinned(GraphEvent, frozen=True, kw_only=True):
     turns: list[str]
 
 
+@graph_event(
+    Timing.UNTIMED,
+    summary=lambda event: f"{'right' if event.value > 0 else 'wrong'}: {', '.join(event.turns)}",
+    touches=lambda event: (*event.concepts, *event.turns),
+)
+class FeedbackGiven(GraphEvent, frozen=True, kw_only=True):
+    """A user said of these turns that they were right, or wrong: `value` in [−1, 1].
+
+    concepts  what the question asked for and what the turns say of it, strongest first: linked if they were right
+    """
+
+    src: Ordinal
+    turns: list[str]
+    concepts: list[str]
+    value: Annotated[float, Meta(ge=-1, le=1)]
+
+
 @graph_event(Timing.UNTIMED, summary=lambda event: f"takes back {event.first} to {event.last}")
 class Retracted(GraphEvent, frozen=True, kw_only=True):
     """A user took back events `first`..`last` of the graph, counted from 0 (Graph.events); itself one that can be."""

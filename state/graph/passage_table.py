@@ -59,6 +59,7 @@ class PassageTable(Table):
     restored: array[int] = column("q", added_as="restored")  # ms, when it last came back from there, 0 for never
     importance: array[int] = column("b", -1, added_as="importance")  # percent, -1: as much as any other
     pinned: array[int] = column("b", added_as="pinned_turn")  # 1 while a user wants it kept in mind
+    feedback: array[int] = column("b", added_as="feedback")  # sum of what users thought of it, in tenths, in ±127
     repeats: array[int] = column("i", -1, added_as="repeats")  # the passage that says the same and more, -1 for none
 
     def __init__(self) -> None:
@@ -96,6 +97,7 @@ class PassageTable(Table):
         self.restored.append(0)
         self.importance.append(-1 if turn.importance is None else round(turn.importance * 100))
         self.pinned.append(0)
+        self.feedback.append(0)
         self.repeats.append(-1)
         self._follow(number)
         self.starts.append(len(self.posting_concept))
@@ -170,6 +172,10 @@ class PassageTable(Table):
         self.pinned[number] = pinned
         if pinned:
             self.archived[number] = 0
+
+    def judge(self, number: int, value: float) -> None:
+        """Add what a user thinks of a passage, in [−1, 1]."""
+        self.feedback[number] = max(-127, min(127, self.feedback[number] + round(10 * value)))
 
     def stays(self, number: int) -> bool:
         """Tell whether no window may archive a passage: it is pinned, or matters too much."""

@@ -102,6 +102,7 @@ class GraphView:
         passage_question  (p,) whether the turn asks something
         passage_archived  (p,) whether it is in the archive
         passage_pinned    (p,) whether a user wants it kept in mind
+        feedback          (p,) sum of what users thought of it, from −1, wrong, to 1, right, each
         importance        (p,) how much it matters, 0.5 where nobody said
         role              (p,) position of each role in ROLES; passage_role: the roles
         clock             the graph's stream time, ms: the largest event time seen
@@ -136,6 +137,7 @@ class GraphView:
     passage_archived: Mask
     passage_pinned: Mask
     importance: Floats
+    feedback: Floats
     role: NDArray[np.int8]
     sessions: Sequence[str]
     speakers: Sequence[str]
@@ -226,6 +228,7 @@ def view_of(tables: GraphTables) -> GraphView:
         passage_archived=np.array(passages.archived, np.bool_),
         passage_pinned=np.array(passages.pinned, np.bool_),
         importance=_importance(np.array(passages.importance)),
+        feedback=np.array(passages.feedback) / 10,
         role=np.array(passages.role, np.int8),
         sessions=list(passages.sessions),
         speakers=list(passages.speakers),

@@ -7,8 +7,8 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
                                             GraphConfigured, behind it TurnEmbedded if there is a model
-    a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned.  Requests are not
-    pin, unpin                              told apart by id: a repeated one has the same effect once more
+    a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven.
+    pin, unpin, feedback                    Requests are not told apart by id: a repeated one has its effect once more
 
 The events are unstamped: where they lie in the log is for the partition's writer to say.
 """
@@ -26,11 +26,12 @@ from pydantic import ValidationError
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.messages.topics import INBOUND, Command
-from emgas.messages.turns import Configure, Forget, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Undo, Unpin
 from emgas.times import HOUR_MS
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
+from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, requested
 from processors.lifecycle.parts import parts
 from processors.recall.dense import Embedder, model_name, vector_of
@@ -38,6 +39,7 @@ from processors.text.anchors import anchored
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
+    FeedbackGiven,
     Forgotten,
     GraphConfigured,
     Pinned,
@@ -167,6 +169,8 @@ class CommandHandler:
                 return self._retracted(arrival, command)
             case Pin() | Unpin():
                 return self._pinned(arrival, command)
+            case Feedback():
+                return self._judged(arrival, command)
             case Turn():
                 return self._of_turn(arrival, command)
 
@@ -286,6 +290,19 @@ class CommandHandler:
             return _rejected(arrival, request, f"none of these is in the graph: nothing to {request.kind}")
         kind = Pinned if isinstance(request, Pin) else Unpinned
         event = kind(src=arrival.offset, graph=request.graph, concepts=concepts, turns=turns, **UNSTAMPED)
+        return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
+
+    def _judged(self, arrival: Record, request: Feedback) -> Decision:
+        graph = self._state.graph(request.graph)
+        turns = [] if graph is None else [turn for turn in request.turns if turn in graph.passages.numbers]
+        if graph is None or not turns:
+            return _rejected(arrival, request, f"graph {request.graph!r} holds none of these turns")
+        asked = [] if request.query is None else self._context.extractor.of_query(request.query, graph.clock).concepts
+        named = (concept for turn in turns for concept in answering(graph, turn, [each.id for each in asked]))
+        concepts, value = list(dict.fromkeys(named)), request.value
+        event = FeedbackGiven(
+            src=arrival.offset, graph=request.graph, turns=turns, concepts=concepts, value=value, **UNSTAMPED
+        )
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
 
     def _retracted(self, arrival: Record, request: Undo) -> Decision:

@@ -9,6 +9,7 @@ import pytest
 
 from state.events.events import (
     ConsolidationWindowClosed,
+    FeedbackGiven,
     Forgotten,
     GraphConfigured,
     MemoryArchived,
@@ -167,6 +168,29 @@ class Lives(PipelineSteps):
         refused = await pipeline.memory.pin(graph, turns=["nobody said this"])
         assert (refused.status, "nothing to pin" in (refused.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
+
+    async def test_what_a_user_thinks_of_an_answer_changes_the_next_one(self, pipeline: Pipeline, graph: str) -> None:
+        for id, text in {"a": "The kettle is in the cellar.", "b": "The kettle is in the attic."}.items():
+            await pipeline.record(graph, id=id, text=text)
+        question = "Where is the kettle?"
+        first, second = [each.id for each in (await pipeline.memory.query(graph, question)).passages]
+        before = pipeline.digests()[graph]
+        assert (await pipeline.memory.feedback(graph, [first], -1, query=question)).status == "accepted"
+        outcome = await pipeline.memory.feedback(graph, [second], 1, query=question)
+        event = only(await self.event_of(pipeline, outcome))
+        assert isinstance(event, FeedbackGiven)
+        assert (event.turns, "kettle" in event.concepts) == ([second], True)
+        reply = await pipeline.memory.query(graph, question, after=outcome.position.source, explain=True)
+        assert [each.id for each in reply.passages] == [second, first]
+        shown = [each.why.terms["feedback"] for each in reply.passages if each.why]
+        assert [value > 0 for value in shown] == [True, False]
+        refused = await pipeline.memory.feedback(graph, ["nobody said this"], 1)
+        assert (refused.status, "none of these turns" in (refused.reason or "")) == ("rejected", True)
+        assert all(each.match for each in await pipeline.verified())
+        held = pipeline.graph(graph)
+        assert held is not None
+        assert (await pipeline.memory.undo(graph, held.events - 2)).status == "accepted"
+        assert pipeline.digests()[graph] == before
 
     async def test_a_turn_that_matters_says_so_and_is_not_archived(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.memory.configure(graph, "forgetful")

@@ -106,6 +106,8 @@ class Story:
         await memory.query("demo-zh", "味道", reinforce=True)
         await memory.forget("demo", concepts=["biscuit"], turns=["demo-007"], sessions=["2025-01-18"])
         await memory.forget("garden", concepts=["basil"])
+        await memory.feedback("demo", ["demo-010"], 1, query="what is the cat called?")
+        await memory.feedback("demo", ["demo-011", "demo-012"], -0.5)
         await memory.pin("demo", concepts=["cat"], turns=["demo-010"])
         await memory.pin("garden", concepts=["tomato"])
         await memory.unpin("demo", turns=["demo-010"])

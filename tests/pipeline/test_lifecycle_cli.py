@@ -101,6 +101,14 @@ def test_what_is_pinned_is_counted_until_it_is_unpinned(data: Path) -> None:
     assert (after["status"], after["pinned"], after["pinned_concepts"]) == ("accepted", 0, 0)
 
 
+def test_a_user_says_whether_an_answer_was_right(data: Path) -> None:
+    assert "nobody has written" in emgas_here(data, "feedback", "nobody", "--right", "t3", code=3).err
+    assert "name the turns" in emgas_here(data, "feedback", "bob", code=2).err
+    assert "none of these turns" in emgas_here(data, "feedback", "bob", "--wrong", "never", code=1).err
+    told = emgas_here(data, "feedback", "bob", "--right", "t3", "--wrong", "t2", "--query", "which kettle?")
+    assert "bob took note: 1 right, 1 wrong" in told.out
+
+
 def test_a_forgotten_concept_is_gone_and_the_log_still_shows_that_it_was_there(data: Path) -> None:
     said = emgas_here(data, "forget", "bob", "--concept", "kettle", "--turn", "t3")
     assert "bob forgot" in said.out

@@ -11,6 +11,7 @@ from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
+    FeedbackGiven,
     Forgotten,
     GraphConfigured,
     GraphEvent,
@@ -142,6 +143,11 @@ def pinned(**changes: Any) -> Pinned:
 def unpinned(**changes: Any) -> Unpinned:
     """Return a user's wish to let it fade again; `concepts` and `turns` may be strings of names."""
     return Unpinned(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
+
+
+def feedback_given(**changes: Any) -> FeedbackGiven:
+    """Return what a user thought of turns; `concepts` and `turns` may be strings of names."""
+    return FeedbackGiven(**{**UNLINKED, "src": 0, "graph": "ada", "value": 1.0, **_gone(changes)})
 
 
 def consolidation_closed(**changes: Any) -> ConsolidationWindowClosed:

@@ -35,6 +35,7 @@ from tests.support.builders import (
     concepts_recalled,
     consolidation_closed,
     decay_closed,
+    feedback_given,
     forgotten,
     graph_configured,
     memory_archived,
@@ -129,6 +130,10 @@ class LogWriter:
     def unpin(self, **changes: Any) -> DataEvent:
         """Append and return an Unpinned."""
         return self._data(unpinned, {**changes, "src": self.source + 1})
+
+    def judge(self, **changes: Any) -> DataEvent:
+        """Append and return a FeedbackGiven."""
+        return self._data(feedback_given, {**changes, "src": self.source + 1})
 
     def tick(self, **changes: Any) -> DataEvent:
         """Append and return a Ticked."""

@@ -83,6 +83,12 @@ _life: st.SearchStrategy[Step] = st.one_of(
     st.tuples(st.just("configure"), _settings),
     st.tuples(st.just("forget"), st.fixed_dictionaries({"graph": _graph, "concepts": _words, "turns": _turns})),
     st.tuples(
+        st.just("judge"),
+        st.fixed_dictionaries(
+            {"graph": _graph, "concepts": _words, "turns": _turns, "value": st.sampled_from([-1.0, -0.5, 0.5, 1.0])}
+        ),
+    ),
+    st.tuples(
         st.sampled_from(["pin", "unpin"]),
         st.fixed_dictionaries({"graph": _graph, "concepts": _words, "turns": _turns}),
     ),

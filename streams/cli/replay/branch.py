@@ -16,7 +16,7 @@ from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.messages.memory_settings import Settings as Changes
-from emgas.messages.turns import Configure, Forget, Outcome, Pin, Unpin
+from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Unpin
 from emgas.validation import build
 from replay.as_of.history import counting_events
 from replay.branch import BranchMessage, BranchSettings, Message, messages
@@ -154,6 +154,8 @@ async def _request(memory: MemoryClient, request: Message) -> None:
             await memory.pin(request.graph, request.concepts, request.turns, id=request.id)
         case Unpin():
             await memory.unpin(request.graph, request.concepts, request.turns, id=request.id)
+        case Feedback():
+            await memory.feedback(request.graph, request.turns, request.value, id=request.id)
         case Configure():
             await _configure(memory, request)
 
