@@ -24,12 +24,12 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import TypeAdapter, ValidationError
 
-from emgas.client.request_reply import Answer, RequestReply
+from emgas.client.request_reply import RequestReply
 from emgas.errors import EmgasError, InvalidMessageError
 from emgas.limits import RECORD_BYTES
 from emgas.messages import queries, turns
 from emgas.messages.operator import Checkpoint, Inspect
-from emgas.messages.topics import ANSWER, INBOUND, REQUEST
+from emgas.messages.topics import ANSWER, INBOUND, REQUEST, Answer
 from emgas.validation import describe
 from emgas.wire import Headers, ProducerRecord, Receipt, cloud_event
 from gateway.access import caller, known
