@@ -111,7 +111,13 @@ class MemoryClient:
         return _expect(Outcome, await self._open.ask(self._turn_record(turn), self._seconds(timeout)))
 
     def publish_many(
-        self, turns: Published, *, window: int = 500, outcomes: bool = True, tries: int = 5, timeout: float | None = None
+        self,
+        turns: Published,
+        *,
+        window: int = 500,
+        outcomes: bool = True,
+        tries: int = 5,
+        timeout: float | None = None,
     ) -> AsyncIterator[tuple[Turn, Outcome | Receipt]]:
         """Publish many turns, at most `window` in flight, and yield each with its outcome, in the order given.
 
@@ -211,8 +217,8 @@ class MemoryClient:
         timeout: float | None = None,
     ) -> Compared:
         """Ask what changed in a graph between two times: what was born, grew, faded and was archived."""
-        fields = {"since": _time(since), "until": _time(until), "limit": limit}
-        fields |= {"graph": graph, "after": await self._offset(graph, after)}
+        times = {"since": _time(since), "until": _time(until)}
+        fields = {**times, "graph": graph, "limit": limit, "after": await self._offset(graph, after)}
         return _expect(Compared, await self._asked(build(Compare, fields), timeout))
 
     async def configure(
@@ -238,17 +244,22 @@ class MemoryClient:
         turns: Sequence[str] = (),
         *,
         sessions: Sequence[str] = (),
+        everything: bool = False,
         id: str | None = None,
         timeout: float | None = None,
     ) -> Outcome:
         """Let a graph forget concepts (by id or as they were written), turns and sessions; the log keeps the past.
+
+        everything  all that it holds
 
         The outcome is `rejected` when the graph holds nothing of it.
         """
         named = {"concepts": concepts, "turns": turns, "sessions": sessions}
         # A single string is a sequence of its letters: it goes on as it is, and is refused.
         fields = {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
-        return await self._command(Forget, graph, id=id, timeout=timeout, fields=fields)
+        return await self._command(
+            Forget, graph, id=id, timeout=timeout, fields={**fields, **({"everything": True} if everything else {})}
+        )
 
     async def undo(
         self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None

@@ -136,10 +136,12 @@ class Memory:
         concepts: Sequence[str] = (),
         turns: Sequence[str] = (),
         sessions: Sequence[str] = (),
+        everything: bool = False,
         graph: str | None = None,
     ) -> Outcome:
-        """Let a graph forget concepts, turns and sessions."""
-        return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions=sessions))
+        """Let a graph forget concepts, turns and sessions, or everything."""
+        name = self._named(graph)
+        return self._wait(self._client.forget(name, concepts, turns, sessions=sessions, everything=everything))
 
     def undo(self, first: int, last: int | None = None, *, graph: str | None = None) -> Outcome:
         """Take back a graph's events `first`..`last`."""

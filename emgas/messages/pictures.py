@@ -88,7 +88,7 @@ class PicturedTheme(Message):
 
 
 class Activity(Message):
-    """How many turns of the whole graph were said when: (k,) counts of equal parts of the time from first to last (ms)."""
+    """How many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last (ms)."""
 
     first: int = 0
     last: int = 0

@@ -3,8 +3,8 @@
     Turn, Configure, Forget, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
-    List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure;   Checkpoint ──▶ Checkpointed | Failure
-                               (these three to a partition, not to a graph: the record has no key)
+    List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
+    Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
 
 The JSON Schema files in emgas/schema/ are generated from them (`python -m emgas.schema`).
 """

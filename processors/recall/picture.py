@@ -30,9 +30,8 @@ from processors.association import edges_out
 from processors.extraction.extractor import Extractor
 from processors.recall.activation import DEFAULT
 from processors.recall.answer import GraphChangedError, Steps, concept_ids
-from state.arrays import Floats, Integers
+from state.arrays import Floats, Integers, Mask
 from state.graph.graph import Graph
-from state.graph.view import GraphView
 
 STRONGEST: Final = 4  # links of each concept that come before all others
 AT_ONCE: Final = 200  # concepts whose links are read without letting others in: a few milliseconds
@@ -107,7 +106,7 @@ class _Picture:
         return self._words[order[: self._asked.nodes]]
 
     def _grown(self, extractor: Extractor, strengths: Floats) -> Steps[tuple[Integers, Integers]]:
-        """Choose what is fewest links away from the concepts asked for; of as many, what hangs on the strongest link."""
+        """Choose what is fewest links away from the concepts asked for; of as many, what has the strongest link."""
         ids = dict.fromkeys(concept_ids(self._asked.around, self._view, extractor))
         known = [number for name in ids if (number := self._view.number(name)) is not None]
         ring = np.array([number for number in known if not self._view.is_mark[number]], np.int64)[: self._asked.nodes]
@@ -129,7 +128,7 @@ class _Picture:
         is_chosen[chosen] = True
         return (yield from self._links(np.sort(chosen), is_chosen))
 
-    def _links(self, concepts: Integers, among: np.ndarray | None = None) -> Steps[_Links]:  # type: ignore[type-arg]
+    def _links(self, concepts: Integers, among: Mask | None = None) -> Steps[_Links]:
         """Read the links out of ascending `concepts`, to words `among` (n,) these."""
         counts, parts = self._view.windows[DEFAULT.window], []
         for first in range(0, len(concepts), AT_ONCE):
@@ -197,7 +196,7 @@ class _Picture:
         return Activity(first=first, last=last, turns=np.bincount(part, minlength=PARTS).tolist())
 
 
-def _nearest(links: _Links, seen: np.ndarray, room: int) -> Integers:  # type: ignore[type-arg]
+def _nearest(links: _Links, seen: Mask, room: int) -> Integers:
     """Choose at most `room` targets that were not seen, the one on the strongest link first, ties by number."""
     new = ~seen[links.target]
     best = np.zeros(len(seen))

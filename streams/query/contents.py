@@ -121,7 +121,7 @@ def compared(before: Graph | None, memory: Memory, request: Compare) -> Compared
         return Compared(graph=request.graph, found=False, position=memory.position)
     found = diff(before or Graph(request.graph), after)
     limit, lists = request.limit, (*CONCEPTS, *TURNS)
-    concepts = {kind: _each(ChangedConcept, getattr(found, kind)[:limit]) for kind in CONCEPTS}
+    concepts: dict[str, Any] = {kind: _each(ChangedConcept, getattr(found, kind)[:limit]) for kind in CONCEPTS}
     return Compared(
         graph=request.graph,
         found=True,

@@ -364,7 +364,7 @@ class QueryHandler:
         return await self._long_steps(lambda: answer(query, memory(), read), asked)
 
     async def _long_steps(self, begin: Callable[[], Steps[T]], asked: _Asked) -> T:
-        """Take the steps of something long, letting others in; begin again, in one go, if they changed what it needs."""
+        """Take long steps, letting others in; begin again, in one go, if they changed what is needed."""
         async with self._turn_of_long(asked):
             try:
                 return await _letting_others_in(begin())
