@@ -32,7 +32,7 @@ from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.feedback import answering
-from processors.lifecycle.forgetting import Leaving, requested
+from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
 from processors.recall.dense import Embedder, model_name, vector_of
 from processors.text.anchors import anchored
@@ -267,7 +267,8 @@ class CommandHandler:
         if graph is None:
             return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to forget")
         concepts = [concept for text in request.concepts for concept in self._concept_ids(graph, text)]
-        gone = requested(graph, concepts, request.turns, request.sessions)
+        named = requested(graph, concepts, request.turns, request.sessions)
+        gone = everything(graph) if request.everything else named
         if not any(gone):
             return _rejected(arrival, request, "none of these is in the graph: nothing to forget")
         *before, last = [
