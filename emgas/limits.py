@@ -24,6 +24,7 @@ CONTEXT_TOKENS = 32_000
 READ_TURNS = 100  # that one answer to `read` carries
 READ_BYTES = 1024 * 1024  # of text and metadata, after which such an answer ends early
 LISTED_GRAPHS = 1000  # whose names one answer carries
+RECAPPED = 20  # conversations that one answer recaps
 PICTURED_CONCEPTS = 3000  # in one picture
 PICTURED_LINKS = 20_000  # likewise; and as many places where its turns hold its concepts
 PICTURED_PASSAGES = 1000  # likewise

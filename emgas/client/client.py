@@ -22,7 +22,7 @@ from emgas.client.bulk import Turns as Published
 from emgas.client.bulk import publish_all
 from emgas.client.connect import connect
 from emgas.client.connection import Connection
-from emgas.client.query_arguments import asking
+from emgas.client.query_arguments import asking, filtering
 from emgas.client.request_reply import RequestReply
 from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
@@ -35,6 +35,7 @@ from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
 from emgas.messages.topics import Answer, OfGraph, OfPartition
 from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 from emgas.times import milliseconds
 from emgas.validation import build, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
@@ -42,7 +43,7 @@ from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partiti
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
 
-A = TypeVar("A", Reply, Outcome, Inspection, Description, Checkpointed, Turns, Graphs, Pictured, Compared)
+A = TypeVar("A", bound=Answer)
 When = datetime | str | int  # as emgas.times reads it
 
 
@@ -220,6 +221,52 @@ class MemoryClient:
         times = {"since": _time(since), "until": _time(until)}
         fields = {**times, "graph": graph, "limit": limit, "after": await self._offset(graph, after)}
         return _expect(Compared, await self._asked(build(Compare, fields), timeout))
+
+    async def recap(
+        self,
+        graph: str,
+        sessions: Sequence[str] = (),
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Recapped:
+        """Ask what conversations were about: these sessions, or the last ones; `wanted`: limit, words."""
+        fields = {**wanted, **_named(sessions=sessions), "graph": graph, "as_of": _time(as_of)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Recapped, await self._asked(build(Recap, fields), timeout))
+
+    async def trend(
+        self,
+        graph: str,
+        text: str,
+        *,
+        only: Filter | Mapping[str, Any] | None = None,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Trended:
+        """Ask how often something is spoken of, since when and when not; `wanted`: by (day, week, month), offset."""
+        fields = {**wanted, "graph": graph, "text": text, "as_of": _time(as_of), "only": filtering(only)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Trended, await self._asked(build(Trend, fields), timeout))
+
+    async def explore(
+        self,
+        graph: str,
+        concept: str,
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Explored:
+        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, limit."""
+        fields = {**wanted, "graph": graph, "concept": concept, "as_of": _time(as_of)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Explored, await self._asked(build(Explore, fields), timeout))
 
     async def configure(
         self,

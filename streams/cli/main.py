@@ -25,6 +25,7 @@ from streams.cli.memory.query import query
 from streams.cli.memory.themes import themes
 from streams.cli.memory.timeline import timeline
 from streams.cli.memory.turns import turns
+from streams.cli.memory.views import explore, recap, trend
 from streams.cli.operate import dead_letters, snapshot, topics
 from streams.cli.operate import events as skipped_events
 from streams.cli.operate.doctor import doctor
@@ -47,6 +48,9 @@ for command in (
     query,
     graphs,
     turns,
+    recap,
+    trend,
+    explore,
     themes,
     timeline,
     configure,
