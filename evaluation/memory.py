@@ -16,7 +16,6 @@ TOKENS_PER_WORD = 1.3  # what SimpleMem and Mem0 count with; Han text: per segme
 DEPTH = 200  # how many turns a method ranks at most: some four times what the larger budget holds
 
 
-
 class Ranking(NamedTuple):
     """Passage numbers, (k,) each: as they are listed, best first, and as a context takes them until it is full."""
 

@@ -105,7 +105,7 @@ PRECISION = f"precision_within_{BUDGETS[-1]}_tokens"
 WITHIN_BUDGETS = tuple(f"recall_within_{budget}_tokens" for budget in BUDGETS)
 DECLARED = (
     *(_recall(f"R@{cut}", partial(_first, cut)) for cut in CUTS),
-    *(_recall(name, partial(inside, budget), packed=True) for name, budget in zip(WITHIN_BUDGETS, BUDGETS, strict=True)),
+    *(_recall(name, partial(inside, most), packed=True) for name, most in zip(WITHIN_BUDGETS, BUDGETS, strict=True)),
     Metric(f"nDCG@{GAIN_AT}", _gain_over_possible),
     Metric("MRR", _reciprocal_rank),
     Metric(PRECISION, _precision, packed=True),

@@ -37,8 +37,8 @@ def test_a_perfect_ranking_scores_one_everywhere_and_its_precision_is_what_the_b
 
 
 def test_a_list_and_a_context_are_measured_each_in_its_own_order() -> None:
-    listed = Ranked.of("a b c d e f".split(), np.array([900.0, 10, 10, 10, 10, 10]), "a")
-    packed = Ranked.of("b c d e f a".split(), np.array([10.0, 10, 10, 10, 10, 900]), "a")
+    listed = Ranked.of(["a", "b", "c", "d", "e", "f"], np.array([900.0, 10, 10, 10, 10, 10]), "a")
+    packed = Ranked.of(["b", "c", "d", "e", "f", "a"], np.array([10.0, 10, 10, 10, 10, 900]), "a")
     told = dict(zip(METRICS, scored(listed, packed), strict=True))
     assert (told["R@5"], told["MRR"]) == (1, 1)
     assert (told["recall_within_531_tokens"], told["recall_within_973_tokens"]) == (0, 1)
