@@ -3,9 +3,9 @@
     default   Σ weight · feature: what flows to a turn over typed edges, and what it is    (features.py)
     literal   the energies that a passage holds                                            (seed 000 §4.3)
 
-A default score is the logarithm of how likely a turn answers, up to a constant; it may be negative.  A context is paid in
-tokens, so it takes turns by how likely they are *per token* (`per_token`).  Ranked is what energy reached, over an edge
-type whose weight is not 0, by a mention, or by holding the kind of answer that is wanted.  There is no ranking by
+A default score is the logarithm of how likely a turn answers, up to a constant; it may be negative.  A context is paid
+in tokens, so it takes turns by how likely they are *per token* (`per_token`).  Ranked is what energy reached, over an
+edge type whose weight is not 0, by a mention, or by holding the kind of answer that is wanted.  There is no ranking by
 recency: when it was tried, evidence was lost.
 """
 
