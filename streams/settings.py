@@ -47,7 +47,9 @@ class Settings(BaseSettings, SecuritySettings):
     extractor: str = Field(
         "processors.extraction.yake_extractor.YakeExtractor", description="package.module.name of another one"
     )
-    embedder: Path | None = Field(None, description="model of text embeddings: turns are recorded with their vectors")
+    embedder: Path | None = Field(
+        None, description="model of text embeddings (`emgas model add`): turns are recorded with their vectors"
+    )
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"

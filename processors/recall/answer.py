@@ -25,7 +25,7 @@ from processors.recall.context import Context, ContextPacker, Passage, is_short,
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
 from processors.recall.query_terms import asked, worth
-from processors.recall.recall import SPREADING, Ranked, RecallOptions, recall
+from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall
 from processors.recall.sentences import Wanted
 from processors.text.question_types import MOST_DEPTH
 from state.events.events import TurnRecorded
@@ -185,7 +185,7 @@ class _Answering:
     def _packed(self) -> Steps[Context]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
-        for count, ranked in enumerate(self._found.passages):
+        for count, ranked in enumerate(by_token(self._view, self._found.passages, self._query.mode)):
             if count and count % PACKED_AT_ONCE == 0:
                 yield
                 if self._graph.passages is not self._passages:  # compacted: passages have other numbers

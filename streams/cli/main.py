@@ -26,7 +26,7 @@ from streams.cli.memory.themes import themes
 from streams.cli.memory.timeline import timeline
 from streams.cli.memory.turns import turns
 from streams.cli.memory.views import explore, recap, trend
-from streams.cli.operate import dead_letters, snapshot, topics
+from streams.cli.operate import dead_letters, model, snapshot, topics
 from streams.cli.operate import events as skipped_events
 from streams.cli.operate.doctor import doctor
 from streams.cli.operate.worker import worker
@@ -71,6 +71,7 @@ commands.app.command()(undo)
 app.add_typer(topics.app, name="topics")
 app.add_typer(commands.app, name="replay")
 app.add_typer(snapshot.app, name="snapshot")
+app.add_typer(model.app, name="model")
 app.add_typer(skipped_events.app, name="events")
 app.add_typer(dead_letters.app, name="dead-letters")
 for entry in entry_points(group="emgas.commands"):  # what lies above this layer: `eval`, where it is installed

@@ -239,6 +239,8 @@ class TurnProcessor:
         return self._writer.state.position.source
 
     async def _account_for(self, deliveries: list[Delivery]) -> None:
+        if self._handler.embeds:  # a model takes milliseconds a text: the loop goes on meanwhile
+            await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state)
             with self._context.slices.work() as share:

@@ -51,7 +51,7 @@ async def running(
     """
     _log_without_locals()
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
-    embedder = embedders.chosen(settings.embedder)
+    embedder = embedders.chosen(settings.embedder, settings.data)
     _make(settings.home)
     async with _transport(settings, embedded_log) as transport, AsyncExitStack() as resources:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
