@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # a run draws its faults, and a fault is given the run
     from bench.simulation.worker import Process
     from bench.simulation.world import Run
 
-FIRST, LAST = 3.0, 36.0  # seconds of a run between which faults begin
+FIRST, LAST = 2.0, 27.0  # seconds of a run between which faults begin
 MOST = 6  # of one run
 GARBAGE = (b"", b"garbage", b'{"kind":"TurnRecorded","v":1}', b"\xff" * 40, b"[" * 3000, b'{"kind":"Claim"}')
 
@@ -193,6 +193,8 @@ async def events_tail_lost(run: Run) -> None:
     run.tail_lost = True
     run.note(f"events[{partition}] loses its last {lost} records")
     del log.held[log.end - lost :]
+    for process in run.alive:  # their next fetch is out of range, before the log has grown again
+        process.see_end(partition)
 
 
 async def turns_anew(run: Run) -> None:
@@ -203,7 +205,7 @@ async def turns_anew(run: Run) -> None:
         await _while(run, 0.0, 8.0)
     if name not in run.broker.topics:
         run.broker.create(wanted)
-    for _ in range(run.chance.choice([0, 5, 60])):
+    for _ in range(run.chance.choice([0, 5, 40])):
         client.say()
 
 
@@ -270,13 +272,13 @@ async def hostile_headers(run: Run) -> None:
 
 async def flood(run: Run) -> None:
     """Many questions, most of them for turns that are far away."""
-    for _ in range(60):
+    for _ in range(40):
         run.client.ask(after=run.chance.choice([0, 10**6]))
 
 
 async def many_turns(run: Run) -> None:
     """A burst of turns."""
-    for _ in range(80):
+    for _ in range(60):
         run.client.say()
 
 
@@ -316,10 +318,8 @@ async def clock_jump(run: Run) -> None:
     machine.ahead_ms = run.chance.choice([-DAY_MS, DAY_MS, 15_000, -15_000])
     run.ahead_ms = max(run.ahead_ms, machine.ahead_ms)
     run.note(f"the clock of {machine.name} is {machine.ahead_ms} ms ahead")
-    try:
-        await _while(run, 1.0, 20.0)
-    finally:
-        machine.ahead_ms = 0
+    await _while(run, 1.0, 40.0)  # nobody heals it with the rest: cut off, it stays wrong
+    machine.ahead_ms = 0
 
 
 KINDS: dict[str, Callable[[Run], Awaitable[None]]] = {

@@ -7,7 +7,7 @@ Safety, of the log as it is in the end, by rules of their own beside those of th
     accounted   the records of `turns` are accounted for in order, none left out but what `TurnsLost` tells, and that is gone
     once        no turn is recorded twice; what was said well is recorded, not rejected; what was not, is rejected
     letter      what was rejected lies in dead-letters
-    told        what a window decided lies in changes
+    told        what a window decided lies in changes, and nothing else does
     time        no turn counts as said later than its worker could know
 
 Liveness (alive.py) is asked of the running world.
@@ -195,9 +195,9 @@ class Oracle:
             header = as_mapping(held.record.headers).get("emgas.event-offset", b"")
             if held.writer != "client" and header.isdigit():
                 sent.add(int(header))
-        for each in counted:
-            if isinstance(each.event, WindowEvent) and each.offset not in sent:
-                yield f"told: what the window at {each.offset} decided lies not in changes"
+        closed = {each.offset for each in counted if isinstance(each.event, WindowEvent)}
+        yield from (f"told: what the window at {it} decided lies not in changes" for it in sorted(closed - sent))
+        yield from (f"told: changes has the event at {it}, which does not count" for it in sorted(sent - closed))
 
 
 def _letters(broker: Broker, topics: TopicNames) -> Iterator[str]:

@@ -32,7 +32,11 @@ from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.select import Transport
 from streams.worker.app import BY_BROKER, MemoryApp, WorkerContext
 
-PORTION = 40  # records that recovery, or a fetch, hands over at once
+PORTION = 40  # records that a fetch hands over at once
+RECOVERED = 12  # and recovery
+LOST_PORTIONS = 0.05  # part of them that recovery leaves out, as Faust's queue does when partitions come and go
+READ_AGAIN = 0.3  # part of the assignments after which turns are read again that are accounted for
+LEFT_OUT = 0.01  # part of the turns that are fetched, and come to nobody
 STOP_SECONDS = 20.0  # as streams/cli/operate/worker.py has it
 PROCESS: ContextVar[Process | None] = ContextVar("process", default=None)  # of which this task is one
 
@@ -96,6 +100,7 @@ class Process:
         self.is_deaf = False
         self.link = Link(world.broker, self.name, Random(f"{machine.chance.random()}"))
         self.folders: Folders = machine.disk.folders()
+        self.events = world.settings.topics.events
         self._share: set[int] | None = None
         self._assigned = asyncio.Event()
         self._recovering: asyncio.Task[None] | None = None
@@ -168,6 +173,15 @@ class Process:
             task.cancel()
         asyncio.get_running_loop().call_later(1.0, self.world.group.leave, self)  # its connection breaks
 
+    def see_end(self, partition: int) -> None:
+        """Halt, as Kafka's driver does, where a partition that we follow ends before what we would read next."""
+        if not hasattr(self, "app") or partition in self.app.ownership.writers:
+            return
+        state, end = self.app.folds.open.get(partition), self.world.broker.log(self.events, partition).end
+        if state is not None and state.position.watermark >= end:
+            self.world.note(f"{self.name} halts: events[{partition}] no longer has what must be read next")
+            self.kill()
+
     async def stop(self) -> None:
         """Stop as SIGTERM has it: in order, for as long as that may take."""
         token = PROCESS.set(self)
@@ -232,7 +246,7 @@ class Process:
     # recovery, as Faust's
 
     async def _recover(self, actives: set[int]) -> None:
-        events = self.world.settings.topics.events
+        events = self.events
         standbys = set(range(self.world.settings.partitions)) - actives
         await self.app.on_partitions_assigned.send(set())
         everything = {TopicPartition(events, partition) for partition in sorted(actives | standbys)}
@@ -250,18 +264,18 @@ class Process:
 
     async def _read_changelog(self, partition: int) -> None:
         """Hand over a changelog from where the table stands; now and then a portion of it is lost in a queue."""
-        events = self.world.settings.topics.events
+        events = self.events
         offset = self.table.data.persisted_offset(TopicPartition(events, partition))
         if offset is None:
             return
         try:
             _, end = await self.reader(events).bounds(partition)
             async for records in self.reader(events).read(partition, max(offset, 0), end):
-                for start in range(0, len(records), PORTION):
-                    if self.link.chance.random() > 0.03:
-                        self.table.data.apply_changelog_batch(
-                            [_event_of(events, partition, record) for record in records[start : start + PORTION]]
-                        )
+                for start in range(0, len(records), RECOVERED):
+                    portion = records[start : start + RECOVERED]
+                    if self.link.chance.random() >= LOST_PORTIONS:
+                        batch = [_event_of(events, partition, record) for record in portion]
+                        self.table.data.apply_changelog_batch(batch)
         except TransportError as error:  # aiokafka tries again
             self.world.note(f"{self.name} cannot read events[{partition}]: {error}")
 
@@ -327,9 +341,17 @@ class Consumer:
         for partition in sorted(partitions):
             tp, asked = TopicPartition(self._topics.turns, partition), TopicPartition(self._topics.queries, partition)
             said = self._process.app.source_position(tp)  # type: ignore[arg-type]  # equal to Faust's
-            self._at[tp] = committed.get(tp, 0) if said is None else said
+            at = committed.get(tp, 0) if said is None else said
+            self._at[tp] = at - self._read_again(tp, at)
             self._at[asked] = committed.get(asked, 0)
         self._news.set()
+
+    def _read_again(self, tp: TopicPartition, at: int) -> int:
+        """Compute how many turns before `at` are read again."""
+        chance = self._process.link.chance
+        if tp.topic not in self._broker.topics or chance.random() >= READ_AGAIN:
+            return 0
+        return max(0, min(chance.randint(1, 5), at - self._broker.log(*tp).start))
 
     async def fetch(self) -> None:
         while True:
@@ -357,6 +379,8 @@ class Consumer:
         self._at[tp] = at + len(records)
         stream = self.turns if tp.topic == self._topics.turns else self.queries
         for record in records:
+            if stream is self.turns and self._process.link.chance.random() < LEFT_OUT and record is not records[-1]:
+                continue
             ack = partial(self._ack, tp, record.offset)
             stream.queue.put_nowait(_event_of(tp.topic, tp.partition, record, ack))
             if stream is self.queries:  # Faust acks what its agent takes; the app acks turns itself

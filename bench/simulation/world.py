@@ -24,17 +24,18 @@ from bench.simulation.disk import Disk
 from bench.simulation.group import Group
 from bench.simulation.oracles import Oracle
 from bench.simulation.worker import Machine, Process, World
-from emgas.times import DAY_MS
+from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord
 from replay.skipped_records import decision
 from state.errors import UnreadableEventError
 from state.events.events import decode
 from state.partition import Partition
+from streams.errors import WorkerHaltedError
 from streams.settings import Settings
 from streams.transport.topic_plan import plan
 
 EPOCH_MS = 1_750_000_000_000
-CHAOS_SECONDS = 40.0
+CHAOS_SECONDS = 30.0
 LIVE_SECONDS = 150.0  # the longest that is by design: an ack's timeout, a restart, the pause before a try, a minute
 RESTART_SECONDS = 1.0
 SKEW_MS = 300_000
@@ -115,6 +116,8 @@ class Run:
     def _halted(self, process: Process, error: BaseException) -> None:
         self.halts += 1
         self.note(f"{process.name} halts: {type(error).__name__}: {error}")
+        if isinstance(error, HaltedError) and not isinstance(error, WorkerHaltedError):
+            self.complaints.append(f"alone: {process.name} halts for what concerns one partition: {error}")
 
     @property
     def alive(self) -> list[Process]:
@@ -178,7 +181,7 @@ class Run:
             (2, client.say_poison),
             (3, client.say_in_future),
             (3, client.request),
-            (20, client.ask_something),
+            (10, client.ask_something),
         ]
         weights, doing = [weight for weight, _ in actions], [action for _, action in actions]
         while True:
@@ -301,5 +304,3 @@ class Run:
     def steps(self) -> int:
         return sum(self.broker.steps.values())
 
-
-LONG_AGO_MS = 400 * DAY_MS

@@ -105,7 +105,7 @@ class Partitions:
                 store.close()
 
     async def hold(self, partitions: set[int]) -> None:
-        """Open exactly these partitions, each checked against the log; close all others, and try again what is broken.
+        """Open exactly these partitions, all checked against the log; close all others, and try again what is broken.
 
         Raises what concerns all of them: TransportError, DataDirectoryInUseError, errors of the disk.
         """
@@ -114,9 +114,10 @@ class Partitions:
             self._discard(partition)
         for partition in set(self.open) - partitions:
             self._close(partition)
-        for partition in partitions - set(self.open):
+        kept = set(self.open)
+        for partition in partitions:  # also what stays open: its log may have lost its end, and grown again, meanwhile
             try:
-                await self._take_up(partition)
+                await (self._check(partition) if partition in kept else self._take_up(partition))
             except HaltedError as error:
                 _, end = await self._reader.bounds(partition)
                 self._break(partition, error)
