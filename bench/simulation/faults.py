@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from emgas.limits import TRANSPORT_BYTES
 from emgas.times import DAY_MS
 from emgas.wire import ProducerRecord
+from streams.transport.failpoints import Step
 
 if TYPE_CHECKING:  # a run draws its faults, and a fault is given the run
     from bench.simulation.worker import Process
     from bench.simulation.world import Run
 
-FIRST, LAST = 2.0, 27.0  # seconds of a run between which faults begin
+FIRST, LAST = 1.5, 22.0  # seconds of a run between which faults begin
 MOST = 6  # of one run
 GARBAGE = (b"", b"garbage", b'{"kind":"TurnRecorded","v":1}', b"\xff" * 40, b"[" * 3000, b'{"kind":"Claim"}')
 
@@ -57,6 +58,14 @@ async def crash(run: Run) -> None:
     if process := _some(run):
         run.note(f"{process.name} is killed")
         process.kill()
+
+
+async def crash_at_step(run: Run) -> None:
+    """kill -9 at some passage of a step of the worker's work."""
+    if process := _some(run):
+        process.fatal_step = run.chance.choice(list(Step))
+        process.passages_left = run.chance.randint(1, 12)
+        run.note(f"{process.name} is killed at {process.fatal_step.value} number {process.passages_left}")
 
 
 async def power_cut(run: Run) -> None:
@@ -324,6 +333,7 @@ async def clock_jump(run: Run) -> None:
 
 KINDS: dict[str, Callable[[Run], Awaitable[None]]] = {
     "crash": crash,
+    "crash at a step": crash_at_step,
     "power cut": power_cut,
     "stop": stop,
     "zombie": zombie,

@@ -129,8 +129,12 @@ async def _check_nothing(self: Partitions, partition: int) -> None:
 
 async def _held_unchecked(self: Partitions, partitions: set[int]) -> None:
     """Open what is not open yet, and take what is for a fold of this log."""
+    for partition in list(self.broken):
+        self._discard(partition)  # noqa: SLF001 - in its place
+    for partition in set(self.open) - partitions:
+        self._close(partition)  # noqa: SLF001
     for partition in partitions - set(self.open):
-        await self._take_up(partition)  # noqa: SLF001 - in its place
+        await self._take_up(partition)  # noqa: SLF001
 
 
 def _behind(self: Partitions, partition: int, watermark: int, offset: int) -> bool:

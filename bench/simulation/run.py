@@ -11,8 +11,9 @@ from typing import Any
 import structlog
 
 from bench.simulation.clock import StuckError, VirtualLoop
-from bench.simulation.worker import task_of_process
+from bench.simulation.worker import passing, task_of_process
 from bench.simulation.world import Result, Run
+from streams.transport import failpoints
 
 TOLD = {"warning", "error", "critical", "exception"}
 
@@ -25,7 +26,7 @@ def run(seed: int) -> Result:
     asyncio.set_event_loop(loop)
     here = Run(seed, loop)
     try:
-        with _traced(here):
+        with _traced(here), _failing():
             loop.run_until_complete(here.go())
     except StuckError as error:
         here.complaints.append(f"live: {error}")
@@ -48,6 +49,16 @@ def _close(loop: VirtualLoop) -> None:
     """Let nothing of the run outlive it."""
     asyncio.set_event_loop(None)
     loop.close()
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """Let processes die at the steps that the worker names, for as long as the block lasts."""
+    before, failpoints._passing = failpoints._passing, passing  # noqa: SLF001 - what EMGAS_FAIL_AT sets
+    try:
+        yield
+    finally:
+        failpoints._passing = before  # noqa: SLF001
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from emgas.wire import Record
 from processors.extraction.extractor import Extractor
 from streams.settings import Settings
 from streams.transport.embedded.transport import EmbeddedTransport
+from streams.transport.failpoints import Step
 from streams.transport.select import Transport
 from streams.worker.app import BY_BROKER, MemoryApp, WorkerContext
 
@@ -49,6 +50,13 @@ def task_of_process(loop: asyncio.AbstractEventLoop, coro: Any, context: Any = N
         process.tasks[task] = None
         task.add_done_callback(process.ended_task)
     return task
+
+
+def passing(step: Step) -> None:
+    """Tell the process that runs of a step that it passes (streams/transport/failpoints.py)."""
+    process = PROCESS.get()
+    if process is not None:
+        process.passes(step)
 
 
 class TopicPartition(NamedTuple):
@@ -98,6 +106,8 @@ class Process:
         self.tasks: dict[asyncio.Task[Any], None] = {}
         self.ended = asyncio.Event()
         self.is_deaf = False
+        self.fatal_step: Step | None = None
+        self.passages_left = 0
         self.link = Link(world.broker, self.name, Random(f"{machine.chance.random()}"))
         self.folders: Folders = machine.disk.folders()
         self.events = world.settings.topics.events
@@ -181,6 +191,15 @@ class Process:
         if state is not None and state.position.watermark >= end:
             self.world.note(f"{self.name} halts: events[{partition}] no longer has what must be read next")
             self.kill()
+
+    def passes(self, step: Step) -> None:
+        """Die at the passage that is fatal: nothing behind it is done."""
+        self.passages_left -= step is self.fatal_step
+        if step is self.fatal_step and self.passages_left == 0:
+            self.world.note(f"{self.name} is killed at {step.value}")
+            self.kill()
+        if self.ended.is_set():
+            raise asyncio.CancelledError
 
     async def stop(self) -> None:
         """Stop as SIGTERM has it: in order, for as long as that may take."""

@@ -35,7 +35,7 @@ from streams.settings import Settings
 from streams.transport.topic_plan import plan
 
 EPOCH_MS = 1_750_000_000_000
-CHAOS_SECONDS = 30.0
+CHAOS_SECONDS = 24.0
 LIVE_SECONDS = 150.0  # the longest that is by design: an ack's timeout, a restart, the pause before a try, a minute
 RESTART_SECONDS = 1.0
 SKEW_MS = 300_000
