@@ -11,7 +11,7 @@ does a topic that was deleted (`gone`).  The lost tail of a partition alone is r
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from random import Random
 from typing import Any, NamedTuple
@@ -63,7 +63,7 @@ class Topic:
 
 
 class Broker:
-    """`now` tells the broker's time, ms; `note` is told what the run's trace should hold."""
+    """`now` tells the broker's time, ms; `steps` counts what was done."""
 
     def __init__(self, plans: Sequence[TopicPlan], now: Callable[[], int]) -> None:
         self.now = now
@@ -188,7 +188,7 @@ class Reader:
 
 
 class Producer:
-    """Sends over a link: in order within a partition, what waits in one go.  `faulty`: the topic that faults are for."""
+    """Sends over a link: in order within a partition, what waits in one go.  `faulty`: the topic whose records fail."""
 
     def __init__(self, link: Link, faulty: str) -> None:
         self._link = link
@@ -285,11 +285,3 @@ def _settle(acknowledged: asyncio.Future[Receipt], outcome: Receipt | TransportE
 def _retrieve(done: asyncio.Future[Receipt]) -> None:
     if not done.cancelled():
         done.exception()
-
-
-def pending(topic: Topic) -> dict[int, int]:
-    """Count the records of each partition of `topic`."""
-    counts: dict[int, int] = defaultdict(int)
-    for partition, log in enumerate(topic.logs):
-        counts[partition] = log.end
-    return counts

@@ -1,8 +1,8 @@
 """Who writes to the memory and asks it, and what they know of what was taken: the ledger that oracles compare with.
 
-    good        a turn that must be recorded, exactly once        again    one of them once more, word by word
-    bad         what must be rejected, with a dead letter         poison   a text at which extraction fails for ever
-    request     configure, forget: accepted or rejected, never lost
+good        a turn that must be recorded, exactly once        again    one of them once more, word by word
+bad         what must be rejected, with a dead letter         poison   a text at which extraction fails for ever
+request     configure, forget: accepted or rejected, never lost
 """
 
 from __future__ import annotations
@@ -22,10 +22,14 @@ from state.events.extraction_types import Concept
 from streams.settings import Settings
 
 POISON, FLAKY = "poison", "flaky"
+# fmt: off
 WORDS = (
-    "kettle teapot garden river piano violin harbour lantern meadow orchard saddle thimble walnut anchor basket candle "
-    "dagger engine feather glacier hammer island jacket kitchen ladder market needle oyster"
-).split()
+    "kettle", "teapot", "garden", "river", "piano", "violin", "harbour",
+    "lantern", "meadow", "orchard", "saddle", "thimble", "walnut", "anchor",
+    "basket", "candle", "dagger", "engine", "feather", "glacier", "hammer",
+    "island", "jacket", "kitchen", "ladder", "market", "needle", "oyster",
+)
+# fmt: on
 BAD = (b"not JSON", b'{"id": 3}', b"", b"\xff\xfe", b'{"id":"x","graph":"other","speaker":"Ada","text":"kettle"}')
 HOSTILE: tuple[Headers, ...] = (
     (("emgas.event-offset", b"9" * 5000),),
@@ -58,7 +62,8 @@ class WordExtractor:
 
 def _found(words: list[str]) -> Extraction:
     named = sorted({word for word in words if word in WORDS})
-    return Extraction(tuple(Concept(word, word.title(), 1.0, words.count(word)) for word in named), False, len(words))
+    concepts = tuple(Concept(word, word.title(), 1.0, words.count(word)) for word in named)
+    return Extraction(concepts, question=False, tokens=len(words))
 
 
 class Sent(NamedTuple):
@@ -72,10 +77,16 @@ class Sent(NamedTuple):
 
 @dataclass
 class Ledger:
-    """What was taken.  `sent`: (id of the topic, partition, offset) → what it was."""
+    """What was taken.
 
+    sent      (id of the topic, partition, offset) → what it was
+    asked     correlation id → the turn that the question wants to be answered behind, None for none
+    imported  a graph of old turns alone, to which nobody ever tells the time of day
+    """
+
+    imported: str
     sent: dict[tuple[str, int, int], Sent] = field(default_factory=dict)
-    asked: int = 0
+    asked: dict[bytes, int | None] = field(default_factory=dict)
 
 
 class Client:
@@ -87,10 +98,10 @@ class Client:
         self._partitions = settings.partitions
         self._chance = chance
         self._numbers = 0
-        self.ledger = Ledger()
         self.graphs = list(_graphs(settings.partitions))
+        self.ledger = Ledger(self.graphs[0])
         self._said: list[tuple[str, bytes, str]] = []  # (graph, value, id) of good turns
-        self._imported = {graph: broker.now() - 400 * DAY_MS for graph in self.graphs[:: 2]}
+        self._imported = {graph: broker.now() - 400 * DAY_MS for graph in self.graphs[::2]}
 
     # to write
 
@@ -100,7 +111,7 @@ class Client:
         id = f"t{self._number()}"
         speaker = self._chance.choice(["Ada", "Bob"])
         turn: dict[str, Any] = {"id": id, "graph": graph, "speaker": speaker, "text": text or self._text()}
-        if graph in self._imported and self._chance.random() < 0.9:
+        if graph in self._imported and (graph == self.ledger.imported or self._chance.random() < 0.9):
             self._imported[graph] += round(self._chance.expovariate(1 / (20 * HOUR_MS)))
             turn["at"] = self._imported[graph]
         value = json.dumps(turn).encode()
@@ -112,10 +123,9 @@ class Client:
             graph, value, id = self._chance.choice(self._said)
             self._publish("again", graph, value, id)
 
-    def say_badly(self) -> None:
+    def say_badly(self, graph: str | None = None) -> Sent:
         """Publish what must be rejected."""
-        graph = self._chance.choice(self.graphs)
-        self._publish("bad", graph, self._chance.choice(BAD), "")
+        return self._publish("bad", graph or self._chance.choice(self.graphs), self._chance.choice(BAD), "")
 
     def say_in_future(self) -> None:
         """Publish a good turn that claims to be of another century."""
@@ -125,7 +135,7 @@ class Client:
         self._publish("good", graph, value, id)
 
     def say_poison(self) -> None:
-        graph, id = self._chance.choice(self.graphs), f"p{self._number()}"
+        graph, id = self._chance.choice(self.graphs[1:]), f"p{self._number()}"
         text = {"id": id, "graph": graph, "speaker": "Ada", "text": f"{POISON} {self._text()}"}
         self._publish("poison", graph, json.dumps(text).encode(), id)
 
@@ -148,10 +158,12 @@ class Client:
     def be_hostile(self) -> None:
         """Publish a good turn, a question and a change with headers that mean harm."""
         headers = self._chance.choice(HOSTILE)
-        graph, id = self._chance.choice(self.graphs), f"t{self._number()}"
+        graph, id = self._chance.choice(self.graphs[1:]), f"t{self._number()}"
         value = json.dumps({"id": id, "graph": graph, "speaker": "Eve", "text": self._text()}).encode()
         self._append(self._topics.turns, graph, value, headers, Sent("good", graph, id, b""))
-        self._append(self._topics.queries, graph, b'{"kind":"query","graph":"%s","text":"kettle"}' % graph.encode(), headers)
+        self._append(
+            self._topics.queries, graph, b'{"kind":"query","graph":"%s","text":"kettle"}' % graph.encode(), headers
+        )
         self._append(self._topics.changes, graph, b"{}", headers)
 
     # to ask
@@ -160,7 +172,7 @@ class Client:
         """Ask a graph; give the correlation id."""
         graph = graph or self._chance.choice(self.graphs)
         correlation = b"q%d" % self._number()
-        self.ledger.asked += 1
+        self.ledger.asked[correlation] = query.get("after")
         value = json.dumps({"kind": "query", "graph": graph, "text": self._text(), **query}).encode()
         self._append(self._topics.queries, graph, value, self._address(correlation, 20_000))
         return correlation
@@ -181,6 +193,12 @@ class Client:
         topic = self._broker.topics.get(self._topics.replies)
         held = topic.logs[0].held if topic else []
         return next((_message(each) for each in reversed(held) if _correlation(each) == correlation), None)
+
+    def answers(self) -> dict[bytes, dict[str, Any]]:
+        """Give all answers, also those of a topic that is gone: correlation id → the first one."""
+        topics = [*self._broker.gone, *self._broker.topics.values()]
+        held = [each for topic in topics if topic.plan.name == self._topics.replies for each in topic.logs[0].held]
+        return {_correlation(each): _message(each) for each in reversed(held)}
 
     # how
 
@@ -222,6 +240,6 @@ def _message(held: Held) -> dict[str, Any]:
 
 def _graphs(partitions: int, each: int = 2) -> Iterator[str]:
     """Name `each` graphs of every partition."""
+    names = [f"graph{number}" for number in range(100 * partitions)]
     for partition in range(partitions):
-        names = (f"graph{number}" for number in range(10_000))
-        yield from (name for _, name in zip(range(each), (n for n in names if partition_of(n, partitions) == partition)))
+        yield from [name for name in names if partition_of(name, partitions) == partition][:each]

@@ -55,7 +55,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             raise StuckError("nothing will ever happen again" if timeout is None else "it never comes to an end")
         self._now += max(0.0, timeout)
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:  # noqa: ARG002 - as asyncio's
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
         """Do it at once: a thread would end whenever the machine likes."""
         done = self.create_future()
         try:

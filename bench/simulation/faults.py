@@ -53,7 +53,7 @@ async def _while(run: Run, shortest: float, longest: float) -> None:
 
 
 async def crash(run: Run) -> None:
-    """kill -9; at once, or at some moment soon."""
+    """Kill -9; at once, or at some moment soon."""
     await _while(run, 0.0, 0.05)
     if process := _some(run):
         run.note(f"{process.name} is killed")
@@ -61,7 +61,7 @@ async def crash(run: Run) -> None:
 
 
 async def crash_at_step(run: Run) -> None:
-    """kill -9 at some passage of a step of the worker's work."""
+    """Kill -9 at some passage of a step of the worker's work."""
     if process := _some(run):
         process.fatal_step = run.chance.choice(list(Step))
         process.passages_left = run.chance.randint(1, 12)
@@ -69,7 +69,7 @@ async def crash_at_step(run: Run) -> None:
 
 
 async def power_cut(run: Run) -> None:
-    """kill -9, and what was written last to the disk is gone."""
+    """Kill -9, and what was written last to the disk is gone."""
     if process := _some(run):
         process.kill()
         writes = run.chance.randint(1, 6)
@@ -85,7 +85,7 @@ async def stop(run: Run) -> None:
 
 
 async def zombie(run: Run) -> None:
-    """The group misses a worker that goes on working."""
+    """Let the group miss a worker that goes on working."""
     if process := _some(run):
         run.note(f"{process.name} hears nothing of the group")
         process.is_deaf = True
@@ -111,7 +111,7 @@ async def freeze(run: Run) -> None:
 
 
 async def storm(run: Run) -> None:
-    """A storm of rebalances."""
+    """Share the partitions anew, several times."""
     for _ in range(run.chance.randint(2, 6)):
         run.group.storm()
         await _while(run, 0.1, 2.0)
@@ -128,27 +128,27 @@ async def _next_sends(run: Run, fate: str) -> None:
 
 
 async def lost_acks(run: Run) -> None:
-    """Records are written, and not acknowledged."""
+    """Write records, and acknowledge none."""
     await _next_sends(run, "lost ack")
 
 
 async def lost_sends(run: Run) -> None:
-    """Some records of a batch are refused, later ones are written."""
+    """Refuse some records of a batch, and write later ones."""
     await _next_sends(run, "lost send")
 
 
 async def late_sends(run: Run) -> None:
-    """Records count as refused, and arrive all the same, much later."""
+    """Refuse records that arrive all the same, much later."""
     await _next_sends(run, "late")
 
 
 async def sent_twice(run: Run) -> None:
-    """Records arrive twice."""
+    """Let records arrive twice."""
     await _next_sends(run, "twice")
 
 
 async def slow_network(run: Run) -> None:
-    """Everything takes a hundred times as long."""
+    """Slow everything down a hundred times."""
     if process := _some(run):
         process.link.slowness = run.chance.choice([20.0, 100.0, 400.0])
         run.note(f"{process.name} is slower by {process.link.slowness:.0f}")
@@ -159,7 +159,7 @@ async def slow_network(run: Run) -> None:
 
 
 async def broker_away(run: Run) -> None:
-    """Nobody reaches the broker."""
+    """Let nobody reach the broker."""
     processes = run.alive
     for process in processes:
         process.link.open.clear()
@@ -171,7 +171,7 @@ async def broker_away(run: Run) -> None:
 
 
 async def failing_reads(run: Run) -> None:
-    """Connections break while something is read."""
+    """Break connections while something is read."""
     if process := _some(run):
         process.link.failing = run.chance.choice([0.05, 0.3, 1.0])
         run.note(f"{process.name}: of its reads, {process.link.failing} fail")
@@ -185,7 +185,7 @@ async def failing_reads(run: Run) -> None:
 
 
 async def old_end(run: Run) -> None:
-    """A new leader tells an old end of a partition of events for a while (KIP-207)."""
+    """Let a new leader tell an old end of a partition of events for a while (KIP-207)."""
     log = run.broker.log(run.settings.topics.events, _partition(run))
     log.shown = max(0, log.end - run.chance.randint(1, 4))
     try:
@@ -195,7 +195,7 @@ async def old_end(run: Run) -> None:
 
 
 async def events_tail_lost(run: Run) -> None:
-    """An unclean election: acknowledged events at the end of a partition are gone."""
+    """Lose acknowledged events at the end of a partition: an unclean election."""
     partition = _partition(run)
     log = run.broker.log(run.settings.topics.events, partition)
     lost = min(log.end, run.chance.randint(1, 4))
@@ -207,7 +207,7 @@ async def events_tail_lost(run: Run) -> None:
 
 
 async def turns_anew(run: Run) -> None:
-    """The topic turns is deleted, and made anew; clients go on, or say again what they said."""
+    """Delete the topic turns, and make it anew; clients go on."""
     name, client = run.settings.topics.turns, run.client
     wanted = run.broker.delete(name)
     if run.chance.random() < 0.5:
@@ -219,7 +219,7 @@ async def turns_anew(run: Run) -> None:
 
 
 async def turns_expired(run: Run) -> None:
-    """What nobody has read yet of a partition of turns expires."""
+    """Let turns expire that nobody has read yet."""
     topic = run.broker.topics.get(run.settings.topics.turns)
     if topic is None:
         return
@@ -233,8 +233,16 @@ async def turns_expired(run: Run) -> None:
 
 
 async def no_replies(run: Run) -> None:
-    """The topic replies is gone for a while."""
-    name = run.settings.topics.replies
+    """Delete the topic replies for a while."""
+    await _gone(run, run.settings.topics.replies)
+
+
+async def no_dead_letters(run: Run) -> None:
+    """Delete the topic dead-letters for a while."""
+    await _gone(run, run.settings.topics.dead_letters)
+
+
+async def _gone(run: Run, name: str) -> None:
     if name not in run.broker.topics:
         return
     wanted = run.broker.delete(name)
@@ -249,7 +257,7 @@ async def no_replies(run: Run) -> None:
 
 
 async def garbage(run: Run) -> None:
-    """Somebody writes garbage to events; an operator skips it, at once or much later."""
+    """Write garbage to events, as a stranger; an operator skips it, at once or much later."""
     partition, value = _partition(run), run.chance.choice(GARBAGE)
     run.broker.append(ProducerRecord(run.settings.topics.events, None, value, (), partition), "stranger")
     run.note(f"garbage in events[{partition}]: {value[:20]!r}")
@@ -258,7 +266,7 @@ async def garbage(run: Run) -> None:
 
 
 async def copied(run: Run) -> None:
-    """Somebody writes again to events what lies there."""
+    """Write again to events what lies there, as a stranger."""
     partition = _partition(run)
     held = run.broker.log(run.settings.topics.events, partition).held
     data = [each.record for each in held if b'"kind":"Claim"' not in each.record.value]
@@ -268,31 +276,31 @@ async def copied(run: Run) -> None:
 
 
 async def large_records(run: Run) -> None:
-    """Records that are too large, one so large that its dead letter must be cut."""
+    """Publish records that are too large, one of them so that its dead letter must be cut."""
     run.client.say_much()
     run.client.say_much(TRANSPORT_BYTES + run.chance.choice([0, 4 * 2**20]))
 
 
 async def hostile_headers(run: Run) -> None:
-    """Headers that mean harm."""
+    """Publish headers that mean harm."""
     for _ in range(4):
         run.client.be_hostile()
 
 
 async def flood(run: Run) -> None:
-    """Many questions, most of them for turns that are far away."""
+    """Ask many questions, most of them for turns that are far away."""
     for _ in range(40):
         run.client.ask(after=run.chance.choice([0, 10**6]))
 
 
 async def many_turns(run: Run) -> None:
-    """A burst of turns."""
+    """Publish many turns at once."""
     for _ in range(60):
         run.client.say()
 
 
 async def poisoned(run: Run) -> None:
-    """Several texts at which extraction fails."""
+    """Publish texts at which extraction fails."""
     for _ in range(5):
         run.client.say_poison()
 
@@ -301,7 +309,7 @@ async def poisoned(run: Run) -> None:
 
 
 async def disk_full(run: Run) -> None:
-    """A disk is full for a while."""
+    """Fill a disk for a while."""
     machine = run.chance.choice(run.machines)
     run.note(f"the disk of {machine.name} is full")
     machine.disk.is_full = True
@@ -312,7 +320,7 @@ async def disk_full(run: Run) -> None:
 
 
 async def damaged_store(run: Run) -> None:
-    """A store is damaged while it is open, or not."""
+    """Damage a store, be it open or not."""
     machine, partition = run.chance.choice(run.machines), _partition(run)
     kind = run.chance.choice(["open", "block"])
     if machine.disk.damage(partition, kind):
@@ -322,7 +330,7 @@ async def damaged_store(run: Run) -> None:
 
 
 async def clock_jump(run: Run) -> None:
-    """A worker's clock jumps, and after a while back."""
+    """Let a worker's clock jump, and after a while back."""
     machine = run.chance.choice(run.machines)
     machine.ahead_ms = run.chance.choice([-DAY_MS, DAY_MS, 15_000, -15_000])
     run.ahead_ms = max(run.ahead_ms, machine.ahead_ms)
@@ -351,6 +359,7 @@ KINDS: dict[str, Callable[[Run], Awaitable[None]]] = {
     "turns made anew": turns_anew,
     "turns expired": turns_expired,
     "no replies": no_replies,
+    "no dead letters": no_dead_letters,
     "garbage": garbage,
     "copied events": copied,
     "large records": large_records,

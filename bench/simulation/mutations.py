@@ -10,16 +10,17 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from emgas.wire import ProducerRecord, Record
+from processors.lifecycle.windows import next_alarm
 from state.errors import UnreadableEventError
 from state.log_position import Acceptance, LogPosition
 from state.partition import Folded, Partition
-from streams.ingest import change_feed, source
+from streams.ingest import change_feed, command_handler, source
 from streams.ingest.change_feed import ChangeFeed
-from streams.ingest.command_handler import CommandHandler
+from streams.ingest.command_handler import MAY_PASS, CommandHandler
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
 from streams.ingest.turn_processor import TurnProcessor
+from streams.ingest.window_timer import WindowTimer
 from streams.query.query_handler import QueryHandler
-from streams.recovery import partition_folds
 from streams.recovery.partition_folds import Partitions
 from streams.transport import sender
 from streams.transport.sender import MessageSender
@@ -55,7 +56,7 @@ async def _sent_only(self: ProducedLog, partition: int, records: Sequence[tuple[
     """Append without waiting for an acknowledgement: guess the offsets."""
     _, end = await self.bounds(partition)
     for key, value in records:
-        await self._send(ProducerRecord(self._topic, key, value, (), partition))  # noqa: SLF001 - in its place
+        await self._send(ProducerRecord(self._topic, key, value, (), partition))
     return list(range(end, end + len(records)))
 
 
@@ -63,7 +64,7 @@ async def _claimed_by_nobody(self: PartitionWriter, **claim: Any) -> None:
     """Go on under the claim of the owner before."""
     if self.state.position.epoch < 0:
         await _REAL_CLAIM(self, **claim)
-    self._epoch = self.state.position.epoch  # noqa: SLF001 - in its place
+    self._epoch = self.state.position.epoch
 
 
 _REAL_CLAIM = PartitionWriter.claim
@@ -92,7 +93,7 @@ def _all_at_once(self: TurnProcessor, deliveries: list[Any]) -> list[list[Any]]:
 
 
 def _wall_age(self: QueryHandler, record: Record) -> float:
-    return float(self._context.now() - record.timestamp)  # noqa: SLF001 - in its place
+    return float(self._context.now() - record.timestamp)
 
 
 async def _everything(self: ChangeFeed, position: LogPosition, batch: Any) -> Any:
@@ -101,7 +102,7 @@ async def _everything(self: ChangeFeed, position: LogPosition, batch: Any) -> An
 
     found = []
     for each in batch:
-        record, event = await decoded(self._events, self._partition, each)  # noqa: SLF001 - in its place
+        record, event = await decoded(self._events, self._partition, each)
         position, _ = position.after(record.offset, event, record.value, is_last=False)
         found.append((record.offset, event, record.value))
     return position, found
@@ -111,8 +112,37 @@ async def _caught_up(self: ChangeFeed, watermark: Any) -> None:
     self.caught_up = True
 
 
+def _decided_at_first(self: CommandHandler, arrival: Record, command: Any) -> Any:
+    """Decide without a second try."""
+    try:
+        return self._tried(arrival, command)
+    except MAY_PASS:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever fails
+        return command_handler._rejected(arrival, command, str(error))  # noqa: SLF001
+
+
+async def _folded_unseen(self: PartitionWriter, offset: int, value: bytes) -> None:
+    """Fold an event of our own, whatever becomes of it."""
+    await self._catch_up(offset)
+    self.state.fold(offset, value)
+
+
+def _looked_at_all(self: WindowTimer, graph_id: str) -> None:
+    """Let a tick matter to any graph."""
+    graph = self._state.graph(graph_id)
+    if graph is not None:
+        self._alarms[graph_id] = next_alarm(graph)
+
+
+def _dropped(self: TurnProcessor) -> None:
+    """Forget what waits, and nothing else."""
+    while not self._queue.empty():
+        self._queue.get_nowait()
+
+
 def _decided_once(self: CommandHandler, arrival: Record, command: Any) -> Any:
-    return self._tried(arrival, command)  # noqa: SLF001 - in its place
+    return self._tried(arrival, command)
 
 
 def _kept_whole(record: Record) -> int:
@@ -130,11 +160,11 @@ async def _check_nothing(self: Partitions, partition: int) -> None:
 async def _held_unchecked(self: Partitions, partitions: set[int]) -> None:
     """Open what is not open yet, and take what is for a fold of this log."""
     for partition in list(self.broken):
-        self._discard(partition)  # noqa: SLF001 - in its place
+        self._discard(partition)
     for partition in set(self.open) - partitions:
-        self._close(partition)  # noqa: SLF001
+        self._close(partition)
     for partition in partitions - set(self.open):
-        await self._take_up(partition)  # noqa: SLF001
+        await self._take_up(partition)
 
 
 def _behind(self: Partitions, partition: int, watermark: int, offset: int) -> bool:
@@ -146,10 +176,12 @@ WITHOUT: dict[str, list[Patch]] = {
     "epoch fence": [(LogPosition, "acceptance_of", _judged(epoch=True))],
     "sequence": [(LogPosition, "acceptance_of", _judged(seq=True))],
     "claim": [(PartitionWriter, "claim", _claimed_by_nobody)],
+    "own events looked at": [(PartitionWriter, "_fold_own", _folded_unseen)],
     "catching up": [(PartitionWriter, "_catch_up", _nothing)],
     "old end noticed": [(PartitionWriter, "_check_shown", _nothing)],
     "ack wait": [(ProducedLog, "append", _sent_only)],
     "turns in order": [(TurnProcessor, "_consecutive", _all_at_once)],
+    "room given back": [(TurnProcessor, "drop", _dropped)],
     "holes filled": [(TurnProcessor, "_fill", _nothing)],
     "lost turns told": [(source, "lose", _nothing)],
     "topic id": [(source, "claim", _claimed_by_place), (source, "is_claimed", _always)],
@@ -161,10 +193,14 @@ WITHOUT: dict[str, list[Patch]] = {
     "open stores checked": [(Partitions, "hold", _held_unchecked)],
     "keys checked": [(CommandHandler, "_check_place", lambda self, command, key: None)],
     "one record, one outcome": [(CommandHandler, "decide", _decided_once)],
+    "second try": [(CommandHandler, "decide", _decided_at_first)],
     "dead letters": [(MessageSender, "dead_letter", _nothing)],
     "dead letters cut": [(sender, "_size", _kept_whole)],
     "outcomes told": [(TurnProcessor, "_tell", lambda self, decision: None)],
     "clock clamped": [(CommandHandler, "_now", lambda self, arrival: FOREVER_MS)],
+    "asked in its own time": [(QueryHandler, "_time_of", lambda self, graph_id, asked: self._context.now())],
+    "ticks for live graphs": [(WindowTimer, "look_at", _looked_at_all)],
+    "waiting for a turn": [(QueryHandler, "_wait_for", _nothing)],
     "age by the log's clock": [(QueryHandler, "_age", _wall_age)],
     "changes caught up": [(ChangeFeed, "catch_up", _caught_up)],
     "changes judged": [(ChangeFeed, "_accepted", _everything)],
@@ -180,4 +216,3 @@ def without(name: str) -> Iterator[None]:
             stack.callback(setattr, owner, attribute, getattr(owner, attribute))
             setattr(owner, attribute, value)
         yield
-

@@ -4,23 +4,25 @@ Safety, of the log as it is in the end, by rules of their own beside those of th
 
     fold        each live state is the fold of its log, from nothing
     zombie      what counts was written by the process whose claim is the latest before it
-    accounted   the records of `turns` are accounted for in order, none left out but what `TurnsLost` tells, and that is gone
-    once        no turn is recorded twice; what was said well is recorded, not rejected; what was not, is rejected
+    accounted   the records of `turns` are accounted for in order, but what `TurnsLost` tells, which is gone
+    once        no turn is recorded twice; what was said well is recorded, not rejected; what was not, is rejected;
+                what was told to be accepted is recorded
     letter      what was rejected lies in dead-letters
     told        what a window decided lies in changes, and nothing else does
-    time        no turn counts as said later than its worker could know
+    time        no turn counts as said later than its worker could know; an imported graph is told no time of day
 
-Liveness (alive.py) is asked of the running world.
+Liveness is asked of the running world (world.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import NamedTuple
 
-from bench.simulation.broker import Broker, Log, Topic
-from bench.simulation.clients import Ledger
+from bench.simulation.broker import Broker, Log
+from bench.simulation.clients import Client
 from emgas.errors import HaltedError
+from emgas.times import DAY_MS
 from emgas.wire import Record, TopicNames, as_mapping
 from replay.log import LogReader
 from replay.skipped_records import instead_of
@@ -72,8 +74,14 @@ class WholeLog:
     async def bounds(self, partition: int) -> tuple[int, int]:
         return 0, self._log.end
 
-    async def read(self, partition: int, start: int, end: int):  # type: ignore[no-untyped-def]  # as LogReader
+    async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
         yield [held.record for held in self._log.held[start:end]]
+
+
+def event_time(event: DataEvent) -> int:
+    """Give the time that an event tells its graph, ms; 0 for one that tells none."""
+    told: int = getattr(event, "at", 0)
+    return told
 
 
 async def folded(log: Log, end: int) -> Folded:
@@ -106,13 +114,17 @@ async def _read(reader: LogReader, record: Record) -> tuple[AnyEvent, bytes]:
 class Oracle:
     """Looks at one run.  `latest_ms`: no turn may count as said later; `tail_lost`: of some partition's events."""
 
-    def __init__(self, broker: Broker, topics: TopicNames, ledger: Ledger, *, latest_ms: int, tail_lost: bool) -> None:
+    def __init__(self, broker: Broker, topics: TopicNames, client: Client, *, latest_ms: int, tail_lost: bool) -> None:
         self._broker = broker
         self._topics = topics
-        self._ledger = ledger
+        self._ledger = client.ledger
+        self._answers = client.answers()
         self._latest_ms = latest_ms
+        self._imported_until = broker.now() - 100 * DAY_MS
         self._tail_lost = tail_lost
-        self._turns = {topic.id: topic for topic in [*broker.gone, *broker.topics.values()] if topic.plan.name == topics.turns}
+        self._turns = {
+            topic.id: topic for topic in [*broker.gone, *broker.topics.values()] if topic.plan.name == topics.turns
+        }
         self._letters = set(_letters(broker, topics))
 
     async def complaints(self, partition: int, live: Partition) -> list[str]:
@@ -134,6 +146,17 @@ class Oracle:
         yield from self._miscounted(partition, found.counted)
         if not self._tail_lost:
             yield from self._untold(partition, found.counted)
+
+    def unread(self) -> list[str]:
+        """Complain of answers to questions that were given before the turn that they wait for."""
+        return [
+            f"told: the question {correlation!r} wants turn {after}, and was answered before"
+            for correlation, after in self._ledger.asked.items()
+            if after is not None
+            and (answer := self._answers.get(correlation)) is not None
+            and answer["kind"] == "reply"
+            and answer["position"]["source"] < after
+        ]
 
     # accounted
 
@@ -165,27 +188,37 @@ class Oracle:
     def _miscounted(self, partition: int, counted: list[Counted]) -> Iterator[str]:
         known: set[tuple[str, str]] = set()
         for each in counted:
-            event, source = each.event, source_of(each.event)
+            event = each.event
             if isinstance(event, TurnRecorded):
                 if (event.graph, event.id) in known:
                     yield f"once: turn {event.id} of {event.graph} is recorded again at {each.offset}"
                 known.add((event.graph, event.id))
-                if event.at > self._latest_ms:
-                    yield f"time: turn {event.id} at {each.offset} was said at {event.at}, after {self._latest_ms}"
-            if source is None or isinstance(event, TurnsLost):
-                continue
-            sent = self._ledger.sent.get((each.source_topic, partition, source))
-            if sent is not None:
-                yield from self._misjudged(each, sent.kind)
-            if isinstance(event, TurnRejected) and f"{self._topics.turns}/{partition}@{source}" not in self._letters:
-                yield f"letter: turn {source} was rejected at {each.offset}, and lies in no dead letter"
+            yield from self._mistimed(each)
+            yield from self._misjudged(partition, each)
+        for (_, place, _), sent in self._ledger.sent.items():
+            told = self._answers.get(sent.correlation, {}) if place == partition else {}
+            if sent.kind == "good" and told.get("status") == "accepted" and (sent.graph, sent.id) not in known:
+                yield f"once: turn {sent.id} of {sent.graph} was told to be accepted, and is not recorded"
 
-    def _misjudged(self, each: Counted, kind: str) -> Iterator[str]:
-        is_rejected = isinstance(each.event, TurnRejected)
+    def _mistimed(self, each: Counted) -> Iterator[str]:
+        event, graph = each.event, getattr(each.event, "graph", "")
+        if isinstance(event, TurnRecorded) and event.at > self._latest_ms:
+            yield f"time: turn {event.id} at {each.offset} was said at {event.at}, after {self._latest_ms}"
+        if graph == self._ledger.imported and event_time(event) > self._imported_until:
+            yield f"time: {graph} was imported, and is told the time of day at {each.offset}"
+
+    def _misjudged(self, partition: int, each: Counted) -> Iterator[str]:
+        source = source_of(each.event)
+        if source is None or isinstance(each.event, TurnsLost):
+            return
+        sent = self._ledger.sent.get((each.source_topic, partition, source))
+        kind, is_rejected = sent.kind if sent else "", isinstance(each.event, TurnRejected)
         if is_rejected and kind in {"good", "again"}:
             yield f"once: a good turn was rejected at {each.offset}: {each.event.reason}"  # type: ignore[attr-defined]
         if not is_rejected and kind in {"bad", "poison"}:
             yield f"once: a bad turn was taken at {each.offset}: {type(each.event).__name__}"
+        if is_rejected and f"{self._topics.turns}/{partition}@{source}" not in self._letters:
+            yield f"letter: turn {source} was rejected at {each.offset}, and lies in no dead letter"
 
     # told
 
@@ -202,13 +235,9 @@ class Oracle:
 
 def _letters(broker: Broker, topics: TopicNames) -> Iterator[str]:
     """Name the place of each record that became a dead letter."""
-    for log in broker.topics[topics.dead_letters].logs:
-        for held in log.held:
+    letters = [it for it in [*broker.gone, *broker.topics.values()] if it.plan.name == topics.dead_letters]
+    for topic in letters:
+        for held in (held for log in topic.logs for held in log.held):
             told = {name: value.decode() for name, value in held.record.headers if name.startswith("emgas.errors.")}
             place = told["emgas.errors.topic"], told["emgas.errors.partition"], told["emgas.errors.offset"]
             yield "{}/{}@{}".format(*place)
-
-
-def source_topics(topic: Topic) -> str:
-    """Name a topic by its id."""
-    return topic.id

@@ -39,7 +39,7 @@ def run(seed: int) -> Result:
         steps=here.steps,
         faults=here.given,
         turns=len(here.client.ledger.sent),
-        questions=here.client.ledger.asked,
+        questions=len(here.client.ledger.asked),
         halts=here.halts,
         live_after=here.live_after,
     )

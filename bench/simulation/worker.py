@@ -133,9 +133,7 @@ class Process:
         settings, topics = self.world.settings, self.world.settings.topics
         self.reader = partial(Reader, self.link)
         destinations = {topics.replies: 1}
-        transport = Transport(
-            partial(_Wires, self), settings.partitions, self.reader, destinations, self.link.topic_id
-        )
+        transport = Transport(partial(_Wires, self), settings.partitions, self.reader, destinations, self.link.topic_id)
         context = WorkerContext(
             extractor=self.world.extractor,
             worker=self.machine.name,

@@ -75,7 +75,7 @@ class Run:
     def __post_init__(self) -> None:
         self.chance = Random(f"run {self.seed}")
         self.settings = Settings(
-            data=None or "/simulated",  # type: ignore[arg-type]  # nothing is ever written there
+            data="/simulated",  # type: ignore[arg-type]  # nothing is ever written there
             broker="kafka://simulated:9092",
             partitions=2,
             tick_seconds=5.0,
@@ -273,10 +273,14 @@ class Run:
     async def _settled(self) -> None:
         """Wait until every turn that was taken is accounted for, and nothing is under way."""
         until = self.loop.time() + LIVE_SECONDS
-        while self.loop.time() < until and not all(map(self._is_folded, range(self.settings.partitions))):
+        while self.loop.time() < until and not all(map(self._is_folded, range(self.settings.partitions))):  # noqa: ASYNC110 - a log that is asked
             await asyncio.sleep(1.0)
-        rejected = [self.client._publish("bad", graph, b"not JSON", "") for graph in self.client.graphs[::2]]  # noqa: SLF001 - of its own
+        rejected = [self.client.say_badly(graph) for graph in self.client.graphs[::2]]
+        asked = [self.client.ask(graph) for graph in self.client.graphs]
         await asyncio.sleep(DONE_SECONDS)
+        silent = [correlation.decode() for correlation in asked if self.client.answer(correlation) is None]
+        if silent:
+            self.complaints.append(f"told: questions {silent}, asked in all calm, got no answer of any kind")
         for sent in rejected:
             outcome = self.client.answer(sent.correlation)
             if outcome is None or outcome.get("status") != "rejected":
@@ -289,9 +293,8 @@ class Run:
 
     async def _look(self) -> None:
         latest = self.now() + self.ahead_ms + SKEW_MS
-        oracle = Oracle(
-            self.broker, self.settings.topics, self.client.ledger, latest_ms=latest, tail_lost=self.tail_lost
-        )
+        oracle = Oracle(self.broker, self.settings.topics, self.client, latest_ms=latest, tail_lost=self.tail_lost)
+        self.complaints += oracle.unread() if "turns made anew" not in self.given else []
         for partition in range(self.settings.partitions):
             owner = self.owner(partition)
             if owner is None:
@@ -303,4 +306,3 @@ class Run:
     @property
     def steps(self) -> int:
         return sum(self.broker.steps.values())
-
