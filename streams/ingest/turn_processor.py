@@ -191,9 +191,11 @@ class TurnProcessor:
             pass
 
     def drop(self) -> None:
-        """Forget what waits."""
+        """Forget what waits, and have more fetched: whoever comes next has room."""
         while not self._queue.empty():
             self._queue.get_nowait()
+        if self._is_held:
+            self._hold(False)  # noqa: FBT003 - the one thing that is said
 
     def _consecutive(self, deliveries: list[Delivery]) -> list[list[Delivery]]:
         """Pick those that are not yet accounted for, in runs without a hole."""

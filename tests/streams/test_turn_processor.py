@@ -270,6 +270,14 @@ async def test_a_partition_with_enough_turns_in_its_queue_is_held_until_half_of_
     assert bench.ids == [f"t{number}" for number in range(20)]
 
 
+async def test_a_partition_that_is_given_up_while_it_is_held_is_fetched_again() -> None:
+    """Found by the simulation: who took it up again had an empty queue, and waited for turns for ever."""
+    bench = Bench(queued=2)
+    await bench.put(*(a_turn(f"t{number}") for number in range(3)))
+    bench.processor.drop()
+    assert bench.held == [(HERE, True), (HERE, False)]
+
+
 async def test_what_waits_in_a_partition_that_is_taken_away_is_read_again_by_the_next_owner() -> None:
     bench = Bench(queued=1)
     await bench.put(a_turn("t1"), a_turn("t2"))
