@@ -56,9 +56,9 @@ async def half_open(scene: Scene) -> AsyncIterator[None]:
 
 @kind("network slow")
 async def slow(scene: Scene) -> AsyncIterator[None]:
-    """Delay what all workers send and get, by a quarter of a second to one, each way."""
+    """Delay what all workers send and get, by a tenth of a second to a half, each way."""
     for worker in scene.workers:
-        worker.proxy.delay(scene.random.uniform(0.25, 1.0))
+        worker.proxy.delay(scene.random.uniform(0.1, 0.5))
     await asyncio.sleep(8.0)
     yield
     for worker in scene.workers:

@@ -46,6 +46,7 @@ FIRST_DAY = 19_000  # since 1970: what is told lies in the past, and stays there
 APART_MS = DAY_MS // 4
 TRY_SECONDS = 4.0  # that a client waits for an outcome before it sends the same turn again
 SETTLES_WITHIN = 20.0  # the group; a fault that comes earlier meets a rebalance
+LONGEST_TRY_SECONDS = 16.0  # a client that is told nothing becomes more patient
 WORDS = ["kettle", "garden", "museum", "violin", "harbour", "lantern", "orchard", "compass", "blanket", "meadow"]
 
 
@@ -182,7 +183,7 @@ class Scene:
         wanted = [worker for worker in [*self.workers, self.spare] if worker.is_wanted]
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLES_WITHIN):
-                while sorted(number for each in wanted for number in each.owns) != list(range(PARTITIONS)):  # noqa: ASYNC110
+                while not _shared_out([each.owns for each in wanted]):  # noqa: ASYNC110 - other processes have no event here
                     await asyncio.sleep(0.1)
 
     # traffic
@@ -222,12 +223,12 @@ class Scene:
 
     async def acknowledged(self, turn: Turn, patience: float) -> Outcome:
         """Have a turn accepted, sending it as often as that takes, as every client may.  Raises TimeoutError."""
-        give_up, failure = time.monotonic() + patience, ""
+        give_up, failure, seconds = time.monotonic() + patience, "", TRY_SECONDS
         while time.monotonic() < give_up:
             try:
-                outcome = await self.memory.record(turn, timeout=TRY_SECONDS)
+                outcome = await self.memory.record(turn, timeout=seconds)
             except EmgasError as error:
-                failure = str(error)
+                failure, seconds = str(error), min(2 * seconds, LONGEST_TRY_SECONDS)
                 await asyncio.sleep(0.1)
                 continue
             if outcome.status == "rejected":
@@ -292,6 +293,10 @@ class Scene:
 
 def _place(graph: str) -> int:
     return partition_of(graph, PARTITIONS)
+
+
+def _shared_out(owned: list[list[int]]) -> bool:
+    return all(owned) and sorted(number for each in owned for number in each) == list(range(PARTITIONS))
 
 
 def _graph_in(partition: int) -> str:

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import structlog
 from rich.markup import escape
@@ -42,8 +43,13 @@ def worker() -> None:
 async def _work(settings: Settings) -> None:
     stopping = Stopping(settings.stop_timeout)
     loop = asyncio.get_running_loop()
-    for signal_number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(signal_number, stopping.begin)
+
+    def told(*_: object) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and so does the process
+            loop.call_soon_threadsafe(stopping.begin)
+
+    for signal_number in (signal.SIGTERM, signal.SIGINT):  # not the loop's: when it closes, a second one would kill
+        signal.signal(signal_number, told)
     try:
         async with running(settings, stopping.halted):
             gc.collect()
