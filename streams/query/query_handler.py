@@ -401,6 +401,8 @@ class QueryHandler:
             return
         try:
             async with timer.lock:
+                if self._context.timers.get(asked.partition) is not timer:  # it halted, or was taken away
+                    return
                 with self._undisturbed():
                     at = self._time_of(graph_id, asked)
                     await timer.close_due(graph_id, at)

@@ -46,6 +46,7 @@ from streams.recovery.partition_folds import Partitions
 from streams.recovery.store_folders import RocksFolders, StoreFolders
 from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
+from streams.transport.kafka.assignor import BirthAssignor
 from streams.transport.kafka.credentials import faust_credentials
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer, Rejoins
@@ -355,6 +356,7 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "topic_disable_leader": True,
         "table_standby_replicas": 1,  # 0 makes the assignor round-robin: turns and events part
         "TableManager": PromptTableManager,
+        "PartitionAssignor": BirthAssignor,
         "stream_wait_empty": False,
         "stream_buffer_maxsize": 16384,
         "stream_recovery_delay": 0.0,
