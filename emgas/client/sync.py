@@ -15,7 +15,6 @@ import asyncio
 import atexit
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import Future
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -121,17 +120,10 @@ class Memory:
         """Take back a graph's events `first`..`last`."""
         return self._wait(self._client.undo(self._named(graph), first, last))
 
-    def run(self, call: Callable[[MemoryClient], Coroutine[Any, Any, T]]) -> T:
-        """Wait for a call of the client beneath: `memory.run(lambda client: client.partitions())`."""
-        return self._submitted(call).result()
-
-    async def run_async(self, call: Callable[[MemoryClient], Coroutine[Any, Any, T]]) -> T:
+    async def call(self, call: Callable[[MemoryClient], Coroutine[Any, Any, T]]) -> T:
         """Await a call of the client beneath, from whichever event loop."""
-        return await asyncio.wrap_future(self._submitted(call))
-
-    def _submitted(self, call: Callable[[MemoryClient], Coroutine[Any, Any, T]]) -> Future[T]:
         loop = self._opened()
-        return asyncio.run_coroutine_threadsafe(call(self._client), loop)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(self._client), loop))
 
     def _opened(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:

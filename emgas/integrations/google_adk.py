@@ -26,9 +26,9 @@ class EmgasMemoryService(BaseMemoryService):
     An event is a turn of the same id, so a session that is added again adds what is new in it.
     """
 
-    def __init__(self, memory: Memory | MemoryClient, *, tolerant: bool = False) -> None:
-        """`tolerant`: log what fails in the memory, and go on."""
-        self._remembering = Remembering(memory, tolerant)
+    def __init__(self, memory: Memory | MemoryClient, *, top_k: int = 10, tolerant: bool = False) -> None:
+        """`top_k`: how many memories a search finds.  `tolerant`: log what fails in the memory, and go on."""
+        self._remembering, self._top_k = Remembering(memory, tolerant), top_k
 
     async def add_session_to_memory(self, session: Session) -> None:
         await self.add_events_to_memory(
@@ -74,7 +74,7 @@ class EmgasMemoryService(BaseMemoryService):
             )
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        found = await self._remembering.passages(graph_for(app_name, user_id), query)
+        found = await self._remembering.passages(graph_for(app_name, user_id), query, top_passages=self._top_k)
         return SearchMemoryResponse(memories=[_entry(passage) for passage in found])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:

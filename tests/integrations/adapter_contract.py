@@ -16,6 +16,8 @@ QUESTION = "what did the vet give Biscuit?"
 class AdapterContract:
     """Tests that an adapter passes; a subclass says how its framework is told something, and asked."""
 
+    failure: type[Exception] = EmgasError  # or what the framework makes of it
+
     async def say(self, memory: Memory | MemoryClient, graph: str, text: str, *, tolerant: bool = False) -> None:
         """Say something in a conversation that ends with it."""
         raise NotImplementedError
@@ -38,7 +40,7 @@ class AdapterContract:
     async def test_what_no_turn_can_hold_is_remembered_as_far_as_it_can_be(
         self, memory: Memory | MemoryClient, graph: str
     ) -> None:
-        await self.say(memory, graph, "Nothing in particular. " * 2000 + FACT)
+        await self.say(memory, graph, "Nothing in particular. " * 400 + FACT)
         await self.say(memory, graph, "The kettle\0 is blue.")
         assert "ear drops" in await self.ask(memory, graph, QUESTION)
         assert "The kettle is blue." in await self.ask(memory, graph, "which colour is the kettle?")
@@ -48,7 +50,7 @@ class AdapterContract:
         assert "ear drops" in await self.ask(memory, graph, QUESTION + " Well?" * 10_000)
 
     async def test_a_recall_that_fails_is_an_error(self, closed: Memory, graph: str) -> None:
-        with pytest.raises(EmgasError):
+        with pytest.raises(self.failure):
             await self.ask(closed, graph, QUESTION)
 
     async def test_a_tolerant_one_goes_on_without_memory_and_tells_the_log(

@@ -17,6 +17,12 @@ import pytest
 
 from emgas import Memory, MemoryClient
 
+# Frameworks that would tell somebody that they are used.
+os.environ |= {
+    "HAYSTACK_TELEMETRY_ENABLED": "False",
+    "OPENAI_AGENTS_DISABLE_TRACING": "1",
+    "LANGSMITH_TRACING": "false",
+}
 HERE = find_spec("langchain_core") is not None
 collect_ignore_glob = [] if HERE else ["test_*.py"]
 PATIENCE = 120.0  # seconds; only a hanging server ever takes them

@@ -50,7 +50,7 @@ class TestAGraph(AdapterContract):
     async def test_what_no_turn_can_hold_is_remembered_as_far_as_it_can_be(
         self, memory: Memory | MemoryClient, graph: str
     ) -> None:
-        await self.say(memory, graph, "Nothing in particular. " * 2000 + FACT)
+        await self.say(memory, graph, "Nothing in particular. " * 400 + FACT)
         await self.say(memory, graph, "The kettle\0 is blue.")
         assert FACT in await self.ask(memory, graph, QUESTION)
         assert "The kettle\0 is blue." in await self.ask(
