@@ -61,6 +61,7 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
         telemetry={"logs": False, "auto_configure": False},
     )
     mcp = mcp_server(_opened(app))
+    app.include_router(graphs.listing)
     app.include_router(graphs.router)
     app.include_router(records.router)
     _health(app)

@@ -22,6 +22,8 @@ from uuid import uuid4
 
 from emgas.client.client import MemoryClient
 from emgas.errors import InvalidMessageError, TransportError
+from emgas.messages.contents import Turns
+from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
 from emgas.messages.turns import Outcome
 from emgas.times import milliseconds
@@ -101,6 +103,29 @@ class Memory:
         """Tell what a graph holds: its themes, its settings, how much."""
         return self._wait(self._client.describe(self._named(graph)))
 
+    def turns(self, *, graph: str | None = None, **wanted: Any) -> Turns:
+        """Read turns as they were said, a page of them.  `wanted`: what MemoryClient.turns takes."""
+        return self._wait(self._client.turns(self._named(graph), **wanted))
+
+    def graphs(self) -> list[str]:
+        """List the graphs that there are."""
+        return self._wait(self._client.graphs())
+
+    def picture(self, *, graph: str | None = None, **wanted: Any) -> Pictured:
+        """Tell what a graph looks like.  `wanted`: what MemoryClient.picture takes."""
+        return self._wait(self._client.picture(self._named(graph), **wanted))
+
+    def compare(
+        self,
+        since: datetime | str | int,
+        until: datetime | str | int | None = None,
+        *,
+        graph: str | None = None,
+        limit: int = 100,
+    ) -> Compared:
+        """Tell what changed in a graph between two times."""
+        return self._wait(self._client.compare(self._named(graph), since, until, limit=limit))
+
     def configure(self, preset: str = "default", *, graph: str | None = None, **settings: Any) -> Outcome:
         """Say how a graph is to live from here on."""
         return self._wait(self._client.configure(self._named(graph), preset, **settings))
@@ -111,10 +136,26 @@ class Memory:
         concepts: Sequence[str] = (),
         turns: Sequence[str] = (),
         sessions: Sequence[str] = (),
+        everything: bool = False,
         graph: str | None = None,
     ) -> Outcome:
-        """Let a graph forget concepts, turns and sessions."""
-        return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions=sessions))
+        """Let a graph forget concepts, turns and sessions, or everything."""
+        name = self._named(graph)
+        return self._wait(self._client.forget(name, concepts, turns, sessions=sessions, everything=everything))
+
+    def pin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
+        """Keep concepts and turns in mind: they do not fade until they are unpinned."""
+        return self._wait(self._client.pin(self._named(graph), concepts, turns))
+
+    def unpin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
+        """Let concepts and turns that were pinned fade again."""
+        return self._wait(self._client.unpin(self._named(graph), concepts, turns))
+
+    def feedback(
+        self, turns: Sequence[str], value: float, *, query: str | None = None, graph: str | None = None
+    ) -> Outcome:
+        """Say of turns that came back whether they were right, 1, or wrong, −1."""
+        return self._wait(self._client.feedback(self._named(graph), turns, value, query=query))
 
     def undo(self, first: int, last: int | None = None, *, graph: str | None = None) -> Outcome:
         """Take back a graph's events `first`..`last`."""

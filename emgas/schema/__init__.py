@@ -14,17 +14,19 @@ from typing import Any
 
 import orjson
 
+from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.fields import Message
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
+from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
+from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 from emgas.schema.asyncapi import document
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
-    *(Turn, Configure, Forget, Undo),
-    *(Query, Inspect, Describe, Checkpoint),
-    *(Outcome, Reply, Inspection, Description, Checkpointed, Failure),
+    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo),
+    *(Query, Describe, Read, Picture, Compare, List, Inspect, Checkpoint),
+    *(Outcome, Reply, Description, Turns, Pictured, Compared, Graphs, Inspection, Checkpointed, Failure),
 )
 
 

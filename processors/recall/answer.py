@@ -11,7 +11,7 @@ GraphChangedError says that it has to begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
@@ -237,6 +237,8 @@ class _Answering:
             at=turn.at,
             score=ranked.score,
             archived=bool(self._view.passage_archived[ranked.number]),
+            pinned=bool(self._view.passage_pinned[ranked.number]),
+            importance=turn.importance,
             why=why,
         )
 
@@ -253,14 +255,19 @@ def _options(query: Query, view: GraphView, extractor: Extractor) -> RecallOptio
 
 
 def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:
-    """Name the concepts of a filter by id: a name means the concept of this id, or those that are found in it."""
+    """Name the concepts of a filter by id."""
     if not only.concepts:
         return only
+    return only.model_copy(update={"concepts": concept_ids(only.concepts, view, extractor)})
+
+
+def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> list[str]:
+    """List the concepts that are meant: a name means the concept of this id, or those that are found in it."""
     ids: list[str] = []
-    for name in only.concepts:
+    for name in names:
         found = [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
         ids.extend(found or [name])  # in which nothing is found stays, and matches nothing
-    return only.model_copy(update={"concepts": ids})
+    return ids
 
 
 def _holds(metadata: Mapping[str, MetadataValue], wanted: Mapping[str, MetadataValue]) -> bool:
