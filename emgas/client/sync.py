@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -174,6 +174,16 @@ class Memory:
         """Take back a graph's events `first`..`last`."""
         return self._wait(self._client.undo(self._named(graph), first, last))
 
+    async def call(self, call: Callable[[MemoryClient], Coroutine[Any, Any, T]]) -> T:
+        """Await a call of the client beneath, from whichever event loop."""
+        loop = self._opened()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(self._client), loop))
+
+    def _opened(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            raise TransportError("this memory is not open: use `with Memory(...) as memory`, or call open()")
+        return self._loop
+
     def _named(self, graph: str | None) -> str:
         name = graph or self._graph
         if name is None:
@@ -181,10 +191,12 @@ class Memory:
         return name
 
     def _wait(self, call: Coroutine[Any, Any, T], seconds: float | None = None) -> T:
-        if self._loop is None:
+        try:
+            loop = self._opened()
+        except TransportError:
             call.close()
-            raise TransportError("this memory is not open: use `with Memory(...) as memory`, or call open()")
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result(seconds)
+            raise
+        return asyncio.run_coroutine_threadsafe(call, loop).result(seconds)
 
     def _end(self) -> None:
         loop, self._loop = self._loop, None
