@@ -39,7 +39,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("worker",), ("cli",),
     ),
     "gateway": (
-        ("errors", "bodies"), ("tokens",), ("keys",), ("access",), ("graphs", "records", "mcp_tools"), ("app",),
+        ("errors", "bodies", "reference"), ("tokens",), ("keys",), ("access",),
+        ("graphs", "records", "mcp_tools", "page"), ("app",),
         ("openapi", "serve", "mcp_stdio"), ("commands",),
     ),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
