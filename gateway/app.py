@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from mcp.server.mcpserver import MCPServer
@@ -21,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from emgas import __version__
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
+from emgas.logs import logger
 from emgas.validation import describe_all
 from gateway import graphs, records
 from gateway.access import BODY_BYTES, Access
@@ -28,7 +28,7 @@ from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, pro
 from gateway.keys import Keys
 from gateway.mcp_tools import Opened, mcp_server
 
-log = structlog.get_logger()
+log = logger("gateway")
 Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
 CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 

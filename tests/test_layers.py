@@ -23,7 +23,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("bench", "emgas_service"),
     ),
     "emgas": (
-        ("limits", "wire", "masking"), ("errors",), ("times",), ("messages",),
+        ("limits", "wire", "masking"), ("errors", "logs"), ("times",), ("messages",),
         ("schema", "validation"), ("client", "importers"),
     ),
     "state": (
@@ -80,6 +80,7 @@ IMPURE_FILES = (
     "emgas/client/security.py",
     "emgas/client/traces.py",
     "emgas/importers/",
+    "emgas/logs.py",
     "emgas/schema/",
     "processors/text/tables.py",
     "replay/rebuild/plan.py",

@@ -19,12 +19,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import structlog
 from msgspec.structs import replace
 from pydantic import ValidationError
 
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
+from emgas.logs import logger
 from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Configure, Forget, Turn, Undo
 from emgas.times import HOUR_MS
@@ -54,7 +54,7 @@ from state.log_position import LogPosition, stamp
 from state.partition import Partition
 from streams.errors import RejectedError
 
-log = structlog.get_logger()
+log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields

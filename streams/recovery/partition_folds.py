@@ -24,9 +24,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-import structlog
-
 from emgas.errors import HaltedError
+from emgas.logs import logger
 from replay.accepted_events import fold_record
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
@@ -38,7 +37,7 @@ from streams.recovery import snapshots
 from streams.settings import Settings
 from streams.transport.failpoints import Step, passing
 
-log = structlog.get_logger()
+log = logger("recovery")
 OTHER_LOG, DAMAGED = "set-aside", "damaged"
 FOLDED_AT_ONCE = 64  # records, before others are let in
 

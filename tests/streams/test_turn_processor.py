@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from emgas.errors import TransportError
 from emgas.wire import partition_of
@@ -23,6 +22,7 @@ from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from tests.support.clocks import eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, MemoryLog, OneConcept, SentRecords, arrival
+from tests.support.logged import capture_logs
 from tests.support.window_timers import timer_of
 
 PARTITIONS = 4
