@@ -27,6 +27,7 @@ from gateway.access import BODY_BYTES, Access
 from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.keys import Keys
 from gateway.mcp_tools import Opened, mcp_server
+from gateway.paths import PathsByName
 
 log = logger("gateway")
 Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
@@ -37,7 +38,7 @@ def gateway(memory: Opening, keys: Keys) -> ASGIApp:
     """Make the application.  `memory` gives the client, opened when the application starts."""
     app, mcp = application(memory)
     app.router.routes.extend(_mcp_routes(mcp))
-    measured = Measured(Access(app, keys))
+    measured = Measured(Access(PathsByName(app), keys))
     app.state.registry = measured.registry
     return measured
 

@@ -13,11 +13,12 @@ from starlette.responses import JSONResponse
 
 from emgas.client.client import MemoryClient
 from emgas.messages import queries, turns
-from emgas.messages.fields import GraphId, Name, Text
+from emgas.messages.fields import Name, Text
 from emgas.validation import build
 from gateway.access import caller, may
 from gateway.bodies import ForgetBody, QueryBody, SettingsBody, TurnBody, UndoBody
 from gateway.errors import REFUSALS, UnknownGraphError, problem
+from gateway.paths import PathGraph
 
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
 LISTED = 100  # concepts that a live answer shows
@@ -30,7 +31,7 @@ def memory_of(request: Request) -> MemoryClient:
 
 
 Memory = Annotated[MemoryClient, Depends(memory_of)]
-Graph = Annotated[GraphId, Path(description="whose memory: a user, an agent, a room")]
+Graph = Annotated[PathGraph, Path(description="whose memory: a user, an agent, a room")]
 IdempotencyKey = Annotated[
     Name | None, Header(description="the id of a body that has none: the same again has no effect")
 ]

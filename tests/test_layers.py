@@ -39,8 +39,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("worker",), ("cli",),
     ),
     "gateway": (
-        ("errors", "bodies"), ("tokens",), ("keys",), ("access",), ("graphs", "records", "mcp_tools"), ("app",),
-        ("openapi", "serve", "mcp_stdio"), ("commands",),
+        ("errors", "bodies", "paths"), ("tokens",), ("keys",), ("access",), ("graphs", "records", "mcp_tools"),
+        ("app",), ("openapi", "serve", "mcp_stdio"), ("commands",),
     ),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
 }  # fmt: skip

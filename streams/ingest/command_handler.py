@@ -27,7 +27,7 @@ from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
 from emgas.messages.topics import INBOUND
 from emgas.messages.turns import Configure, Forget, Turn, Undo
-from emgas.times import HOUR_MS
+from emgas.times import HOUR_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
@@ -91,6 +91,12 @@ class HandlerContext:
     skew_ms: int
     preset: str
     now: Callable[[], int]
+
+
+def _zone(turn: Turn) -> str:
+    """Tell where a turn was said, as far as its metadata does: "yesterday" means the day before there."""
+    told = turn.metadata.get("timezone")
+    return told if isinstance(told, str) else "UTC"
 
 
 class CommandHandler:
@@ -191,7 +197,7 @@ class CommandHandler:
         extractor = self._context.extractor
         said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now(arrival)
         at = min(said_at, now + self._context.skew_ms)
-        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=at)
+        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=wall_clock(at, _zone(turn)))
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         event = TurnRecorded(
             src=arrival.offset,
