@@ -16,7 +16,6 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from emgas.client.security import SecuritySettings
 from emgas.messages.memory_settings import PresetName
 from emgas.wire import TopicNames
-from processors.text.chinese import Segmenter
 
 
 def _default_data() -> Path:
@@ -78,7 +77,10 @@ class Settings(BaseSettings, SecuritySettings):
     @field_validator("words")
     @classmethod
     def _readable_words(cls, value: Path | None) -> Path | None:
-        Segmenter(_lines(value))
+        if value is not None:
+            from processors.text.chinese import Segmenter  # here: with its dictionary, only who has words needs it
+
+            Segmenter(_lines(value))
         return value
 
     @property

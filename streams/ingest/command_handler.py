@@ -19,15 +19,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-import structlog
 from msgspec.structs import replace
 from pydantic import ValidationError
 
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
+from emgas.logs import logger
 from emgas.messages.topics import INBOUND, Command
 from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Undo, Unpin
-from emgas.times import HOUR_MS
+from emgas.times import HOUR_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
@@ -60,7 +60,7 @@ from state.log_position import LogPosition, stamp
 from state.partition import Partition
 from streams.errors import RejectedError
 
-log = structlog.get_logger()
+log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
@@ -95,6 +95,12 @@ class HandlerContext:
     skew_ms: int
     preset: str
     now: Callable[[], int]
+
+
+def _zone(turn: Turn) -> str:
+    """Tell where a turn was said, as far as its metadata does: "yesterday" means the day before there."""
+    told = turn.metadata.get("timezone")
+    return told if isinstance(told, str) else "UTC"
 
 
 class CommandHandler:
@@ -226,7 +232,7 @@ class CommandHandler:
         extractor = self._context.extractor
         said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now(arrival)
         at = min(said_at, now + self._context.skew_ms)
-        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=at)
+        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=wall_clock(at, _zone(turn)))
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         event = TurnRecorded(
             src=arrival.offset,

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import structlog
-
+from emgas.logs import logger
 from emgas.messages.fields import Position
 from emgas.messages.turns import Outcome, Turn
 from emgas.wire import Record
@@ -32,7 +31,7 @@ from streams.ingest.window_timer import WindowTimer
 from streams.transport.failpoints import Step, passing
 from streams.transport.sender import MessageSender, error_headers
 
-log = structlog.get_logger()
+log = logger("ingest")
 
 
 class Delivery(NamedTuple):

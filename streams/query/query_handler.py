@@ -23,10 +23,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar, cast
 
-import structlog
 from pydantic import ValidationError
 
 from emgas.errors import HaltedError, TransportError
+from emgas.logs import logger
 from emgas.messages.contents import List, Read
 from emgas.messages.fields import Position
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect
@@ -56,7 +56,7 @@ from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
 from streams.transport.sender import MessageSender, error_headers
 
-log = structlog.get_logger()
+log = logger("query")
 PATIENCE_MS = 10_000  # how long a question without a deadline may wait
 LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `queries_at_once`
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens

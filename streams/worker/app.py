@@ -19,12 +19,12 @@ from functools import partial
 from typing import Any, cast
 
 import faust
-import structlog
 from faust import Stream
 from faust.types import TP, StreamT
 from faust.types import EventT as Event
 
 from emgas.errors import EmgasError, TransportError
+from emgas.logs import logger
 from emgas.messages.queries import Failure
 from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
@@ -54,7 +54,7 @@ from streams.worker.metrics import CountingSender, WorkerMetrics
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
 from streams.worker.traces import ANSWERED, tracing
 
-log = structlog.get_logger()
+log = logger("worker")
 BY_BROKER = 1  # Kafka's LogAppendTime
 
 
