@@ -207,6 +207,14 @@ class Lives(PipelineSteps):
         question = "kettle, alarm code, peanuts 花生 过敏, basil, falcon?"
         found = {each.id: each for each in (await pipeline.memory.query(graph, question, top_passages=10)).passages}
         assert {name for name, each in found.items() if not each.archived} == {"told", "rule", "zh", "later"}
+        for wanted, passes in (
+            ({"min_importance": 0.9}, {"told", "rule", "zh"}),
+            ({"min_importance": 0.2}, {"told", "rule", "zh", "plain", "later"}),
+            ({"pinned": True}, set()),
+            ({"roles": ["assistant"]}, set()),
+        ):
+            listed = await pipeline.memory.query(graph, question, top_passages=10, only=wanted)
+            assert {each.id for each in listed.passages} == passes
         assert {name: found[name].importance for name in said} == {
             "told": 0.95,
             "rule": 0.9,

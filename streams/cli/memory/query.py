@@ -38,6 +38,9 @@ def query(
     explain: Annotated[bool, typer.Option("--explain", help="Say why each passage came.")] = False,
     sessions: Annotated[Names | None, typer.Option("--session", help="Only of this session; repeatable.")] = None,
     speakers: Annotated[Names | None, typer.Option("--speaker", help="Only what this one said; repeatable.")] = None,
+    roles: Annotated[Names | None, typer.Option("--role", help="Only of user, assistant, system, tool.")] = None,
+    min_importance: Annotated[float | None, typer.Option(help="Only what matters so much, 0 to 1.")] = None,
+    pinned: Annotated[bool, typer.Option("--pinned", help="Only what is pinned.")] = False,
     since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said from then on.")] = None,
     until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said before then.")] = None,
     concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
@@ -54,6 +57,7 @@ def query(
         output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
+    only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
     if top is not None:
