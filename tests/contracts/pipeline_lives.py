@@ -202,7 +202,8 @@ class Lives(PipelineSteps):
             "trifle": ("The falcon is grey.", 0.1),
         }
         for id, (text, importance) in said.items():
-            await pipeline.record(graph, id=id, text=text, at=NOON, importance=importance)
+            role = "assistant" if id == "trifle" else "user"
+            await pipeline.record(graph, id=id, text=text, at=NOON, importance=importance, role=role)
         await pipeline.record(graph, id="later", text="The glacier melts.", at=NOON + 200 * DAY)
         question = "kettle, alarm code, peanuts 花生 过敏, basil, falcon?"
         found = {each.id: each for each in (await pipeline.memory.query(graph, question, top_passages=10)).passages}
@@ -211,7 +212,7 @@ class Lives(PipelineSteps):
             ({"min_importance": 0.9}, {"told", "rule", "zh"}),
             ({"min_importance": 0.2}, {"told", "rule", "zh", "plain", "later"}),
             ({"pinned": True}, set()),
-            ({"roles": ["assistant"]}, set()),
+            ({"roles": ["assistant"]}, {"trifle"}),
         ):
             listed = await pipeline.memory.query(graph, question, top_passages=10, only=wanted)
             assert {each.id for each in listed.passages} == passes
