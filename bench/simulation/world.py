@@ -81,6 +81,7 @@ class Run:
             tick_seconds=5.0,
             append_timeout=10.0,
             skew_ms=SKEW_MS,
+            preset=self.chance.choice(["default", "forgetful", "mofox"]),
             queued_turns=self.chance.choice([4, 64]),
             batch_turns=self.chance.choice([1, 8, 64]),
             cached_graphs=self.chance.choice([1, 1000]),
@@ -181,7 +182,7 @@ class Run:
             (2, client.say_poison),
             (3, client.say_in_future),
             (3, client.request),
-            (10, client.ask_something),
+            (6, client.ask_something),
         ]
         weights, doing = [weight for weight, _ in actions], [action for _, action in actions]
         while True:
@@ -196,7 +197,7 @@ class Run:
         for machine in self.machines:
             machine.disk.is_full = False
             if machine.process is not None:
-                machine.process.is_deaf = False
+                machine.process.is_deaf, machine.process.fatal_step = False, None
                 link = machine.process.link
                 link.open.set()
                 link.slowness, link.failing = 1.0, 0.0
