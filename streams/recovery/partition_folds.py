@@ -23,9 +23,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-import structlog
-
 from emgas.errors import HaltedError
+from emgas.logs import logger
 from replay.accepted_events import fold_record
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
@@ -37,7 +36,7 @@ from streams.recovery.store_folders import KeptStore, RocksFolders, StoreFolders
 from streams.settings import Settings
 from streams.transport.failpoints import Step, passing
 
-log = structlog.get_logger()
+log = logger("recovery")
 OTHER_LOG, DAMAGED = "set-aside", "damaged"
 FOLDED_AT_ONCE = 64  # records, before others are let in
 

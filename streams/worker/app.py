@@ -19,12 +19,12 @@ from functools import partial
 from typing import Any, cast
 
 import faust
-import structlog
 from faust import Stream
 from faust.types import TP, StreamT
 from faust.types import EventT as Event
 
 from emgas.errors import EmgasError, TransportError
+from emgas.logs import logger
 from emgas.messages.queries import Failure
 from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
@@ -46,6 +46,7 @@ from streams.recovery.partition_folds import Partitions
 from streams.recovery.store_folders import RocksFolders, StoreFolders
 from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
+from streams.transport.kafka.assignor import BirthAssignor
 from streams.transport.kafka.credentials import faust_credentials
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer, Rejoins
@@ -53,7 +54,7 @@ from streams.worker.metrics import CountingSender, WorkerMetrics
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
 from streams.worker.traces import ANSWERED, tracing
 
-log = structlog.get_logger()
+log = logger("worker")
 BY_BROKER = 1  # Kafka's LogAppendTime
 
 
@@ -355,6 +356,7 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "topic_disable_leader": True,
         "table_standby_replicas": 1,  # 0 makes the assignor round-robin: turns and events part
         "TableManager": PromptTableManager,
+        "PartitionAssignor": BirthAssignor,
         "stream_wait_empty": False,
         "stream_buffer_maxsize": 16384,
         "stream_recovery_delay": 0.0,
