@@ -68,6 +68,10 @@ def add(app: FastAPI) -> None:
     async def style() -> Response:
         return _file(STATIC.with_name("docs.css"), ANEW)
 
+    @app.get("/icon.svg", include_in_schema=False)
+    async def icon() -> Response:
+        return _file(STATIC.with_name("icon.svg"), ANEW)
+
 
 def _file(file: Path, cached: dict[str, str]) -> Response:
     return Response(file.read_bytes(), headers={**HEADERS, **cached}, media_type=TYPES[file.suffix])

@@ -126,7 +126,8 @@ export class Memory {
     };
     const rounds = ids.length > 1500 ? 160 : 400;
     const edges = new Float32Array(this.springs(at).flat());
-    worker.postMessage({ nodes, edges, rounds, tellEvery: ids.length > 1500 ? 20 : 10 } satisfies Job);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    worker.postMessage({ nodes, edges, rounds, tellEvery: still ? rounds : ids.length > 1500 ? 20 : 10 } satisfies Job);
   }
 
   /** Links as springs; the members of a theme hang on its strongest one as well, so that a theme is a place. */
