@@ -21,9 +21,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emgas.errors import InvalidMessageError
 from emgas.limits import RECORD_BYTES
-from emgas.messages.fields import GraphId
 from gateway.errors import GatewayError, NotAllowedError, TooLargeError, WrongContentTypeError, refused
 from gateway.keys import ANYBODY, Caller, Keys, Right
+from gateway.paths import PathGraph
 
 # What needs no key: it tells nothing of any memory.
 OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css", "/icon.svg")
@@ -130,7 +130,7 @@ def may(right: Right, *parameters: str) -> Any:
     parameters    all that the query may hold: one that is misspelt would be passed over in silence
     """
 
-    def check(graph: GraphId, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:
+    def check(graph: PathGraph, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:
         _refuse_unknown(request, parameters)
         caller().check(right, graph)
         return graph

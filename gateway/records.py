@@ -166,7 +166,7 @@ def _check(message: Any, key: str | None) -> None:
         case List():
             caller().check_right("read")
             return
-        case turns.Turn():
+        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback():
             caller().check("write", message.graph)
         case turns.Configure():
             caller().check("admin", message.graph)

@@ -22,7 +22,7 @@ from emgas.client.bulk import Turns as Published
 from emgas.client.bulk import publish_all
 from emgas.client.connect import connect
 from emgas.client.connection import Connection
-from emgas.client.query_arguments import asking
+from emgas.client.query_arguments import asking, filtering
 from emgas.client.request_reply import RequestReply
 from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
@@ -34,15 +34,16 @@ from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
 from emgas.messages.topics import Answer, OfGraph, OfPartition
-from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
+from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 from emgas.times import milliseconds
-from emgas.validation import build, encode
+from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
 
-A = TypeVar("A", Reply, Outcome, Inspection, Description, Checkpointed, Turns, Graphs, Pictured, Compared)
+A = TypeVar("A", bound=Answer)
 When = datetime | str | int  # as emgas.times reads it
 
 
@@ -145,9 +146,11 @@ class MemoryClient:
         """Ask a graph; `options`: the other fields of Query.
 
         after    answer only once that turn is folded
-        as_of    answer from the graph as it was at this time: ISO 8601 or a datetime (UTC without a zone), or ms
+        as_of    answer from the graph as it was at this time: ISO 8601 or a datetime, or ms; without a zone, of the
+                 asker's: `timezone`, one of the options, as Europe/Berlin (else UTC)
         only     which turns may come back: the fields of emgas.Filter; its times as `as_of`
         """
+        graph = checked_graph(graph)
         fields = {"graph": graph, "text": text, "after": await self._offset(graph, after), "as_of": as_of}
         return await self.ask(asking(spreading, only, {**options, **fields}), timeout)
 
@@ -159,6 +162,7 @@ class MemoryClient:
         self, graph: str, after: Receipt | int | None = None, timeout: float | None = None
     ) -> Description:
         """Ask what a graph holds: its topics, its settings, how much.  Raises QueryFailedError, as `ask` does."""
+        graph = checked_graph(graph)
         describe = build(Describe, {"graph": graph, "after": await self._offset(graph, after)})
         return _expect(Description, await self._asked(describe, timeout))
 
@@ -221,6 +225,52 @@ class MemoryClient:
         fields = {**times, "graph": graph, "limit": limit, "after": await self._offset(graph, after)}
         return _expect(Compared, await self._asked(build(Compare, fields), timeout))
 
+    async def recap(
+        self,
+        graph: str,
+        sessions: Sequence[str] = (),
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Recapped:
+        """Ask what conversations were about: these sessions, or the last ones; `wanted`: limit, words."""
+        fields = {**wanted, **_named(sessions=sessions), "graph": graph, "as_of": _time(as_of)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Recapped, await self._asked(build(Recap, fields), timeout))
+
+    async def trend(
+        self,
+        graph: str,
+        text: str,
+        *,
+        only: Filter | Mapping[str, Any] | None = None,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Trended:
+        """Ask how often something is spoken of, since when and when not; `wanted`: by (day, week, month), offset."""
+        fields = {**wanted, "graph": graph, "text": text, "as_of": _time(as_of), "only": filtering(only)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Trended, await self._asked(build(Trend, fields), timeout))
+
+    async def explore(
+        self,
+        graph: str,
+        concept: str,
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Explored:
+        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, limit."""
+        fields = {**wanted, "graph": graph, "concept": concept, "as_of": _time(as_of)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Explored, await self._asked(build(Explore, fields), timeout))
+
     async def configure(
         self,
         graph: str,
@@ -254,12 +304,59 @@ class MemoryClient:
 
         The outcome is `rejected` when the graph holds nothing of it.
         """
-        named = {"concepts": concepts, "turns": turns, "sessions": sessions}
-        # A single string is a sequence of its letters: it goes on as it is, and is refused.
-        fields = {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
-        return await self._command(
-            Forget, graph, id=id, timeout=timeout, fields={**fields, **({"everything": True} if everything else {})}
-        )
+        fields = {
+            **_named(concepts=concepts, turns=turns, sessions=sessions),
+            **({"everything": True} if everything else {}),
+        }
+        return await self._command(Forget, graph, id=id, timeout=timeout, fields=fields)
+
+    async def pin(
+        self,
+        graph: str,
+        concepts: Sequence[str] = (),
+        turns: Sequence[str] = (),
+        *,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Keep concepts (by id or as they were written) and turns in mind: they do not fade until they are unpinned.
+
+        The outcome is `rejected` when the graph holds nothing of it.
+        """
+        fields = _named(concepts=concepts, turns=turns)
+        return await self._command(Pin, graph, id=id, timeout=timeout, fields=fields)
+
+    async def unpin(
+        self,
+        graph: str,
+        concepts: Sequence[str] = (),
+        turns: Sequence[str] = (),
+        *,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Let concepts and turns that were pinned fade again, as `pin` names them."""
+        fields = _named(concepts=concepts, turns=turns)
+        return await self._command(Unpin, graph, id=id, timeout=timeout, fields=fields)
+
+    async def feedback(
+        self,
+        graph: str,
+        turns: Sequence[str],
+        value: float,
+        *,
+        query: str | None = None,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Say of turns that came back whether they were right, 1, or wrong, −1, or something between.
+
+        query  the question: what it asks for is linked with what the turns say, if they were right
+
+        The outcome is `rejected` when the graph holds none of them.
+        """
+        fields = {**_named(turns=turns), "value": float(value), "query": query}
+        return await self._command(Feedback, graph, id=id, timeout=timeout, fields=fields)
 
     async def undo(
         self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
@@ -318,7 +415,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Forget | Undo],
+        kind: type[Configure | Feedback | Forget | Pin | Unpin | Undo],
         graph: str,
         *,
         id: str | None,
@@ -328,13 +425,15 @@ class MemoryClient:
         """Append a command to `turns`, where it has its place among the turns; return what became of it."""
         name = kind.__name__.lower()
         command = build(kind, {**fields, "kind": name, "id": id or uuid4().hex, "graph": graph})
-        headers = cloud_event(name, command.id, graph)
-        record = ProducerRecord(self._open.connection.topics.turns, graph.encode(), encode(command), headers)
+        headers = cloud_event(name, command.id, command.graph)
+        record = ProducerRecord(self._open.connection.topics.turns, command.graph.encode(), encode(command), headers)
         return _expect(Outcome, await self._open.ask(record, self._seconds(timeout)))
 
     async def _offset(self, graph: str, after: Receipt | int | None) -> int | None:
         # Offsets count per partition: another partition's could mean a wait for a turn that never comes.
-        if isinstance(after, Receipt) and after.partition != partition_of(graph, await self.partitions()):
+        if isinstance(after, Receipt) and after.partition != partition_of(
+            checked_graph(graph), await self.partitions()
+        ):
             raise InvalidMessageError("after: lies in another graph's partition: give this graph's own")
         return after.offset if isinstance(after, Receipt) else after
 
@@ -354,6 +453,11 @@ class MemoryClient:
     ) -> ProducerRecord:
         headers = cloud_event("query", uuid4().hex, subject)
         return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
+
+
+def _named(**named: Sequence[str]) -> dict[str, Any]:
+    """List what a call names.  A single string is a sequence of its letters: it goes on as it is, and is refused."""
+    return {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
 
 
 def _time(when: When | None) -> int | None:
