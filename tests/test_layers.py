@@ -23,7 +23,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("bench", "emgas_service"),
     ),
     "emgas": (
-        ("limits", "wire", "masking"), ("errors",), ("times",), ("messages",),
+        ("limits", "wire", "masking"), ("errors", "logs"), ("times",), ("messages",),
         ("schema", "validation"), ("client", "importers"), ("integrations",),
     ),
     "state": (
@@ -39,7 +39,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("worker",), ("cli",),
     ),
     "gateway": (
-        ("errors", "bodies"), ("tokens",), ("keys",), ("access",), ("graphs", "records", "mcp_tools"), ("app",),
+        ("errors", "bodies", "paths", "reference"), ("tokens",), ("keys",), ("access",),
+        ("graphs", "records", "mcp_tools", "page"), ("app",),
         ("openapi", "serve", "mcp_stdio"), ("commands",),
     ),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
@@ -53,7 +54,13 @@ MOST_LINES = 600
 HOMES = {  # library: where it may be imported (a file, or a folder with "/")
     "faust": ("streams/",),
     "mode": ("streams/",),
-    "aiokafka": ("streams/", "emgas/client/kafka.py", "emgas/client/lenient_records.py"),
+    "aiokafka": (
+        "streams/",
+        "emgas/client/kafka.py",
+        "emgas/client/lenient_records.py",
+        "bench/torture/",
+        "bench/simulation/",
+    ),
     "prometheus_client": ("streams/worker/", "gateway/"),
     "opentelemetry": ("emgas/client/traces.py", "streams/worker/traces.py"),
     "rocksdict": ("state/store/rocksdb.py",),
@@ -89,6 +96,7 @@ IMPURE_FILES = (
     "emgas/client/traces.py",
     "emgas/importers/",
     "emgas/integrations/",
+    "emgas/logs.py",
     "emgas/schema/",
     "processors/text/tables.py",
     "replay/rebuild/plan.py",

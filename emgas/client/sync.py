@@ -26,7 +26,7 @@ from emgas.messages.contents import Turns
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
 from emgas.messages.turns import Outcome
-from emgas.times import milliseconds
+from emgas.messages.views import Explored, Recapped, Trended
 
 T = TypeVar("T")
 CLOSING_SECONDS = 30.0  # an embedded worker hands over its partitions
@@ -92,8 +92,7 @@ class Memory:
         """
         name = id or uuid4().hex
         turn = {"id": name, "graph": self._named(graph), "speaker": speaker, "text": text, "session": session}
-        when = {} if at is None else {"at": milliseconds(at)}
-        return self._wait(self._client.record({**turn, **when, "metadata": dict(metadata or {})}))
+        return self._wait(self._client.record({**turn, "at": at, "metadata": dict(metadata or {})}))
 
     def search(self, question: str, *, graph: str | None = None, **options: Any) -> Reply:
         """Find what answers a question.  `options`: those of MemoryClient.query."""
@@ -125,6 +124,18 @@ class Memory:
     ) -> Compared:
         """Tell what changed in a graph between two times."""
         return self._wait(self._client.compare(self._named(graph), since, until, limit=limit))
+
+    def recap(self, *, sessions: Sequence[str] = (), graph: str | None = None, **wanted: Any) -> Recapped:
+        """Tell what conversations were about.  `wanted`: what MemoryClient.recap takes."""
+        return self._wait(self._client.recap(self._named(graph), sessions, **wanted))
+
+    def trend(self, text: str, *, graph: str | None = None, **wanted: Any) -> Trended:
+        """Tell how often something is spoken of.  `wanted`: what MemoryClient.trend takes."""
+        return self._wait(self._client.trend(self._named(graph), text, **wanted))
+
+    def explore(self, concept: str, *, graph: str | None = None, **wanted: Any) -> Explored:
+        """Tell what a concept is to a graph.  `wanted`: what MemoryClient.explore takes."""
+        return self._wait(self._client.explore(self._named(graph), concept, **wanted))
 
     def configure(self, preset: str = "default", *, graph: str | None = None, **settings: Any) -> Outcome:
         """Say how a graph is to live from here on."""

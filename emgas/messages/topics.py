@@ -3,6 +3,7 @@
     Turn, Configure, Forget, Pin, Unpin, Feedback, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
+    Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
     List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
     Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
 
@@ -20,6 +21,7 @@ from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspectio
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 
 
 def _kind(message: object) -> str:
@@ -46,7 +48,7 @@ Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)
 
 
-OfGraph = Query | Describe | Read | Picture | Compare  # a question to one graph
+OfGraph = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore  # a question to one graph
 OfPartition = Inspect | List | Checkpoint  # and one to the owner of a partition
 Question = OfGraph | OfPartition
 
@@ -54,7 +56,8 @@ Question = OfGraph | OfPartition
 REQUEST: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
 
 
-Answer = Reply | Description | Turns | Pictured | Compared | Graphs | Inspection | Checkpointed | Outcome | Failure
+Told = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored  # of a graph
+Answer = Told | Graphs | Inspection | Checkpointed | Outcome | Failure
 
 
 ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, Field(discriminator="kind")])

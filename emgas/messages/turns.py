@@ -16,7 +16,10 @@ from emgas.messages.memory_settings import PresetName, Settings
 
 
 class Turn(Message):
-    """One utterance of a conversation.  `id` names it for ever: the same id again has no second effect."""
+    """One utterance of a conversation.  `id` names it for ever: the same id again has no second effect.
+
+    Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else UTC).
+    """
 
     id: Name
     graph: GraphId = Field(description="whose memory: a user, an agent, a room; also the record's key")

@@ -20,13 +20,28 @@ from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspectio
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 from emgas.schema.asyncapi import document
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
     *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo),
-    *(Query, Describe, Read, Picture, Compare, List, Inspect, Checkpoint),
-    *(Outcome, Reply, Description, Turns, Pictured, Compared, Graphs, Inspection, Checkpointed, Failure),
+    *(Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, List, Inspect, Checkpoint),
+    *(
+        Outcome,
+        Reply,
+        Description,
+        Turns,
+        Pictured,
+        Compared,
+        Recapped,
+        Trended,
+        Explored,
+        Graphs,
+        Inspection,
+        Checkpointed,
+        Failure,
+    ),
 )
 
 

@@ -183,7 +183,7 @@ FEATURES: Final = (
     Feature("number", partial(_wanted, "@number"), 1.5, 1.4, reaches=True),
     Feature("names", partial(_marked, "@name"), 0.3, 0.25),
     Feature("length", _length, 0.95),
-    Feature("brevity", _brevity, 1.35),
+    Feature("brevity", _brevity, 0.45),
     Feature("importance", _importance, 0.8, 0.8),
     Feature("feedback", _feedback, 1.5, 1.5),
     Feature("dense", _dense, 1.0, 1.0, reaches=True),

@@ -19,22 +19,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-import structlog
 from msgspec.structs import replace
 from pydantic import ValidationError
 
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
+from emgas.logs import logger
 from emgas.messages.topics import INBOUND, Command
 from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Undo, Unpin
-from emgas.times import HOUR_MS
+from emgas.times import HOUR_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
-from processors.recall.dense import Embedder, model_name, vector_of
+from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.text.anchors import anchored
 from state.events.events import (
     UNSTAMPED,
@@ -60,7 +60,7 @@ from state.log_position import LogPosition, stamp
 from state.partition import Partition
 from streams.errors import RejectedError
 
-log = structlog.get_logger()
+log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
@@ -97,6 +97,12 @@ class HandlerContext:
     now: Callable[[], int]
 
 
+def _zone(turn: Turn) -> str:
+    """Tell where a turn was said, as far as its metadata does: "yesterday" means the day before there."""
+    told = turn.metadata.get("timezone")
+    return told if isinstance(told, str) else "UTC"
+
+
 class CommandHandler:
     """Decides what the records of one partition become, by its state."""
 
@@ -106,11 +112,33 @@ class CommandHandler:
         self._context = context
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
+        self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
 
     def folded(self) -> None:
         """Forget what was pending: the state knows it now."""
         self._pending.clear()
         self._born.clear()
+        self._vectors.clear()
+
+    @property
+    def embeds(self) -> bool:
+        """Whether there is a model of text embeddings."""
+        return self._context.embedder is not None
+
+    def embed_ahead(self, arrivals: Sequence[Record]) -> None:
+        """Embed the texts of records that are about to be decided, together: in any thread, while nothing is decided.
+
+        What a model fails at is left to `decide`, which knows whose fault it is.
+        """
+        embedder = self._context.embedder
+        if embedder is None:
+            return
+        commands = (self.read(arrival) for arrival in arrivals)
+        texts = list(dict.fromkeys(command.text for command in commands if isinstance(command, Turn)))
+        try:
+            self._vectors = dict(zip(texts, vectors_of(embedder, texts), strict=True))
+        except Exception:  # of whichever model
+            log.warning("turns embedded one by one", partition=self._partition, turns=len(texts), exc_info=True)
 
     def read(self, arrival: Record) -> Command | Decision:
         """Read the command that `arrival` holds, or decide that it is rejected."""
@@ -204,7 +232,7 @@ class CommandHandler:
         extractor = self._context.extractor
         said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now(arrival)
         at = min(said_at, now + self._context.skew_ms)
-        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=at)
+        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=wall_clock(at, _zone(turn)))
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         event = TurnRecorded(
             src=arrival.offset,
@@ -233,8 +261,10 @@ class CommandHandler:
     def _embedded(self, turn: Turn, at: int) -> list[TurnEmbedded]:
         """Embed a turn, if there is a model and it has a vector for the text."""
         embedder = self._context.embedder
-        vector = None if embedder is None else vector_of(embedder, turn.text)
-        if embedder is None or vector is None:
+        if embedder is None:
+            return []
+        vector = self._vectors[turn.text] if turn.text in self._vectors else vector_of(embedder, turn.text)
+        if vector is None:
             return []
         model, stored = model_name(embedder), packed(vector)
         return [TurnEmbedded(graph=turn.graph, id=turn.id, at=at, model=model, vector=stored, **UNSTAMPED)]

@@ -23,10 +23,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar, cast
 
-import structlog
 from pydantic import ValidationError
 
 from emgas.errors import HaltedError, TransportError
+from emgas.logs import logger
 from emgas.messages.contents import List, Read
 from emgas.messages.fields import Position
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect
@@ -34,6 +34,7 @@ from emgas.messages.pictures import Compare, Compared, Picture
 from emgas.messages.queries import Describe, Failure, FailureCode, Query, Timing
 from emgas.messages.topics import REQUEST, OfGraph, OfPartition, Question
 from emgas.messages.topics import Answer as Message
+from emgas.messages.views import Explore, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory, Steps, in_one_go, is_long
 from processors.recall.picture import pictured
@@ -55,7 +56,7 @@ from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
 from streams.transport.sender import MessageSender, error_headers
 
-log = structlog.get_logger()
+log = logger("query")
 PATIENCE_MS = 10_000  # how long a question without a deadline may wait
 LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `queries_at_once`
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
@@ -243,6 +244,11 @@ class QueryHandler:
                 return await self._recall(request, writer, asked, started=started)
             case Describe():
                 return description(writer.state, request.graph, position_of(writer))
+            case Recap() | Trend() | Explore():
+                memory = await self._memory(request, writer, asked)
+                async with self._short:
+                    await asyncio.sleep(0)
+                    return contents.told(memory(), request, self._context.answerer.extractor)
             case Read():
                 memory = await self._memory(request, writer, asked)
                 async with self._short:
@@ -327,7 +333,7 @@ class QueryHandler:
         return answer._replace(reply=answer.reply.model_copy(update={"timing": timing}))
 
     async def _memory(
-        self, query: Query | Read | Picture, writer: PartitionWriter, asked: _Asked
+        self, query: Query | Read | Picture | Recap | Trend | Explore, writer: PartitionWriter, asked: _Asked
     ) -> Callable[[], Memory]:
         """Find what is asked: called again, it gives the graph as it has become meanwhile, but the past stays."""
         state = writer.state
@@ -395,6 +401,8 @@ class QueryHandler:
             return
         try:
             async with timer.lock:
+                if self._context.timers.get(asked.partition) is not timer:  # it halted, or was taken away
+                    return
                 with self._undisturbed():
                     at = self._time_of(graph_id, asked)
                     await timer.close_due(graph_id, at)
