@@ -53,7 +53,7 @@ MOST_LINES = 600
 HOMES = {  # library: where it may be imported (a file, or a folder with "/")
     "faust": ("streams/",),
     "mode": ("streams/",),
-    "aiokafka": ("streams/", "emgas/client/kafka.py", "emgas/client/lenient_records.py"),
+    "aiokafka": ("streams/", "emgas/client/kafka.py", "emgas/client/lenient_records.py", "bench/torture/"),
     "prometheus_client": ("streams/worker/", "gateway/"),
     "opentelemetry": ("emgas/client/traces.py", "streams/worker/traces.py"),
     "rocksdict": ("state/store/rocksdb.py",),
