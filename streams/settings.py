@@ -16,7 +16,6 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from emgas.client.security import SecuritySettings
 from emgas.messages.memory_settings import PresetName
 from emgas.wire import TopicNames
-from processors.text.chinese import Segmenter
 
 
 def _default_data() -> Path:
@@ -47,7 +46,9 @@ class Settings(BaseSettings, SecuritySettings):
     extractor: str = Field(
         "processors.extraction.yake_extractor.YakeExtractor", description="package.module.name of another one"
     )
-    embedder: Path | None = Field(None, description="model of text embeddings: turns are recorded with their vectors")
+    embedder: Path | None = Field(
+        None, description="model of text embeddings (`emgas model add`): turns are recorded with their vectors"
+    )
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"
@@ -76,7 +77,10 @@ class Settings(BaseSettings, SecuritySettings):
     @field_validator("words")
     @classmethod
     def _readable_words(cls, value: Path | None) -> Path | None:
-        Segmenter(_lines(value))
+        if value is not None:
+            from processors.text.chinese import Segmenter  # here: with its dictionary, only who has words needs it
+
+            Segmenter(_lines(value))
         return value
 
     @property

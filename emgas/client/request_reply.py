@@ -16,15 +16,11 @@ from pydantic import ValidationError
 
 from emgas.client.connection import Connection
 from emgas.errors import NoAnswerError, TransportError
-from emgas.messages.operator import Checkpointed, Inspection
-from emgas.messages.queries import Description, Failure, Reply
-from emgas.messages.topics import ANSWER
-from emgas.messages.turns import Outcome
+from emgas.messages.queries import Failure
+from emgas.messages.topics import ANSWER, Answer
 from emgas.wire import CORRELATION_ID, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
 
 QUESTIONS_AT_ONCE = 2048  # beside what else waits: eight workers' worth (EMGAS_QUERIES_AT_ONCE)
-
-Answer = Reply | Outcome | Inspection | Description | Checkpointed | Failure
 
 
 class RequestReply:

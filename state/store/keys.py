@@ -8,7 +8,8 @@
     e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it lies in the log; gone once it
                            cannot be taken back and nobody will read its text (state/store/pages.py)
 
-    <graph> = u8 length │ ASCII      length first, so that no graph's keys can run into another's
+    <graph> = u8 length │ UTF-8      length first, so that no graph's keys can run into another's; over 254 bytes, it
+                                     is 255 │ u16 length
     u64, <ordinal>                   8 bytes, big-endian: their order is the numbers' order
 
 A graph is its snapshot plus the events from there on.  `c` counts them, so that a scan that ends too early (RocksDB
@@ -25,6 +26,7 @@ LAYOUT: Final = 2  # raise it when anything drawn above changes; a store and a s
 POSITION = b"h"
 LAYOUT_KEY = b"l"
 COUNTS = b"c"  # what every count key begins with, and no other key
+_LONG = 255  # what a length begins with that does not fit into a byte
 _U64 = struct.Struct(">Q")
 
 
@@ -56,8 +58,9 @@ def of_u64(value: bytes) -> int:
 
 @lru_cache(maxsize=1 << 14)  # a fold asks for the same few graphs with every event
 def _graph(graph_id: str) -> bytes:
-    encoded = graph_id.encode("ascii")
-    return struct.pack("B", len(encoded)) + encoded
+    encoded = graph_id.encode()
+    short = len(encoded) < _LONG
+    return (struct.pack("B", len(encoded)) if short else struct.pack(">BH", _LONG, len(encoded))) + encoded
 
 
 def count_key(graph_id: str) -> bytes:
@@ -67,7 +70,8 @@ def count_key(graph_id: str) -> bytes:
 
 def graph_of_count_key(key: bytes) -> str:
     """Read the graph id out of a count key."""
-    return key[len(COUNTS) + 1 :].decode("ascii")
+    length = 1 if key[len(COUNTS)] < _LONG else 3
+    return key[len(COUNTS) + length :].decode()
 
 
 def snapshot_key(graph_id: str) -> bytes:

@@ -1,5 +1,7 @@
 """The two transports behind one face: find the topics, create them, describe them.  Nobody else asks which it is.
 
+Faust and Kafka's client are imported where one of them is used: most commands need neither.
+
 The embedded log has one owner: `opened` (and `found`, which uses it), for as long as its block lasts.
 """
 
@@ -9,24 +11,25 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-
-import structlog
-from faust.types import AppT
-from faust.types.transports import TransportT
+from typing import TYPE_CHECKING
 
 from emgas.errors import TransportError
+from emgas.logs import logger
 from replay.log import LogReader
 from streams.settings import Settings
 from streams.transport.embedded.admin import EmbeddedTopics
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
-from streams.transport.embedded.transport import EmbeddedTransport
-from streams.transport.kafka.admin import KafkaTopics
-from streams.transport.kafka.reader import KafkaReader
-from streams.transport.kafka.transport import KafkaTransport
 from streams.transport.topic_plan import TopicDescription, differences, grown, plan
 
-log = structlog.get_logger()
+if TYPE_CHECKING:
+    from faust.types import AppT
+    from faust.types.transports import TransportT
+
+    from streams.transport.kafka.admin import KafkaTopics
+    from streams.transport.kafka.reader import KafkaReader
+
+log = logger("transport")
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ async def found(settings: Settings) -> AsyncIterator[Transport]:
 
 def embedded(settings: Settings, log: EmbeddedLog) -> Transport:
     """Make a transport of an open log; its topics are born if need be."""
+    from streams.transport.embedded.transport import EmbeddedTransport
+
     _give_birth(settings, log)
     names = settings.topics
     destinations = {topic: log.partitions(topic) for topic in (names.replies, *settings.reply_topics)}
@@ -99,11 +104,21 @@ def check_there(settings: Settings) -> None:
 
 
 def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
+    from streams.transport.kafka.reader import KafkaReader
+
     security = settings.security
     return lambda topic: KafkaReader(settings.bootstrap, topic, isolation=settings.isolation, **security)
 
 
+def _kafka_topics(settings: Settings) -> KafkaTopics:
+    from streams.transport.kafka.admin import KafkaTopics
+
+    return KafkaTopics(settings.bootstrap, **settings.security)
+
+
 async def _kafka(settings: Settings) -> Transport:
+    from streams.transport.kafka.transport import KafkaTransport
+
     reader = _kafka_reader(settings)
     names = settings.topics
     counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}
@@ -113,7 +128,7 @@ async def _kafka(settings: Settings) -> Transport:
     driver = partial(
         KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms, isolation=settings.isolation
     )
-    topics = KafkaTopics(settings.bootstrap, **settings.security)
+    topics = _kafka_topics(settings)
     # of `events`: the others may have been given more since (`growth`)
     return Transport(driver, counts[names.events], reader, destinations, topics.topic_id)
 
@@ -142,7 +157,7 @@ async def create(settings: Settings) -> None:
         with opened(settings) as log:
             await EmbeddedTopics(log).create(wanted)
         return
-    await KafkaTopics(settings.bootstrap, **settings.security).create(wanted, settings.replication)
+    await _kafka_topics(settings).create(wanted, settings.replication)
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:
@@ -153,7 +168,7 @@ async def describe(settings: Settings) -> list[TopicDescription]:
         with opened(settings) as log:
             described = await EmbeddedTopics(log).describe(names)
     else:
-        described = await KafkaTopics(settings.bootstrap, **settings.security).describe(names)
+        described = await _kafka_topics(settings).describe(names)
     if missing := set(names) - {topic.name for topic in described}:
         raise TransportError(f"missing topics: {', '.join(sorted(missing))}. Run `emgas topics create`.")
     return described
@@ -177,7 +192,7 @@ async def risks(settings: Settings) -> list[str]:
         return []
     (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)
     try:
-        described = await KafkaTopics(settings.bootstrap, **settings.security).describe([wanted.name])
+        described = await _kafka_topics(settings).describe([wanted.name])
     except TransportError as error:  # a worker needs no right to ask
         log.info("cannot see whether the log may lose events", error=str(error))
         return []

@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from emgas.errors import TransportError
 from emgas.times import DAY_MS
@@ -29,6 +28,7 @@ from streams.query.query_handler import LONGEST_MS, PART_IN_QUEUE, PATIENCE_MS
 from tests.support.builders import turn_recorded
 from tests.support.clocks import NOW, eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES
+from tests.support.logged import capture_logs
 from tests.support.logs import fold
 from tests.support.query_handlers import HERE, PARTITIONS, Answering, a_query
 from tests.support.window_timers import CHANGES

@@ -11,17 +11,17 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-import structlog
 from rich.markup import escape
 
 from emgas.errors import EmgasError
+from emgas.logs import logger
 from emgas.masking import masked
 from streams.cli.shared import output
 from streams.settings import Settings
 from streams.worker import traces
 from streams.worker.service import running
 
-log = structlog.get_logger()
+log = logger("worker")
 HALTED = 70  # EX_SOFTWARE: a supervisor restarts; what needs an operator says so, and halts again
 
 
