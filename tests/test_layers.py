@@ -59,7 +59,6 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
         "emgas/client/kafka.py",
         "emgas/client/lenient_records.py",
         "bench/torture/",
-        "bench/torture/",
         "bench/simulation/",
     ),
     "prometheus_client": ("streams/worker/", "gateway/"),
