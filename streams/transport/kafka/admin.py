@@ -151,6 +151,12 @@ class KafkaTopics:
             bounds = await self._bounds([(name, len(present[name]["partitions"])) for name in there])
         return [_described(present[name], config[name], bounds) for name in there]
 
+    async def members(self, group: str) -> int:
+        """Count the members of a consumer group."""
+        async with self._admin() as admin:
+            responses = await admin.describe_consumer_groups([group])
+        return sum(len(found[5]) for response in responses for found in response.groups)
+
     async def topic_id(self, name: str) -> str | None:
         """Look up the UUID of a topic: one that is made anew has another.  None where there is none to be had."""
         async with self._admin() as admin:
