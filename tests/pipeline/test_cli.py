@@ -55,8 +55,8 @@ def counts(**given: int) -> dict[str, float]:
 
 
 def numbers(said: Said) -> dict[str, float]:
-    """Return what `publish --json` counted, without time and graphs."""
-    return {name: value for name, value in said.json.items() if name != "graphs"} | {"seconds": 0}
+    """Return what `publish --json` counted, without what is no count."""
+    return {name: value for name, value in said.json.items() if name not in ("graphs", "waited")} | {"seconds": 0}
 
 
 def home(data: Path) -> Settings:

@@ -24,6 +24,7 @@ def forget(
     concept: Annotated[list[str] | None, typer.Option(help="By its id, or as it was written; may be repeated.")] = None,
     turn: Annotated[list[str] | None, typer.Option(help="A turn's id; may be repeated.")] = None,
     session: Annotated[list[str] | None, typer.Option(help="A session's id; may be repeated.")] = None,
+    yes: output.Yes = False,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
@@ -31,6 +32,8 @@ def forget(
     named = {"concepts": concept or [], "turns": turn or [], "sessions": session or []}
     if not any(named.values()):
         output.fail("name what to forget: --concept, --turn or --session", output.USAGE)
+    told = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
+    output.make_sure(f"{graph} is to forget {told}", yes=yes)
     result = output.run(_forget(graph, named, timeout))
     if result is None:
         output.fail_unknown(graph)

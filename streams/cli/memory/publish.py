@@ -114,7 +114,7 @@ def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], send
     if json:
         output.print_json(told)
     else:
-        _show(told, waited=sending.wait, dry_run=sending.dry_run)
+        _show(told, dry_run=sending.dry_run)
     if 0 < told["published"] == told["rejected"]:
         kept = "" if sending.dry_run else ": `emgas dead-letters list` has it, with the reasons"
         output.fail(f"nothing of {file} could be accepted{kept}")
@@ -133,7 +133,7 @@ async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sen
                     sending = replace(sending, wait=False, preset=None)
                     output.doubt("no worker runs: the turns go into the log, and are folded once `emgas worker` does")
                 await _send(connected, items, stream, tally=tally, sending=sending)
-    return {**tally.told(), "seconds": round(time.perf_counter() - started, 3)}
+    return {**tally.told(), "waited": sending.wait, "seconds": round(time.perf_counter() - started, 3)}
 
 
 def _look(items: Iterator[Item], tally: Tally) -> None:
@@ -283,9 +283,9 @@ def _opened(file: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _show(told: dict[str, Any], *, waited: bool, dry_run: bool) -> None:
+def _show(told: dict[str, Any], *, dry_run: bool) -> None:
     results = ", ".join(f"{told[name]} {name}" for name in ("accepted", "duplicates", "rejected"))
-    results = results if waited else f"logged, not waited for; {told['rejected']} rejected"
+    results = results if told["waited"] else f"logged, not waited for; {told['rejected']} rejected"
     results = f"nothing sent; {told['rejected']} would be rejected" if dry_run else results
     rate = told["published"] / told["seconds"] if told["seconds"] else 0
     output.out.print(f"{told['published']} turns in {told['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
