@@ -30,7 +30,7 @@ from emgas.messages.memory_settings import Settings
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
-from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
+from emgas.messages.turns import Configure, Erase, Forget, Outcome, Turn, Undo
 from emgas.validation import build, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
 
@@ -196,6 +196,24 @@ class MemoryClient:
         """
         return await self._command(Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last})
 
+    async def erase(
+        self,
+        graph: str,
+        *,
+        turn: str | None = None,
+        speaker: str | None = None,
+        whole: bool = False,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph.
+
+        Its keys are destroyed once the outcome is `accepted`: nobody can read it any more, in the log, in snapshots or
+        in backups.  `rejected`: there is no such thing, or the graph is not encrypted (docs/erasure.md).
+        """
+        fields = {"turn": turn, "speaker": speaker, "whole": whole}
+        return await self._command(Erase, graph, id=id, timeout=timeout, fields=fields)
+
     async def inspect(self, partition: int, *, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Ask the owner of a partition what it holds, and for its digest.  Raises QueryFailedError, as `ask` does."""
         record = self._question(Inspect(digest=digest), None, f"partition {partition}", partition=partition)
@@ -247,7 +265,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Forget | Undo],
+        kind: type[Configure | Forget | Undo | Erase],
         graph: str,
         *,
         id: str | None,

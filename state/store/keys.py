@@ -8,6 +8,8 @@
     e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it lies in the log; gone once it
                            cannot be taken back and nobody will read its text (state/store/pages.py)
 
+    x <graph>              erasures whose keys are yet to be destroyed: JSON (state/partition.py)
+
     <graph> = u8 length │ ASCII      length first, so that no graph's keys can run into another's
     u64, <ordinal>                   8 bytes, big-endian: their order is the numbers' order
 
@@ -23,6 +25,7 @@ from typing import Final, NamedTuple
 
 LAYOUT: Final = 2  # raise it when anything drawn above changes; a store and a snapshot of one name it
 POSITION = b"h"
+ERASURES = b"x"  # what every erasure key begins with, and no other key
 LAYOUT_KEY = b"l"
 COUNTS = b"c"  # what every count key begins with, and no other key
 _U64 = struct.Struct(">Q")
@@ -83,6 +86,16 @@ def mark_key(graph_id: str) -> bytes:
 def base_key(graph_id: str) -> bytes:
     """Build the key of the snapshot before which nothing can be taken back."""
     return b"b" + _graph(graph_id)
+
+
+def erasure_key(graph_id: str) -> bytes:
+    """Build the key of what is yet to be destroyed of a graph's keys."""
+    return ERASURES + _graph(graph_id)
+
+
+def graph_of_erasure_key(key: bytes) -> str:
+    """Read the graph id out of an erasure key."""
+    return key[len(ERASURES) + 1 :].decode("ascii")
 
 
 def event_prefix(graph_id: str) -> bytes:

@@ -14,6 +14,7 @@ import typer
 
 from streams.cli.memory.configure import configure
 from streams.cli.memory.demo import demo
+from streams.cli.memory.erase import erase
 from streams.cli.memory.export import export
 from streams.cli.memory.forget import forget
 from streams.cli.memory.import_ import import_
@@ -37,7 +38,7 @@ app = typer.Typer(
     help="EMGAS: associative memory for conversational AI.  EMGAS_BROKER names a Kafka; without it, the log is "
     "embedded, in EMGAS_DATA.",
 )
-for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
+for command in (demo, publish, query, themes, timeline, configure, forget, erase, worker, doctor):
     app.command()(command)
 app.command()(export)
 app.command("import")(import_)

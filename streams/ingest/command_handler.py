@@ -7,8 +7,9 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
                                             GraphConfigured, behind it TurnEmbedded if there is a model
-    a request to configure, forget, undo    GraphConfigured, Forgotten, Retracted.  Requests are not told apart by id: a
-                                            repeated one has the same effect once more
+    id known as erased                      TurnDuplicated: nothing of it is kept again, whatever it says now
+    a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, SubjectErased.  Requests are not told
+    erase                                   apart by id: a repeated one has the same effect once more
 
 The events are unstamped: where they lie in the log is for the partition's writer to say.
 """
@@ -26,7 +27,7 @@ from pydantic import ValidationError
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.messages.topics import INBOUND
-from emgas.messages.turns import Configure, Forget, Turn, Undo
+from emgas.messages.turns import Configure, Erase, Forget, Turn, Undo
 from emgas.times import HOUR_MS
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
@@ -49,10 +50,12 @@ from state.events.events import (
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
-from state.graph.passage_table import fingerprint
+from state.graph.passage_table import ERASED, fingerprint
 from state.log_position import LogPosition, stamp
 from state.partition import Partition
+from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
+from streams.ingest.erasing import parts_of
 
 log = structlog.get_logger()
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
@@ -60,7 +63,7 @@ MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
-Command = Turn | Configure | Forget | Undo
+Command = Turn | Configure | Forget | Undo | Erase
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class HandlerContext:
 
     partitions  of the topic `turns`          skew_ms  how far ahead of the present a turn may be said, ms
     preset      by which new graphs live      now      tells the present, ms
+    keys        of encrypted graphs
     """
 
     partitions: int
@@ -91,6 +95,7 @@ class HandlerContext:
     skew_ms: int
     preset: str
     now: Callable[[], int]
+    keys: Keyring = NO_KEYS
 
 
 class CommandHandler:
@@ -156,16 +161,23 @@ class CommandHandler:
         return decision
 
     def _decided(self, arrival: Record, command: Command) -> Decision:
-        if isinstance(command, Configure):
-            return self._configured(arrival, command)
-        if isinstance(command, Forget):
-            return self._forgotten(arrival, command)
-        if isinstance(command, Undo):
-            return self._retracted(arrival, command)
+        match command:
+            case Configure():
+                return self._configured(arrival, command)
+            case Forget():
+                return self._forgotten(arrival, command)
+            case Undo():
+                return self._retracted(arrival, command)
+            case Erase():
+                return self._erased(arrival, command)
+            case Turn():
+                return self._turn(arrival, command)
+
+    def _turn(self, arrival: Record, command: Turn) -> Decision:
         known = self._known_text(command)
         if known is None:
             return self._recorded(arrival, command)
-        if known != fingerprint(command.text):
+        if known not in (ERASED, fingerprint(command.text)):
             return _rejected(arrival, command, f"turn id {command.id!r} is known with another text: use a new id")
         event = TurnDuplicated(src=arrival.offset, graph=command.graph, id=command.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", command.id)
@@ -289,6 +301,17 @@ class CommandHandler:
         if self._state.counting(graph, first, last) == 0:
             return f"events {first} to {last} of graph {graph.graph_id!r} are taken back already: nothing left to undo"
         return None
+
+    def _erased(self, arrival: Record, request: Erase) -> Decision:
+        try:
+            parts = parts_of(request, self._state, self._context.keys)
+        except RejectedError as why:
+            return _rejected(arrival, request, str(why))
+        *before, last = parts
+        # As in `_forgotten`: only the last has the source.
+        events: list[DataEvent] = [*before, replace(last, src=arrival.offset)]
+        self._born.discard(request.graph)
+        return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
 
     def _concept_ids(self, graph: Graph, text: str) -> list[str]:
         """Find the concept ids that a user means: an id, or whatever the extractor finds in the words."""
