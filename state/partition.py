@@ -159,7 +159,12 @@ class Partition:
         self._pages.batch[keys.event_key(graph_id, graph.events)] = value
         self._refolded.add(graph_id)
         self._pages.drop_all(graph_id)
-        again = self._refold(self._pages.newest(graph_id))
+        again = Graph(graph_id)
+        if event.whole:
+            again.events = graph.events
+            again.fold(event)
+        else:
+            again = self._refold(again)
         if again.events != graph.events + 1:
             raise _miscounted(graph_id, graph.events + 1, again.events)
         due = [*self.due_erasures(graph_id), DueErasure(event.keys, event.whole, event.events)]

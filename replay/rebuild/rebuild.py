@@ -223,7 +223,7 @@ async def _histories(log: LogReader, partition: int, graph: str | None, end: int
     if graph is None:
         return list((await histories(log, partition, end)).values())
     found = await history(log, partition, graph, end)
-    return [found] if len(found) else []
+    return [found] if found.read else []
 
 
 def _rows(found: Sequence[History], at: int | None, end: int, graph_keys: Keyring) -> Batch:

@@ -109,7 +109,7 @@ def opened(event: AnyEvent, keys: Keyring) -> AnyEvent:
     if key is None:
         raise KeysError(
             f"event {event.n} of graph {event.graph} is encrypted by key {event.key}, which is not among the keys: set "
-            "EMGAS_KEYS and EMGAS_KEK_FILE to what they were, or restore the keys from where they are kept"
+            "EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE to what they were, or restore the keys from where they are kept"
         )
     secret = key.secret_of(event.n)
     if secret is None:

@@ -61,25 +61,19 @@ class Sealer:
         graph = state.graph(graph_id)
         return graph is None or (bool(self.keys.of(graph_id)) and graph.is_blank)
 
-    def value(self, event: AnyEvent, ordinal: int) -> bytes:
-        """Write the record value of a stamped event, the one of this ordinal of its graph."""
-        if isinstance(event, GraphEvent) and not (isinstance(event, SubjectErased) and event.whole):
-            key = living(self.keys, event.graph)
-            if key is not None:
-                return encode(sealed(event, key, ordinal))
-        return encode(event)
-
     def values(self, state: Partition) -> Callable[[AnyEvent], bytes]:
-        """Write record values of events that follow each other behind `state`."""
+        """Write record values of stamped events that follow each other behind `state`."""
         seen: Counter[str] = Counter()
 
         def value(event: AnyEvent) -> bytes:
-            if not isinstance(event, GraphEvent):
+            key = living(self.keys, event.graph) if isinstance(event, GraphEvent) else None
+            if key is None or not isinstance(event, GraphEvent):
                 return encode(event)
             graph = state.graph(event.graph)
             ordinal = (graph.events if graph else 0) + seen[event.graph]
             seen[event.graph] += 1
-            return self.value(event, ordinal)
+            is_open = isinstance(event, SubjectErased) and event.whole
+            return encode(event if is_open else sealed(event, key, ordinal))
 
         return value
 

@@ -152,7 +152,7 @@ class Erases:
         log = encrypted.transport.reader(encrypted.topics.events)
         log.graph_keys = NO_KEYS  # type: ignore[attr-defined]
         place = encrypted.place("locked")
-        with pytest.raises(HaltedError, match="EMGAS_KEYS"):
+        with pytest.raises(HaltedError, match="EMGAS_GRAPH_KEYS"):
             await refold(log, place, (await log.bounds(place))[1], MemoryStore())
 
     async def test_the_log_says_that_something_was_erased_but_not_what(self, encrypted: Pipeline) -> None:

@@ -84,7 +84,8 @@ class Worker:
             parts = [SubjectErased(graph=graph, whole=True, keys=names, turns=[], events=[], instead=[], **UNSTAMPED)]
         else:
             found = erasures(self._standing(graph), lambda said: turn == said.id or speaker == said.speaker)
-            parts = [SubjectErased(graph=graph, whole=False, keys=names, **each._asdict(), **UNSTAMPED) for each in found]
+            some = {"graph": graph, "whole": False, "keys": names, **UNSTAMPED}
+            parts = [SubjectErased(**some, **each._asdict()) for each in found]
         for part in parts:
             self.append(part)
         self.state.flush()

@@ -1,4 +1,4 @@
-"""A tree of secrets: any leaf can be destroyed, and no other leaf is touched by it, nor can the leaf be derived again."""
+"""A tree of secrets: any leaf can be destroyed, no other is touched by it, and it cannot be derived again."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, *, extrac
         output.fail("say where the branch is to live: --into DIRECTORY, or --to-prefix NAME", output.USAGE)
     if extractor and into is None:
         output.fail("--extractor needs --into; on Kafka, start the branch's workers with EMGAS_EXTRACTOR", output.USAGE)
-    changed: dict[str, Any] = {"broker": None, "data": into, "keys": None} if into else {"prefix": prefix}
+    changed: dict[str, Any] = {"broker": None, "data": into, "graph_keys": None} if into else {"prefix": prefix}
     if extractor:
         changed["extractor"] = extractor
     try:

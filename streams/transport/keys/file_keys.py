@@ -103,7 +103,7 @@ class FileKeys:
         try:
             yield
         except OSError as error:
-            raise KeysError(f"cannot {what} keys in {self._directory} (EMGAS_KEYS): {error.strerror}") from error
+            raise KeysError(f"cannot {what} keys in {self._directory} (EMGAS_GRAPH_KEYS): {error.strerror}") from error
 
 
 def _write(path: Path, value: bytes) -> None:
