@@ -143,9 +143,7 @@ def _one_life(data: Path, life: int, where: str, told: dict[str, set[tuple[str, 
         return process.wait(PATIENCE)
 
 
-async def _examine(
-    data: Path, acked: set[tuple[str, str]], erased: set[tuple[str, str]], findings: Findings
-) -> None:
+async def _examine(data: Path, acked: set[tuple[str, str]], erased: set[tuple[str, str]], findings: Findings) -> None:
     here = settings(data)
     found: list[tuple[str, str]] = []
     findings.match = True
