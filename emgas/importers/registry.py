@@ -20,7 +20,7 @@ from emgas import importers
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, Folder, Zipped
 from emgas.importers.chat_format import Fit, Format, Head
-from emgas.importers.lines import BadLine, Item, Options, head_of
+from emgas.importers.lines import BadLine, Item, Options, check_graph, head_of
 
 __all__ = ["FORMATS", "NAMES", "BadLine", "Item", "Options", "detect", "read", "read_folder"]
 
@@ -49,7 +49,7 @@ def read(
     Raises InvalidMessageError when nothing of the file can be read: unknown format, invalid `graph`, or none where one
     is needed.
     """
-    options = replace(options or Options(), name=name)
+    options, graph = replace(options or Options(), name=name), graph if graph is None else check_graph(graph)
     given = _named(format)
     head = head_of(stream) if stream.seekable() or given is None else b""
     if head.startswith(GZIP):
@@ -67,6 +67,7 @@ def read_folder(
     folder: Path, graph: str | None = None, *, format: str | None = None, options: Options | None = None
 ) -> Iterator[Item]:
     """Yield the turns and bad lines of an export that was unpacked into `folder`.  Raises InvalidMessageError."""
+    graph = graph if graph is None else check_graph(graph)
     return _read_files(Folder(folder), graph, _named(format), options=replace(options or Options(), name=folder.name))
 
 

@@ -18,7 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, time, tzinfo
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -187,18 +187,13 @@ def _item(message: _Message, graph: str, zone: tzinfo, *, seen: Counter[str]) ->
         "speaker": speaker,
         "text": said,
         "id": base if seen[base] == 1 else f"{base}-{seen[base]}",
-        "at": _ms(message.when, zone),
+        "at": since_epoch(message.when, zone),
         "metadata": {"origin": "import:whatsapp"},
     }
     try:
         return build(Turn, fields)
     except InvalidMessageError as error:
         return BadLine(message.number, _raw(text), str(error))
-
-
-def _ms(when: datetime, zone: tzinfo) -> int:
-    # The offset is taken away by hand: where a date lies at the edge of what datetime can hold, astimezone would raise.
-    return since_epoch(when) - (when.replace(tzinfo=zone).utcoffset() or timedelta()) // timedelta(milliseconds=1)
 
 
 def _raw(line: str) -> bytes:

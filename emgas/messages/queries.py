@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.explanations import Why
-from emgas.messages.fields import GraphId, Message, Milliseconds, Position, Role, Text
+from emgas.messages.fields import GraphId, Message, Milliseconds, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
 from emgas.messages.spreading import Spreading
 
@@ -32,6 +32,11 @@ class Query(Message):
     budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context")
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
+    timezone: Zone = Field(
+        "UTC",
+        description="where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells",
+        exclude_if=lambda zone: zone == "UTC",
+    )
     only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
     explain: bool = Field(
         default=False, description="say why each passage came", exclude_if=lambda explain: not explain
@@ -77,6 +82,10 @@ class RecalledPassage(Message):
     archived: bool = Field(
         default=False, description="it had faded, and comes from the archive", exclude_if=lambda it: not it
     )
+    pinned: bool = Field(default=False, description="a user wants it kept in mind", exclude_if=lambda it: not it)
+    importance: float | None = Field(
+        None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
+    )
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 
@@ -117,6 +126,7 @@ class Description(Message):
     turns, concepts      those that are active
     archived, archived_concepts  turns and concepts that have faded, and can still be found
     forgotten            turns that are gone for good
+    pinned, pinned_concepts      turns and concepts that a user wants kept in mind
     """
 
     kind: Literal["description"] = "description"
@@ -130,6 +140,8 @@ class Description(Message):
     forgotten: int = 0
     concepts: int = 0
     archived_concepts: int = 0
+    pinned: int = 0
+    pinned_concepts: int = 0
     long_term: int = 0
     themes: list[Theme] = Field(default_factory=list)
     position: Position

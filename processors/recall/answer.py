@@ -11,7 +11,7 @@ GraphChangedError says that it has to begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
@@ -20,12 +20,13 @@ from emgas.messages.explanations import Why
 from emgas.messages.fields import MetadataValue, Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
+from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
 from processors.recall.context import Context, ContextPacker, Passage, is_short, most_lines
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
 from processors.recall.query_terms import asked, worth
-from processors.recall.recall import SPREADING, Ranked, RecallOptions, recall
+from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall
 from processors.recall.sentences import Wanted
 from processors.text.question_types import MOST_DEPTH
 from state.events.events import TurnRecorded
@@ -112,7 +113,8 @@ class _Answering:
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
         self._read = {} if read is None else read
         extractor, embedder = answerer.extractor, answerer.embedder
-        self._question = extractor.of_query(query.text, graph.clock)  # "last week": seen from the end of what is known
+        now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
+        self._question = extractor.of_query(query.text, now)
         self._options = _options(query, self._view, extractor)
         self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode == "default" else None
         self._found = recall(self._view, self._question, query.text, self._options, self._cosine)
@@ -185,7 +187,7 @@ class _Answering:
     def _packed(self) -> Steps[Context]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
-        for count, ranked in enumerate(self._found.passages):
+        for count, ranked in enumerate(by_token(self._view, self._found.passages, self._query.mode)):
             if count and count % PACKED_AT_ONCE == 0:
                 yield
                 if self._graph.passages is not self._passages:  # compacted: passages have other numbers
@@ -214,7 +216,9 @@ class _Answering:
     def _line(self, ranked: Ranked) -> Passage:
         turn = self._turn(ranked)
         wanted = () if is_short(turn.text) else self._wanted(turn)
-        return Passage(ranked.number, turn.at, turn.speaker, turn.text, tuple(turn.times), wanted)
+        return Passage(
+            ranked.number, wall_clock(turn.at, self._query.timezone), turn.speaker, turn.text, tuple(turn.times), wanted
+        )
 
     def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
         """List the words of the question that a turn holds, as it has them."""
@@ -237,6 +241,8 @@ class _Answering:
             at=turn.at,
             score=ranked.score,
             archived=bool(self._view.passage_archived[ranked.number]),
+            pinned=bool(self._view.passage_pinned[ranked.number]),
+            importance=turn.importance,
             why=why,
         )
 
@@ -253,14 +259,19 @@ def _options(query: Query, view: GraphView, extractor: Extractor) -> RecallOptio
 
 
 def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:
-    """Name the concepts of a filter by id: a name means the concept of this id, or those that are found in it."""
+    """Name the concepts of a filter by id."""
     if not only.concepts:
         return only
+    return only.model_copy(update={"concepts": concept_ids(only.concepts, view, extractor)})
+
+
+def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> list[str]:
+    """List the concepts that are meant: a name means the concept of this id, or those that are found in it."""
     ids: list[str] = []
-    for name in only.concepts:
+    for name in names:
         found = [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
         ids.extend(found or [name])  # in which nothing is found stays, and matches nothing
-    return only.model_copy(update={"concepts": ids})
+    return ids
 
 
 def _holds(metadata: Mapping[str, MetadataValue], wanted: Mapping[str, MetadataValue]) -> bool:

@@ -14,6 +14,7 @@ depends on the question and the graph alone, not on how much of either the asker
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -29,7 +30,7 @@ from processors.recall.edge_scores import Mask
 from processors.recall.filters import NO_FILTER, allowed
 from processors.recall.links import recall_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
-from processors.recall.ranking import carried, scored
+from processors.recall.ranking import carried, per_token, scored
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
 from processors.text.language import clean
 from processors.text.question_types import depth, greets
@@ -131,6 +132,15 @@ def recall(
         depth=needed,
         recalled=_recalled(view, seeds, strongest[:MOST_RECALLED], words),
     )
+
+
+def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ranked]:
+    """Order passages as a context takes them: by what they answer for each token; in literal mode as they are."""
+    if mode == "literal" or not passages:
+        return list(passages)
+    numbers, scores = np.array([each.number for each in passages]), np.array([each.score for each in passages])
+    order = np.argsort(-per_token(scores, view.passage_tokens[numbers]), kind="stable")
+    return [passages[place] for place in order.tolist()]
 
 
 def _recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:

@@ -41,7 +41,16 @@ KINDS_OF_VERSION_1 = (
     "DecayWindowClosed",
     "ConsolidationWindowClosed",
 )
-KINDS_OF_VERSION_2 = (*KINDS_OF_VERSION_1, "TurnsLost", "RecordSkipped", "MemoryArchived", "MemoryRestored")
+KINDS_OF_VERSION_2 = (
+    *KINDS_OF_VERSION_1,
+    "TurnsLost",
+    "RecordSkipped",
+    "MemoryArchived",
+    "MemoryRestored",
+    "Pinned",
+    "Unpinned",
+    "FeedbackGiven",
+)
 
 
 def _to_version_2(plain: Plain) -> Plain:

@@ -10,7 +10,8 @@
 
     x <graph>              erasures whose keys are yet to be destroyed: JSON (state/partition.py)
 
-    <graph> = u8 length │ ASCII      length first, so that no graph's keys can run into another's
+    <graph> = u8 length │ UTF-8      length first, so that no graph's keys can run into another's; over 254 bytes, it
+                                     is 255 │ u16 length
     u64, <ordinal>                   8 bytes, big-endian: their order is the numbers' order
 
 A graph is its snapshot plus the events from there on.  `c` counts them, so that a scan that ends too early (RocksDB
@@ -28,6 +29,7 @@ POSITION = b"h"
 ERASURES = b"x"  # what every erasure key begins with, and no other key
 LAYOUT_KEY = b"l"
 COUNTS = b"c"  # what every count key begins with, and no other key
+_LONG = 255  # what a length begins with that does not fit into a byte
 _U64 = struct.Struct(">Q")
 
 
@@ -59,8 +61,15 @@ def of_u64(value: bytes) -> int:
 
 @lru_cache(maxsize=1 << 14)  # a fold asks for the same few graphs with every event
 def _graph(graph_id: str) -> bytes:
-    encoded = graph_id.encode("ascii")
-    return struct.pack("B", len(encoded)) + encoded
+    encoded = graph_id.encode()
+    short = len(encoded) < _LONG
+    return (struct.pack("B", len(encoded)) if short else struct.pack(">BH", _LONG, len(encoded))) + encoded
+
+
+def _graph_of(key: bytes) -> str:
+    """Read the graph id out of a key of one letter and a graph."""
+    length = 1 if key[1] < _LONG else 3
+    return key[1 + length :].decode()
 
 
 def count_key(graph_id: str) -> bytes:
@@ -70,7 +79,7 @@ def count_key(graph_id: str) -> bytes:
 
 def graph_of_count_key(key: bytes) -> str:
     """Read the graph id out of a count key."""
-    return key[len(COUNTS) + 1 :].decode("ascii")
+    return _graph_of(key)
 
 
 def snapshot_key(graph_id: str) -> bytes:
@@ -95,7 +104,7 @@ def erasure_key(graph_id: str) -> bytes:
 
 def graph_of_erasure_key(key: bytes) -> str:
     """Read the graph id out of an erasure key."""
-    return key[len(ERASURES) + 1 :].decode("ascii")
+    return _graph_of(key)
 
 
 def event_prefix(graph_id: str) -> bytes:

@@ -14,8 +14,7 @@ import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 
-import structlog
-
+from emgas.logs import logger
 from emgas.wire import Record
 from state.events.events import AnyEvent, DataEvent, GraphEvent, SubjectErased, encode
 from state.partition import Partition
@@ -23,7 +22,7 @@ from state.sealing.keyring import is_locked, living, lock, sealed
 from streams.transport.failpoints import Step, passing
 from streams.transport.keys.key_store import KeyStore, MemoryKeys, Random, destroy, give_birth
 
-log = structlog.get_logger()
+log = logger("ingest")
 Scrub = Callable[[str, int], Awaitable[None]]  # of a graph, with the last offset of `turns` that is accounted for
 
 
@@ -79,7 +78,7 @@ class Sealer:
 
     def dead_letter(self, record: Record) -> Record:
         """Lock what a dead letter holds, if its graph is encrypted: key and headers stay as they are."""
-        graph_id = (record.key or b"").decode("ascii", errors="replace")
+        graph_id = (record.key or b"").decode(errors="replace")
         if is_locked(record.value) or living(self.keys, graph_id) is None:
             return record
         return record._replace(value=lock(record.value, graph_id, self.keys))

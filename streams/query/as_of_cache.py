@@ -24,8 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-import structlog
-
+from emgas.logs import logger
 from processors.recall.activation import DEFAULT
 from replay.as_of.graph_as_of import AsOf, Counted, counted, reaches
 from replay.as_of.history import History
@@ -34,7 +33,7 @@ from replay.log import LogReader, keys_of
 from state.graph.graph import Graph
 from state.store.store import Store
 
-log = structlog.get_logger()
+log = logger("query")
 CHECKPOINT_EVERY = 500  # events of a graph, at least: to fold them takes some 15 ms
 CHECKPOINTS = 16  # of one history: each is as large as the graph was then
 KEPT_TIMES = 4  # rebuilt graphs of one history

@@ -1,5 +1,7 @@
 """The two transports behind one face: find the topics, create them, describe them.  Nobody else asks which it is.
 
+Faust and Kafka's client are imported where one of them is used: most commands need neither.
+
 The embedded log has one owner: `opened` (and `found`, which uses it), for as long as its block lasts.
 """
 
@@ -9,36 +11,30 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-
-import structlog
-from faust.types import AppT
-from faust.types.transports import TransportT
+from typing import TYPE_CHECKING
 
 from emgas.errors import TransportError
+from emgas.logs import logger
 from replay.log import LogReader
 from streams.settings import Settings
 from streams.transport.embedded.admin import EmbeddedTopics
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
 from streams.transport.embedded.scrubbing import scrub
-from streams.transport.embedded.transport import EmbeddedTransport
-from streams.transport.kafka.admin import KafkaTopics
-from streams.transport.kafka.reader import KafkaReader
-from streams.transport.kafka.transport import KafkaTransport
 from streams.transport.keys.file_keys import FileKeys
 from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.keys.key_store import KeyStore, MemoryKeys
 from streams.transport.keys.wrapping import wrapping_by
-from streams.transport.topic_plan import (
-    TopicDescription,
-    TopicPlan,
-    another_partition_count,
-    differences,
-    keys_plan,
-    plan,
-)
+from streams.transport.topic_plan import TopicDescription, TopicPlan, differences, grown, keys_plan, plan
 
-log = structlog.get_logger()
+if TYPE_CHECKING:
+    from faust.types import AppT
+    from faust.types.transports import TransportT
+
+    from streams.transport.kafka.admin import KafkaTopics
+    from streams.transport.kafka.reader import KafkaReader
+
+log = logger("transport")
 
 
 @dataclass(frozen=True)
@@ -75,6 +71,8 @@ async def found(settings: Settings) -> AsyncIterator[Transport]:
 
 def embedded(settings: Settings, log: EmbeddedLog) -> Transport:
     """Make a transport of an open log; its topics are born if need be."""
+    from streams.transport.embedded.transport import EmbeddedTransport
+
     _give_birth(settings, log)
     names = settings.topics
     destinations = {topic: log.partitions(topic) for topic in (names.replies, *settings.reply_topics)}
@@ -163,23 +161,34 @@ def planned(settings: Settings) -> tuple[TopicPlan, ...]:
 
 
 def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
+    from streams.transport.kafka.reader import KafkaReader
+
     security = settings.security
     return lambda topic: KafkaReader(settings.bootstrap, topic, isolation=settings.isolation, **security)
 
 
+def _kafka_topics(settings: Settings) -> KafkaTopics:
+    from streams.transport.kafka.admin import KafkaTopics
+
+    return KafkaTopics(settings.bootstrap, **settings.security)
+
+
 async def _kafka(settings: Settings) -> Transport:
+    from streams.transport.kafka.transport import KafkaTransport
+
     reader = _kafka_reader(settings)
     names = settings.topics
     counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}
-    if len(set(counts.values())) > 1:
+    if min(counts.values()) < counts[names.events]:
         raise TransportError(f"{counts}: these topics must have equally many partitions; create them anew")
     destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
     driver = partial(
         KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms, isolation=settings.isolation
     )
-    topics, keys = KafkaTopics(settings.bootstrap, **settings.security), await _kafka_keys(settings)
+    topics, keys = _kafka_topics(settings), await _kafka_keys(settings)
     reading = _opening(reader, keys)
-    return Transport(driver, counts[names.turns], reading, destinations, topics.topic_id, keys, _nothing)
+    # of `events`: the others may have been given more since (`growth`)
+    return Transport(driver, counts[names.events], reading, destinations, topics.topic_id, keys, _nothing)
 
 
 @contextmanager
@@ -206,7 +215,7 @@ async def create(settings: Settings) -> None:
         with opened(settings) as log:
             await EmbeddedTopics(log).create(wanted)
         return
-    await KafkaTopics(settings.bootstrap, **settings.security).create(wanted, settings.replication)
+    await _kafka_topics(settings).create(wanted, settings.replication)
 
 
 async def describe(settings: Settings) -> list[TopicDescription]:
@@ -217,22 +226,22 @@ async def describe(settings: Settings) -> list[TopicDescription]:
         with opened(settings) as log:
             described = await EmbeddedTopics(log).describe(names)
     else:
-        described = await KafkaTopics(settings.bootstrap, **settings.security).describe(names)
+        described = await _kafka_topics(settings).describe(names)
     if missing := set(names) - {topic.name for topic in described}:
         raise TransportError(f"missing topics: {', '.join(sorted(missing))}. Run `emgas topics create`.")
     return described
 
 
 async def growth(settings: Settings, known: int) -> str | None:
-    """Tell an operator that the topic `turns` has not the `known` count of partitions any more; None while it has.
+    """Tell an operator that `turns` or `queries` has not the `known` count of partitions; None while both have.
 
     Raises TransportError.
     """
     if settings.is_embedded:
         return None
-    name = settings.topics.turns
-    found = await _kafka_reader(settings)(name).partitions()
-    return None if found == known else another_partition_count(name, found, known)
+    names = (settings.topics.turns, settings.topics.queries)
+    found = {name: await _kafka_reader(settings)(name).partitions() for name in names}
+    return next((grown(name, count, known) for name, count in found.items() if count != known), None)
 
 
 async def risks(settings: Settings) -> list[str]:
@@ -241,7 +250,7 @@ async def risks(settings: Settings) -> list[str]:
         return []
     (wanted,) = (each for each in plan(settings.topics, settings.partitions) if each.name == settings.topics.events)
     try:
-        described = await KafkaTopics(settings.bootstrap, **settings.security).describe([wanted.name])
+        described = await _kafka_topics(settings).describe([wanted.name])
     except TransportError as error:  # a worker needs no right to ask
         log.info("cannot see whether the log may lose events", error=str(error))
         return []

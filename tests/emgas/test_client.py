@@ -224,7 +224,7 @@ async def test_closing_fails_what_still_waits_and_closes_the_connection() -> Non
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"graph": "../etc", "text": "x"}, "graph: must be 1 to 128 letters"),
+        ({"graph": "../etc", "text": "x"}, "graph: must be 1 to 128 printable"),
         ({"graph": "g", "text": "x" * 32_769}, "text: is 32769 bytes of UTF-8, the limit is 32768"),
         ({"graph": "g", "text": "x", "top_passages": 101}, "top_passages: must be less than or equal to 100"),
         ({"graph": "g", "text": "x", "top": 5}, "top: is not a known field"),

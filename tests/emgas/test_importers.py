@@ -274,7 +274,7 @@ def test_a_file_in_no_known_format_is_refused_with_those_that_are() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_an_invalid_graph_is_refused_once_and_not_per_line(format: str) -> None:
-    with pytest.raises(InvalidMessageError, match="graph: must be 1 to 128 letters"):
+    with pytest.raises(InvalidMessageError, match="graph: must be 1 to 128 printable"):
         items(GOOD, graph="../ada", format=format)
 
 

@@ -23,7 +23,6 @@ from emgas.client.connection import Connection
 from emgas.errors import EmgasError
 from emgas.importers.registry import NAMES, BadLine, Item, Options, read, read_folder
 from emgas.messages.turns import Outcome
-from emgas.times import format_utc
 from emgas.wire import ProducerRecord
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
@@ -33,7 +32,6 @@ from streams.transport.sender import error_headers
 DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where they do not tell: dmy, mdy or ymd.")]
 Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is folded, not only logged.")]
-SECONDS_OF_TODAY = range(10**9, 10**10)  # ms: January to April of 1970; s: since 2001
 RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
 
 
@@ -136,22 +134,13 @@ def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
 
 async def _good(connection: Connection, items: Iterator[Item], counts: Counter[str]) -> AsyncIterator[Turn]:
     """Yield the turns; bury the lines that cannot be one, so that nothing of the file is lost."""
-    told = False
     for item in items:
         if isinstance(item, BadLine):
             counts["published"] += 1
             counts["rejected"] += 1
             await _bury(connection, item)
         else:
-            if not told and item.at is not None and item.at in SECONDS_OF_TODAY:
-                told = True
-                _tell_doubtful(item.id, item.at)
             yield item
-
-
-def _tell_doubtful(turn: str, at: int) -> None:
-    told = f"turn {turn} is dated {format_utc(at)}: `at` is in milliseconds, was it meant in seconds?"
-    output.err.print(f"[yellow]doubtful[/] {escape(told)}", highlight=False, soft_wrap=True)
 
 
 async def _configured(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str) -> AsyncIterator[Turn]:

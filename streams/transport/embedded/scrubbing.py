@@ -9,12 +9,13 @@ its write-ahead log is emptied.
 
 from __future__ import annotations
 
-import structlog
+import orjson
 
+from emgas.logs import logger
 from emgas.wire import TopicNames, partition_of
 from streams.transport.embedded.log import EmbeddedLog
 
-log = structlog.get_logger()
+log = logger("transport")
 REPLY_PARTITION = 0
 
 
@@ -27,6 +28,6 @@ async def scrub(embedded: EmbeddedLog, topics: TopicNames, graph_id: str, source
     for each in range(embedded.partitions(topics.dead_letters)):
         embedded.empty(topics.dead_letters, each, embedded.bounds(topics.dead_letters, each)[1], key=key)
     read = consumed.get((topics.replies, REPLY_PARTITION), 0)
-    embedded.empty(topics.replies, REPLY_PARTITION, read, naming=b'"graph":"%s"' % key)
+    embedded.empty(topics.replies, REPLY_PARTITION, read, naming=b'"graph":' + orjson.dumps(graph_id))
     if not embedded.empty_journal():
         log.warning("somebody reads the log: its journal is overwritten once that one is done", graph=graph_id)
