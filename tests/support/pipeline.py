@@ -21,11 +21,13 @@ from emgas import MemoryClient
 from emgas.messages.topics import Answer
 from emgas.messages.turns import Outcome
 from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, partition_of
+from replay.log import LogReader
 from replay.verify.verify import Verification, verify_partition
 from state.events.events import AnyEvent, decode
 from state.graph.graph import Graph
 from streams.settings import Settings
 from streams.transport.dead_letters import DeadLetter, read_all
+from streams.transport.keys.key_store import KeyStore
 from streams.worker.app import MemoryApp
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.service import running
@@ -117,6 +119,16 @@ class Pipeline:
         reader = self.transport.reader(topic)
         _, end = await reader.bounds(partition)
         return [record async for batch in reader.read(partition, start, end) for record in batch]
+
+    def opening_reader(self) -> LogReader:
+        """Return what reads the log, with the keys of this worker."""
+        reader = self.transport.reader(self.topics.events)
+        reader.graph_keys = self.keys  # type: ignore[attr-defined]
+        return reader
+
+    @property
+    def keys(self) -> KeyStore:
+        return self.app._sealer.keys  # noqa: SLF001 - nothing outside a worker asks for its keys
 
     async def end(self, topic: str, partition: int) -> int:
         """Return the offset after the last record."""
