@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -30,6 +31,7 @@ from tests.support.transports import overwrite
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 GRAPH = "demo"
+DEMO_DIGEST = "a0265f6ea53028a708ac918ecaccc71f61f6d5365943631536dc482d66dd0ed4"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
@@ -72,6 +74,20 @@ def a_line(**changes: Any) -> bytes:
 # what a user does
 
 
+def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_memory_if_asked(tmp_path: Path) -> None:
+    said = emgas(tmp_path, "demo", "--keep", str(tmp_path / "kept"))
+    assert "context, ready for a prompt" in said.out
+    assert "no word of the question is in it, and it is found, by sister → lark:\nI read in the local paper" in said.out
+    commands = re.findall(r"^  emgas (.*?)(?:   #.*)?$", said.out, re.MULTILINE)
+    assert [command.split()[2] for command in commands if command.startswith("--data")] == [
+        "query",
+        "timeline",
+        "serve",
+    ]
+    assert "31 August" in emgas(tmp_path, "--data", str(tmp_path / "kept"), "query", "demo", "studio shuts").out
+    assert "holds a memory already" in emgas(tmp_path, "demo", "--keep", str(tmp_path / "kept"), code=2).err
+
+
 def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
     said = emgas(tmp_path, "demo", "--json")
     told = said.json
@@ -83,6 +99,7 @@ def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
     assert (told["turns"], told["graphs"]) == (TURNS, 2)
     assert min(told["concepts"], told["pairs"]) > 0
     assert list(tmp_path.iterdir()) == [], "the demo leaves nothing behind"
+    assert said.json["digest_live"] == DEMO_DIGEST, "it is the same on every machine"
 
 
 def test_publishing_a_file_again_changes_nothing(memory: Path) -> None:
