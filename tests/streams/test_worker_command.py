@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from emgas.errors import HaltedError
-from streams.cli.operate.worker import HALTED, Stopping
+from streams.cli.operate.worker import HALTED, Stopping, _own_directory
 from streams.settings import Settings
 
 
@@ -38,5 +38,5 @@ async def test_a_worker_that_cannot_let_go_leaves_in_time() -> None:
 
 def test_workers_on_one_machine_get_directories_of_their_own(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path, broker="kafka://127.0.0.1:1")
-    taken = [worker._own_directory(settings).data for _ in range(3)]  # noqa: SLF001 - the command itself never returns
+    taken = [_own_directory(settings).data for _ in range(3)]
     assert taken == [tmp_path, tmp_path / "worker-2", tmp_path / "worker-3"]
