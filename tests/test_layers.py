@@ -161,6 +161,7 @@ def disorder(folder: str, arrows: Mapping[str, Iterable[str]]) -> Iterator[str]:
                 yield f"{room} imports {other}, which does not lie below it"
 
 
+@pytest.mark.source("M1")
 @pytest.mark.parametrize("folder", ORDER)
 def test_rooms_import_only_what_lies_below_them(folder: str) -> None:
     assert list(disorder(folder, house(ARROWS, folder).arrows)) == []

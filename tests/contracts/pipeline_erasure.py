@@ -61,6 +61,7 @@ class Erases:
         reply = await encrypted.memory.query("sealed", "What stands in the kitchen?")
         assert "kettle" in reply.context
 
+    @pytest.mark.source("P45")
     async def test_a_turn_that_is_erased_is_gone_from_everywhere_and_nothing_else_is(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "one", "other")
         before = encrypted.digests()

@@ -28,12 +28,14 @@ class Folds(PipelineSteps):
 
     # the fold
 
+    @pytest.mark.source("E11")
     async def test_the_state_is_the_fold_of_the_log(self, pipeline: Pipeline, graph: str) -> None:
         await self.fill(pipeline, graph)
         verified = await pipeline.verified()
         assert [each.digest_live for each in verified] == [each.digest_replayed for each in verified]
         assert all(each.audit.each_once for each in verified)
 
+    @pytest.mark.source("S21")
     async def test_a_restart_loses_nothing_and_folds_what_came_meanwhile(self, pipeline: Pipeline, graph: str) -> None:
         await self.fill(pipeline, graph)
         before, partition = pipeline.digests(), pipeline.place(graph)

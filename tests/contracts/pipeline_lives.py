@@ -149,6 +149,7 @@ class Lives(PipelineSteps):
         assert (again.status, "nothing to forget" in (again.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
 
+    @pytest.mark.source("S28")
     async def test_what_a_user_pins_is_kept_in_mind_until_it_is_unpinned(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.memory.configure(graph, "forgetful")
         await pipeline.record(graph, id="pin", text="The kettle and the anchor.", at=NOON)
@@ -169,6 +170,7 @@ class Lives(PipelineSteps):
         assert (refused.status, "nothing to pin" in (refused.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
 
+    @pytest.mark.source("S9", "S11")
     async def test_what_a_user_thinks_of_an_answer_changes_the_next_one(self, pipeline: Pipeline, graph: str) -> None:
         for id, text in {"a": "The kettle is in the cellar.", "b": "The kettle is in the attic."}.items():
             await pipeline.record(graph, id=id, text=text)
@@ -192,6 +194,7 @@ class Lives(PipelineSteps):
         assert (await pipeline.memory.undo(graph, held.events - 2)).status == "accepted"
         assert pipeline.digests()[graph] == before
 
+    @pytest.mark.source("M24", "P16", "H3", "H5")
     async def test_a_turn_that_matters_says_so_and_is_not_archived(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.memory.configure(graph, "forgetful")
         said = {

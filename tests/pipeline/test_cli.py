@@ -102,6 +102,7 @@ def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
     assert said.json["digest_live"] == DEMO_DIGEST, "it is the same on every machine"
 
 
+@pytest.mark.source("P48")
 def test_publishing_a_file_again_changes_nothing(memory: Path) -> None:
     before = emgas_here(memory, "replay", "verify", "--json").json["partitions"]
     said = emgas(memory, "publish", str(CONVERSATION))

@@ -28,6 +28,7 @@ TURN = (
 )
 
 
+@pytest.mark.source("P13")
 def test_the_bytes_of_a_turn_are_pinned() -> None:
     """They are what the chain of every log is made of."""
     found = [concept("tea", "Tea", 0.987654, 2), concept("milk", weight=1.0)]
@@ -118,6 +119,7 @@ def upcaster(version: int, **changes: Any) -> Callable[[dict[str, Any]], dict[st
     return step
 
 
+@pytest.mark.source("P43")
 def test_an_older_event_goes_through_every_step_up_to_this_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """Versions -1 and 0 never were: they stand for older ones, as long as there is only one."""
     monkeypatch.setitem(UPCASTERS, ("Ticked", -1), upcaster(-1, graph="bob"))
