@@ -20,7 +20,7 @@ from emgas.messages.queries import Failure
 from emgas.messages.topics import ANSWER, Answer
 from emgas.wire import CORRELATION_ID, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
 
-QUESTIONS_AT_ONCE = 2048  # beside what else waits: eight workers' worth (EMGAS_QUERIES_AT_ONCE)
+QUESTIONS_AT_ONCE = 512  # with all else that waits: answered in 0.1 s each, that is more than one client can send
 
 
 class RequestReply:
@@ -66,7 +66,7 @@ class RequestReply:
     ) -> Answer:
         """Append a record that asks for an answer; return the answer.  Raises NoAnswerError, TransportError.
 
-        A question is told `overloaded` at once where as many wait already as no worker would take up together.
+        A question is told `overloaded` at once where QUESTIONS_AT_ONCE calls wait already: it would time out.
 
         appended    called with the receipt once the log has the record
         """
