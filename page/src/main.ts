@@ -143,7 +143,7 @@ class Explorer {
     this.sky.refresh();
     this.panel.showReply(reply);
     const reached = [...reply.seeds, ...reply.concepts.slice(0, 24)].map(({ id }) => id);
-    this.sky.show(reached, 0.42);
+    this.sky.show(reached, 0.36);
     root.dataset["state"] = "spreading";
     this.wave.play(reply, (round, done) => {
       root.dataset["round"] = String(round);
@@ -178,6 +178,7 @@ class Explorer {
     if (!this.memory.graph.hasNode(id)) return;
     this.sky.focus.chosen = id;
     this.sky.refresh();
+    if (!this.reply && !this.sky.focus.near) this.sky.show([id, ...this.memory.graph.neighbors(id)], 0.5);
     byId("said").textContent = this.memory.graph.getNodeAttribute(id, "label");
     await this.told(this.panel.showConcept(id, this.graph, this.at));
   }

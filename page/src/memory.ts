@@ -5,7 +5,7 @@ import type { Job, Told } from "./layout.worker.ts";
 
 type Traits = {
   label: string; size: number; theme: number; strength: number; mentions: number;
-  born: number; touched: number; longTerm: boolean; archived: boolean; color: string;
+  born: number; touched: number; longTerm: boolean; archived: boolean; pinned: boolean; color: string;
 };
 
 export type Concept = Traits & { x: number; y: number; [more: string]: unknown };
@@ -169,7 +169,7 @@ function attributesOf(concepts: Columns, at: number, colours: number[]): Traits 
   return {
     label: concepts.labels[at]!, strength, mentions, size: sizeOf(strength, mentions),
     theme: colours[concepts.themes[at]!] ?? -1, born: concepts.born[at]!, touched: concepts.touched[at]!,
-    longTerm: concepts.long_term[at]!, archived: concepts.archived[at]!, color: "#888888",
+    longTerm: concepts.long_term[at]!, archived: concepts.archived[at]!, pinned: concepts.pinned[at] ?? false, color: "#888888",
   };
 }
 

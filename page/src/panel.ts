@@ -85,6 +85,7 @@ export class Panel {
     open.addEventListener("click", () => this.deeds.showConversation(turn.session, turn.id));
     return element("div", { class: "said" },
       element("p", { class: "who" }, element("b", {}, turn.speaker), ` · ${date(turn.at)} · `, open,
+        turn.pinned ? element("span", { class: "flag pin" }, `★ ${words().pinned}`) : null,
         turn.archived ? element("span", { class: "flag" }, words().archived) : null),
       element("p", { class: "text" }, ...marked(turn.text, wanted)));
   }
@@ -114,7 +115,7 @@ export class Panel {
     const bar = element("meter", { min: 0, max: 6, value: Math.min(6, concept.strength) });
     const heading = element("h2", {}, element("span", { class: "bead" }), concept.label);
     (heading.firstElementChild as HTMLElement).style.background = ofTheme(this.sky.shade, concept.theme);
-    const flags = [concept.longTerm && words().longTerm, concept.archived && words().archived].filter((flag) => flag !== false);
+    const flags = [concept.pinned && `★ ${words().pinned}`, concept.longTerm && words().longTerm, concept.archived && words().archived].filter((flag) => flag !== false);
     const evidence = element("div", { class: "evidence" });
     const neighbours = element("ul", { class: "neighbours" });
     const when = at === null ? {} : { as_of: api.moment(at) };

@@ -34,7 +34,7 @@ export class Sky {
     this.sigma = new Sigma<Concept, Link>(memory.graph as Concepts, container, {
       allowInvalidContainer: true, zIndex: true, hideEdgesOnMove: false, labelFont: FONT, labelWeight: "500",
       labelDensity: 0.9, labelGridCellSize: 90, labelRenderedSizeThreshold: 4.5, stagePadding: 46, minCameraRatio: 0.03,
-      maxCameraRatio: 4, defaultEdgeType: "thin", edgeProgramClasses: { thin: EdgeLineProgram, thick: EdgeRectangleProgram },
+      maxCameraRatio: 4, zoomToSizeRatioFunction: (ratio) => ratio ** 0.3, defaultEdgeType: "thin", edgeProgramClasses: { thin: EdgeLineProgram, thick: EdgeRectangleProgram },
       defaultDrawNodeLabel: (context, data) => this.drawLabel(context, data),
       defaultDrawNodeHover: (context, data) => this.drawHover(context, data),
       nodeReducer: (id, concept) => ({ ...concept, ...this.looks(id, concept) }),
@@ -163,6 +163,13 @@ export class Sky {
     context.globalCompositeOperation = "source-over";
   }
 
+  /** A soft light around a point: a canvas's own shadows take many times as long. */
+  glow(context: CanvasRenderingContext2D, at: { x: number; y: number }, reach: number, colour: string, alpha: number): void {
+    context.globalAlpha = alpha;
+    context.drawImage(this.sprite(colour), at.x - reach, at.y - reach, reach * 2, reach * 2);
+    context.globalAlpha = 1;
+  }
+
   private sprite(colour: string): HTMLCanvasElement {
     const known = this.sprites.get(colour + this.shade.back);
     if (known) return known;
@@ -183,6 +190,11 @@ export class Sky {
   /** Give every concept and link its look anew. */
   refresh(): void {
     this.sigma.refresh();
+  }
+
+  /** The same where nothing moved: what is near what need not be found again. */
+  recolour(): void {
+    this.sigma.refresh({ skipIndexation: true });
   }
 
   /** Keep the frame as it is for all times: the corners of everything that has a place. */
