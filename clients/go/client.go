@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const defaultWait = 10 * time.Second
@@ -47,6 +49,7 @@ func (c *Client) Close() error { return c.connection.Close() }
 func (c *Client) Publish(ctx context.Context, turn Turn) (Receipt, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
+	turn.Graph = named(turn.Graph)
 	message, err := encode(turn)
 	if err != nil {
 		return Receipt{}, err
@@ -65,8 +68,8 @@ func (c *Client) Query(ctx context.Context, query Query) (Reply, error) {
 }
 
 // Describe asks what a graph holds.
-func (c *Client) Describe(ctx context.Context, graph string) (Description, error) {
-	return ask[Description](ctx, c, Queries, Describe{Graph: graph}, "description")
+func (c *Client) Describe(ctx context.Context, describe Describe) (Description, error) {
+	return ask[Description](ctx, c, Queries, describe, "description")
 }
 
 func ask[A any](ctx context.Context, c *Client, topic Topic, message interface{ graph() string }, kind string) (A, error) {
@@ -77,12 +80,15 @@ func ask[A any](ctx context.Context, c *Client, topic Topic, message interface{ 
 	if err != nil {
 		return answer, err
 	}
-	raw, err := c.connection.Ask(ctx, topic, message.graph(), value)
+	raw, err := c.connection.Ask(ctx, topic, named(message.graph()), value)
 	if err != nil {
 		return answer, err
 	}
 	return decode[A](raw, kind)
 }
+
+// named writes a graph in Unicode's normal form C: however "Zoë" is typed, it is one graph, and one key.
+func named(graph string) string { return norm.NFC.String(graph) }
 
 func encode(message any) ([]byte, error) {
 	value, err := json.Marshal(message)

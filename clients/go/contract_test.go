@@ -159,7 +159,7 @@ func said(ctx context.Context, connection emgas.Connection, one step, known valu
 	case "query":
 		return answer(client.Query(ctx, typed[emgas.Query](raw)))
 	case "describe":
-		return answer(client.Describe(ctx, typed[emgas.Describe](raw).Graph))
+		return answer(client.Describe(ctx, typed[emgas.Describe](raw)))
 	case "configure":
 		return answer(client.Tell(ctx, typed[emgas.Configure](raw)))
 	case "forget":

@@ -81,7 +81,8 @@ type Undo struct {
 	Last  *int64 `json:"last,omitempty"`
 }
 
-// Query is a question to one graph. After: answer once the turn at this offset is folded. AsOf: ms since 1970.
+// Query is a question to one graph. After: answer once the turn at this offset is folded. AsOf: ms since 1970. Timezone:
+// whose "yesterday" is meant, as Europe/Berlin.
 type Query struct {
 	Kind        string     `json:"kind"`
 	Graph       string     `json:"graph"`
@@ -94,6 +95,7 @@ type Query struct {
 	After       *int64     `json:"after,omitempty"`
 	AsOf        *int64     `json:"as_of,omitempty"`
 	Only        *Filter    `json:"only,omitempty"`
+	Timezone    string     `json:"timezone,omitempty"`
 	Explain     bool       `json:"explain,omitempty"`
 	Reinforce   bool       `json:"reinforce,omitempty"`
 }

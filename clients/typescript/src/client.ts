@@ -24,12 +24,12 @@ export class MemoryClient {
 
   /** Append a turn; resolves once the log has it. What becomes of it is not awaited. */
   async publish(turn: Turn, seconds = this.#seconds): Promise<Receipt> {
-    return await this.#connection.append("turns", turn, seconds);
+    return await this.#connection.append("turns", named(turn), seconds);
   }
 
   /** Tell a graph something, a turn or a command; gives what became of it: accepted, duplicate or rejected. */
   async tell(command: Command, seconds = this.#seconds): Promise<Outcome> {
-    return expect("outcome", await this.#connection.ask("turns", command, seconds));
+    return expect("outcome", await this.#connection.ask("turns", named(command), seconds));
   }
 
   /** Ask a graph. Rejects with QueryFailedError when its owner answers with a failure. */
@@ -37,7 +37,7 @@ export class MemoryClient {
   ask(question: Describe, seconds?: number): Promise<Description>;
   ask(question: Question, seconds?: number): Promise<Answer>;
   async ask(question: Question, seconds = this.#seconds): Promise<Answer> {
-    return answered(await this.#connection.ask("queries", question, seconds));
+    return answered(await this.#connection.ask("queries", named(question), seconds));
   }
 
   /** Ask what was said: `ask` for a question in words. */
@@ -61,6 +61,11 @@ export async function connect(url: string, { key, seconds, ...kafka }: Options =
   if (scheme !== "kafka") throw new TransportError("write the address as http://host:port or kafka://host:port");
   const { KafkaConnection } = await import("./kafka.ts"); // HTTP alone needs no Kafka client
   return new MemoryClient(await KafkaConnection.open(address, kafka), seconds);
+}
+
+/** Write the graph in Unicode's normal form C: however "Zoë" is typed, it is one graph, and one key. */
+function named<M extends Command | Question>(message: M): M {
+  return "graph" in message ? { ...message, graph: message.graph.normalize("NFC") } : message;
 }
 
 function answered(answer: Answer): Answer {

@@ -5,6 +5,7 @@ import { type Connection, keyOf, type Receipt, type Topic } from "./connection.t
 import { EmgasError, InvalidMessageError, NoAnswerError, TransportError } from "./errors.ts";
 
 const INVALID = new Set([400, 413, 415, 422]);
+const LONGEST_SECONDS = 600; // that the server waits for an answer
 const GRACE_SECONDS = 5; // that the network may take longer than the memory
 
 export class HttpConnection implements Connection {
@@ -31,7 +32,7 @@ export class HttpConnection implements Connection {
   async close(): Promise<void> {} // the runtime keeps the connections
 
   async #send(topic: Topic, message: Command | Question, seconds: number, answer: boolean): Promise<{ headers: Headers; body: string }> {
-    const query = new URLSearchParams({ key: keyOf(message), seconds: String(seconds), answer: String(answer) });
+    const query = new URLSearchParams({ key: keyOf(message), seconds: String(Math.min(seconds, LONGEST_SECONDS)), answer: String(answer) });
     try {
       const response = await fetch(`${this.#url}/v1/records/${topic}?${query}`, {
         method: "POST",

@@ -89,8 +89,8 @@ export interface Filter {
    * @maxItems 100
    */
   speakers?: string[];
-  since?: number | null;
-  until?: number | null;
+  since?: number | string | null;
+  until?: number | string | null;
   /**
    * @maxItems 100
    */
@@ -336,7 +336,73 @@ export interface GrownPair {
   after: number;
 }
 /**
+ * A sentence of a turn, word for word.
+ */
+export interface Quote {
+  turn: string;
+  speaker: string;
+  at: number;
+  text: string;
+}
+/**
+ * One conversation.
+ *
+ * since, until  ms, of its first and its last turn         archived  turns of it that have faded
+ * concepts      what sets it apart from others, labels     summary   its most telling sentences, in order
+ */
+export interface SessionRecap {
+  session: string;
+  since: number;
+  until: number;
+  turns: number;
+  archived: number;
+  speakers: string[];
+  concepts: string[];
+  summary: Quote[];
+}
+/**
+ * A time, from `since` to `until` (ms), and how many turns lie in it.
+ */
+export interface Span {
+  since: number;
+  until: number;
+  turns: number;
+}
+/**
+ * What a concept is to a memory.  `strength`: what is left of it at the graph's time; times in ms.
+ */
+export interface KnownConcept {
+  id: string;
+  label: string;
+  forms: {
+    [k: string]: number;
+  };
+  created: number;
+  accessed: number;
+  strength: number;
+  turns: number;
+  recalls: number;
+  long_term: boolean;
+  archived: boolean;
+  pinned: boolean;
+  theme: string | null;
+}
+/**
+ * A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
+ */
+export interface Neighbour {
+  id: string;
+  label: string;
+  strength: number;
+  times: number;
+  hops: number;
+  confidence: number;
+  path: string[];
+}
+/**
  * One utterance of a conversation.  `id` names it for ever: the same id again has no second effect.
+ *
+ * Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else UTC).
  */
 export interface Turn {
   id: string;
@@ -351,7 +417,7 @@ export interface Turn {
   /**
    * event time; without it, the broker's timestamp counts
    */
-  at?: number | null;
+  at?: number | string | null;
   metadata?: {
     [k: string]: string | number | boolean | null;
   };
@@ -478,7 +544,11 @@ export interface Query {
   /**
    * answer as of this time
    */
-  as_of?: number | null;
+  as_of?: number | string | null;
+  /**
+   * where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells
+   */
+  timezone?: string;
   only?: Filter;
   /**
    * say why each passage came
@@ -523,7 +593,7 @@ export interface Read {
   /**
    * as the graph was at this time
    */
-  as_of?: number | null;
+  as_of?: number | string | null;
 }
 /**
  * A question for what a graph looks like: its strongest concepts, or those near some, and how they are linked.
@@ -550,7 +620,7 @@ export interface Picture {
   /**
    * as the graph was at this time
    */
-  as_of?: number | null;
+  as_of?: number | string | null;
 }
 /**
  * A question for what changed in a graph from `since` to `until`; without `until`, to what it is now.
@@ -558,8 +628,8 @@ export interface Picture {
 export interface Compare {
   kind: "compare";
   graph: string;
-  since: number;
-  until?: number | null;
+  since: number | string;
+  until?: number | string | null;
   /**
    * of each kind, at most so many are named
    */
@@ -568,6 +638,79 @@ export interface Compare {
    * answer once the record at this offset of `turns` is folded
    */
   after?: number | null;
+}
+/**
+ * A question about conversations: these sessions, or without a name the last ones, the latest first.
+ *
+ * words  of each one's summary, at most
+ */
+export interface Recap {
+  kind: "recap";
+  graph: string;
+  /**
+   * @maxItems 20
+   */
+  sessions?: string[];
+  limit?: number;
+  words?: number;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
+}
+/**
+ * A question how often something is spoken of: since when, when last, at which hours, and when not.
+ *
+ * text    a question, or words: what counts is a turn that holds all of what they name, or some of it if none does
+ * offset  of the asker's clock from UTC, minutes: where a day begins
+ */
+export interface Trend {
+  kind: "trend";
+  graph: string;
+  text: string;
+  by?: "day" | "week" | "month";
+  offset?: number;
+  only?: Filter;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
+}
+/**
+ * A question about one concept: what it is to this memory, what it is linked with, and how it leads to another.
+ */
+export interface Explore {
+  kind: "explore";
+  graph: string;
+  /**
+   * by id, or as it was written
+   */
+  concept: string;
+  /**
+   * another one: by which ways does the first lead to it?
+   */
+  to?: string | null;
+  /**
+   * links at most from the concept to what is told
+   */
+  hops?: number;
+  limit?: number;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
 }
 /**
  * A question to the owner of a partition: which graphs are there?
@@ -717,6 +860,61 @@ export interface Compared {
   position: Position;
 }
 /**
+ * Conversations, as asked for.  `total`: how many sessions there are.  An unknown graph gives `found: false`.
+ */
+export interface Recapped {
+  kind: "recapped";
+  graph: string;
+  found: boolean;
+  total: number;
+  sessions: SessionRecap[];
+  position: Position;
+}
+/**
+ * How often something is spoken of.  An unknown graph gives `found: false`, and nothing that fits no turns.
+ *
+ * concepts  ids of what was counted       all        whether each turn holds all of them
+ * turns     that hold it                  days       on which there was one
+ * first, last  ms                         every      days from one such day to the next, in the middle; None: one day
+ * periods   those with a turn             pauses     the longest between two such days, of more than twice `every`
+ * hours     (24,) turns by hour of day    weekdays   (7,) turns by day of the week, Monday first
+ * ids       of the latest such turns
+ */
+export interface Trended {
+  kind: "trended";
+  graph: string;
+  found: boolean;
+  concepts: string[];
+  all: boolean;
+  turns: number;
+  days: number;
+  first: number | null;
+  last: number | null;
+  every: number | null;
+  periods: Span[];
+  pauses: Span[];
+  hours: number[];
+  weekdays: number[];
+  ids: string[];
+  position: Position;
+}
+/**
+ * A concept and what is around it.  `found: false`: the graph is unknown, or knows no such concept.
+ *
+ * neighbours  the strongest links first      paths  ways to `to`, the strongest first, as ids
+ * ids         of the latest turns that hold the concept
+ */
+export interface Explored {
+  kind: "explored";
+  graph: string;
+  found: boolean;
+  concept: KnownConcept | null;
+  neighbours: Neighbour[];
+  paths: string[][];
+  ids: string[];
+  position: Position;
+}
+/**
  * The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
  */
 export interface Graphs {
@@ -771,5 +969,5 @@ export interface Failure {
 export interface Change {}
 
 export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo;
-export type Question = Query | Describe | Read | Picture | Compare | Inspect | List | Checkpoint;
-export type Answer = Reply | Description | Turns | Pictured | Compared | Graphs | Inspection | Checkpointed | Outcome | Failure;
+export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Inspect | List | Checkpoint;
+export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Graphs | Inspection | Checkpointed | Outcome | Failure;
