@@ -7,6 +7,7 @@ import { FONT, type Sky } from "./sky.ts";
 
 const ROUND_MS = 900;
 const TURN_MS = 110; // between one turn and the next
+const NAMED = 22; // concepts, at most, whose names are always shown
 const LINKED = 6; // concepts, at most, that a turn is drawn with lines to
 
 interface Woken { id: string; from: string | null; energy: number }
@@ -36,6 +37,8 @@ export class Wave {
     const focus = this.sky.focus;
     focus.awake = new Map();
     focus.links = new Set();
+    const strongest = reply.concepts.slice(0, NAMED).map(({ id }) => id);
+    focus.named = new Set([...reply.seeds.map(({ id }) => id), ...strongest]);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.began = performance.now() - (still ? 1e6 : 0);
     let begun = -1;

@@ -224,13 +224,13 @@ class CommandHandler:
 
     def _check_place(self, command: Command, key: bytes | None) -> None:
         if key is None:
-            raise RejectedError(f"the record has no key: it must be the graph id, {command.graph!r}")
+            raise RejectedError("the record has no key: it must be the graph id")
         if key != command.graph.encode():
-            raise RejectedError(f"the record's key {key[:200]!r} is not the turn's graph {command.graph!r}")
+            raise RejectedError("the record's key is not the turn's graph: give both the same id, in normal form C")
         partition = partition_of(command.graph, self._context.partitions)
         if partition != self._partition:
             raise RejectedError(
-                f"graph {command.graph!r} belongs to partition {partition}, the record came to {self._partition}: "
+                f"this graph belongs to partition {partition}, the record came to {self._partition}: "
                 "use murmur2 partitioning (librdkafka: partitioner=murmur2_random)"
             )
 

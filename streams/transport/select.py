@@ -232,6 +232,14 @@ async def describe(settings: Settings) -> list[TopicDescription]:
     return described
 
 
+async def workers(settings: Settings) -> int | None:
+    """Count the workers that are in the consumer group, which is named as the topics' prefix; None on the embedded log.
+
+    Raises TransportError.
+    """
+    return None if settings.is_embedded else await _kafka_topics(settings).members(settings.prefix)
+
+
 async def growth(settings: Settings, known: int) -> str | None:
     """Tell an operator that `turns` or `queries` has not the `known` count of partitions; None while both have.
 

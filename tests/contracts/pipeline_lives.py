@@ -202,11 +202,20 @@ class Lives(PipelineSteps):
             "trifle": ("The falcon is grey.", 0.1),
         }
         for id, (text, importance) in said.items():
-            await pipeline.record(graph, id=id, text=text, at=NOON, importance=importance)
+            role = "assistant" if id == "trifle" else "user"
+            await pipeline.record(graph, id=id, text=text, at=NOON, importance=importance, role=role)
         await pipeline.record(graph, id="later", text="The glacier melts.", at=NOON + 200 * DAY)
         question = "kettle, alarm code, peanuts 花生 过敏, basil, falcon?"
         found = {each.id: each for each in (await pipeline.memory.query(graph, question, top_passages=10)).passages}
         assert {name for name, each in found.items() if not each.archived} == {"told", "rule", "zh", "later"}
+        for wanted, passes in (
+            ({"min_importance": 0.9}, {"told", "rule", "zh"}),
+            ({"min_importance": 0.2}, {"told", "rule", "zh", "plain", "later"}),
+            ({"pinned": True}, set()),
+            ({"roles": ["assistant"]}, {"trifle"}),
+        ):
+            listed = await pipeline.memory.query(graph, question, top_passages=10, only=wanted)
+            assert {each.id for each in listed.passages} == passes
         assert {name: found[name].importance for name in said} == {
             "told": 0.95,
             "rule": 0.9,

@@ -264,6 +264,10 @@ FILTERED = [
         (Filter(concepts=["unknown"]), set()),
         (Filter(speakers=["unknown"]), set()),
         (Filter(exclude=["t0", "t3", "unknown"]), {1, 2}),
+        (Filter(roles=["assistant"]), set()),
+        (Filter(min_importance=0.5, pinned=False), {0, 1, 2, 3}),
+        (Filter(min_importance=0.51), set()),
+        (Filter(pinned=True), set()),
     ],
 )
 @pytest.mark.parametrize("mode", ["default", "literal"])

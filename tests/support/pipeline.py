@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Self
+from uuid import uuid4
 
 from emgas import MemoryClient
 from emgas.messages.topics import Answer
@@ -157,6 +158,16 @@ class Pipeline:
         """Return the correlation ids of all answers in a partition of `replies`."""
         answers = await self.records(self.topics.replies, partition)
         return [dict(answer.headers)["correlation-id"] for answer in answers]
+
+    # how it is
+
+    async def lives(self, *, but: Collection[int] = ()) -> None:
+        """See each partition `but` these account for a new turn and answer a question about it."""
+        for partition in set(range(self.partitions)) - set(but):
+            graph = next(name for name in map(str, range(1000)) if self.place(name) == partition)
+            outcome = await self.record(graph, id=uuid4().hex, text="The lantern hangs in the orchard.")
+            reply = await self.memory.query(graph, "the lantern", after=outcome.position.source)
+            assert outcome.turn in {passage.id for passage in reply.passages}
 
     # what is held
 

@@ -10,10 +10,11 @@ import typer
 from rich.markup import escape
 
 from emgas.client.query_arguments import asking
+from emgas.errors import EmgasError
 from emgas.messages.queries import Mode, Query, Reply
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
-from streams.cli.shared.client import session
+from streams.cli.shared.client import session, someone_works
 from streams.cli.shared.times import METAVAR
 from streams.cli.shared.why import why
 
@@ -38,6 +39,9 @@ def query(
     explain: Annotated[bool, typer.Option("--explain", help="Say why each passage came.")] = False,
     sessions: Annotated[Names | None, typer.Option("--session", help="Only of this session; repeatable.")] = None,
     speakers: Annotated[Names | None, typer.Option("--speaker", help="Only what this one said; repeatable.")] = None,
+    roles: Annotated[Names | None, typer.Option("--role", help="Only of user, assistant, system, tool.")] = None,
+    min_importance: Annotated[float | None, typer.Option(help="Only what matters so much, 0 to 1.")] = None,
+    pinned: Annotated[bool, typer.Option("--pinned", help="Only what is pinned.")] = False,
     since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said from then on.")] = None,
     until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said before then.")] = None,
     concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
@@ -54,6 +58,7 @@ def query(
         output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
+    only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
     if top is not None:
@@ -71,7 +76,10 @@ def query(
 
 
 async def _ask(asked: Query, seconds: float) -> Reply:
-    async with session(output.settings(), seconds, begins=False) as connected:
+    settings = output.settings()
+    async with session(settings, seconds, begins=False) as connected:
+        if not await someone_works(settings):
+            raise EmgasError("no worker runs, so nobody can answer: start `emgas worker` on this broker, and ask again")
         return await connected.memory.ask(asked)
 
 
