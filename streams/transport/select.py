@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 log = logger("transport")
 
 
+async def _nothing(graph_id: str, source: int) -> None:
+    """Scrub nothing: what Kafka keeps beside the log expires by itself, and nobody else may remove it."""
+
+
 @dataclass(frozen=True)
 class Transport:
     """What carries the topics: how Faust and a reader reach it, and what was found there.
@@ -52,8 +56,8 @@ class Transport:
     reader: Callable[[str], LogReader]
     destinations: Mapping[str, int]
     topic_id: Callable[[str], Awaitable[str | None]]
-    keys: KeyStore
-    scrub: Callable[[str, int], Awaitable[None]]
+    keys: KeyStore = field(default_factory=MemoryKeys)
+    scrub: Callable[[str, int], Awaitable[None]] = _nothing
 
 
 @asynccontextmanager
@@ -150,10 +154,6 @@ async def _kafka_keys(settings: Settings) -> KeyStore:
     return keys
 
 
-async def _nothing(graph_id: str, source: int) -> None:
-    """Scrub nothing: what Kafka keeps beside the log expires by itself, and nobody else may remove it."""
-
-
 def planned(settings: Settings) -> tuple[TopicPlan, ...]:
     """Plan the topics of `settings`: that of the keys among them, if that is where they are."""
     topics = plan(settings.topics, settings.partitions)
@@ -188,7 +188,7 @@ async def _kafka(settings: Settings) -> Transport:
     topics, keys = _kafka_topics(settings), await _kafka_keys(settings)
     reading = _opening(reader, keys)
     # of `events`: the others may have been given more since (`growth`)
-    return Transport(driver, counts[names.events], reading, destinations, topics.topic_id, keys, _nothing)
+    return Transport(driver, counts[names.events], reading, destinations, topics.topic_id, keys)
 
 
 @contextmanager

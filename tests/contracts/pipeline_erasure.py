@@ -6,13 +6,14 @@ import json
 from contextlib import suppress
 
 import pytest
+from msgspec.structs import replace
 
 from emgas.errors import HaltedError
 from emgas.messages.turns import Outcome
 from replay.as_of.history import history
 from replay.rebuild.rebuild import refold
 from replay.verify.verify import verify_partition
-from state.events.events import Sealed, SubjectErased, TurnRecorded, decode
+from state.events.events import Sealed, SubjectErased, TurnRecorded, decode, encode
 from state.sealing.keyring import NO_KEYS, read
 from state.store.store import MemoryStore
 from tests.support.pipeline import Pipeline, a_turn
@@ -50,14 +51,21 @@ async def refolded(pipeline: Pipeline, graph: str, end: int | None = None) -> di
     return (await refold(log, partition, last if end is None else end, MemoryStore())).digests()
 
 
+def around(value: bytes) -> bytes:
+    """Return what of a record is in clear: chance alone can write a short word into what is sealed."""
+    event = decode(value)
+    return encode(replace(event, body=b"")) if isinstance(event, Sealed) else value
+
+
 class Erases:
     async def test_the_log_of_an_encrypted_graph_holds_no_word_of_it(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "sealed")
         place = encrypted.place("sealed")
         values = [record.value for record in await encrypted.records(encrypted.topics.events, place)]
         assert any(isinstance(decode(value), Sealed) for value in values)
-        for word in ("kryptonite", "kettle", "氪石", "水壶", "小明", "Ada"):
+        for word in ("kryptonite", "kettle", "氪石", "水壶", "小明"):
             assert not any(word.encode() in value or json.dumps(word)[1:-1].encode() in value for value in values)
+        assert not any(b"Ada" in around(value) for value in values)
         reply = await encrypted.memory.query("sealed", "What stands in the kitchen?")
         assert "kettle" in reply.context
 
@@ -164,6 +172,6 @@ class Erases:
         values = [record.value for record in await encrypted.records(encrypted.topics.events, place)]
         found = [event for event in map(decode, values) if isinstance(event, SubjectErased) and event.graph == "told"]
         assert [event.whole for event in found] == [True]
-        assert not any(b"Bob" in value for value in values)
+        assert not any(b"Bob" in around(value) for value in values)
         with suppress(HaltedError):
             assert await refolded(encrypted, "told")

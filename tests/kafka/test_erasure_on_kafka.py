@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from emgas.wire import ProducerRecord
+from streams.cli.operate.doctor import Findings, examine_keys
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.kafka.admin import KafkaTopics
@@ -54,6 +55,18 @@ class TestErasureOnKafka(Erases):
         for record in records:
             assert key.working.hex().encode() not in record.value
             assert b"nodes" not in record.value
+
+    @pytest.mark.parametrize(("days", "late"), [(30, []), (7, ["dead-letters"]), (1, ["turns", "dead-letters"])])
+    async def test_doctor_tells_which_topics_keep_texts_for_longer_than_is_promised(
+        self, encrypted: Pipeline, days: int, late: list[str]
+    ) -> None:
+        findings = Findings("kafka")
+        await examine_keys(encrypted.settings.model_copy(update={"erased_within_days": days}), findings)
+        on, kept = findings.checks
+        assert on.ok
+        assert encrypted.settings.topics.keys in on.detail
+        assert kept.ok == (not late)
+        assert [name for name in ("turns", "queries", "replies", "dead-letters") if f".{name}" in kept.detail] == late
 
     async def test_another_worker_that_starts_without_a_store_comes_to_the_same(
         self, encrypted: Pipeline, tmp_path: Path

@@ -172,6 +172,9 @@ def test_a_store_that_is_opened_again_and_a_history_hold_the_same(
     assert Partition(worker.state.store, graph_keys=worker.keys).digests() == live
     found = asyncio.run(histories(Log(worker), 0))
     assert {name: history.folded().digest() for name, history in found.items()} == live
+    stored = [value for _, value in worker.state.store.scan(b"", b"")]
+    for value in (*worker.values, *stored):
+        assert not any(word.encode() in value for word in ("coffee", "sugar", "咖啡")), "neither log nor store tells"
 
 
 @settings(deadline=None)

@@ -6,7 +6,6 @@ that are there.  What lies elsewhere in clear, and for how long, is told with it
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ from emgas.messages.turns import Outcome
 from emgas.times import format_utc
 from emgas.wire import partition_of
 from replay.accepted_events import read_records
+from state.errors import UnreadableEventError
 from state.events.events import Sealed, decode
 from state.sealing.keyring import Keyring, opened
 from streams.cli.shared import output
@@ -37,7 +37,7 @@ def erase(
     *,
     turn: Annotated[str | None, typer.Option(help="The turn of this id, and nothing else.")] = None,
     speaker: Annotated[str | None, typer.Option(help="All that this speaker said, and nothing else.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: output.Yes = False,
     report: Annotated[Path | None, typer.Option(help="Write a proof, as JSON, to a new file.", dir_okay=False)] = None,
     timeout: output.Timeout = 60.0,
     json: output.Json = False,
@@ -52,7 +52,7 @@ def erase(
     if report is not None and report.exists():
         output.fail(f"{report} exists: name a new file for the report", output.USAGE)
     subject = {"turn": turn, "speaker": speaker, "whole": turn is None and speaker is None}
-    _confirm(graph, turn, speaker, yes=yes)
+    output.make_sure(f"{_told(graph, turn, speaker)} is to be erased, for ever", yes=yes)
     found = output.run(_erase(graph, subject, timeout))
     if found is None:
         output.fail_unknown(graph)
@@ -64,13 +64,10 @@ def erase(
         _show(found)
 
 
-def _confirm(graph: str, turn: str | None, speaker: str | None, *, yes: bool) -> None:
-    what = f"turn {turn} of graph {graph}" if turn else f"all of {speaker} in {graph}" if speaker else f"graph {graph}"
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        output.fail(f"this would erase {what} for ever: say --yes", output.USAGE)
-    typer.confirm(f"Erase {what} for ever? Nobody can take it back", abort=True, err=True)
+def _told(graph: str, turn: str | None, speaker: str | None) -> str:
+    if turn is not None:
+        return f"turn {turn} of graph {graph}"
+    return f"all of graph {graph}" if speaker is None else f"all that {speaker} said in graph {graph}"
 
 
 async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict[str, Any] | None:
@@ -108,12 +105,17 @@ async def _readability(settings: Settings, partition: int, graph: str) -> Readab
         log = topics.reader(settings.topics.events)
         _, end = await log.bounds(partition)
         records = read_records(log, partition, 0, end)
-        mine = [(record.offset, decode(record.value)) async for record in records if record.key == graph.encode()]
-        return {at: _opens(event, topics.keys) for at, event in mine if isinstance(event, Sealed)}
+        mine = [(record.offset, record.value) async for record in records if record.key == graph.encode()]
+        return {offset: opens for offset, value in mine if (opens := _opens(value, topics.keys)) is not None}
 
 
-def _opens(event: Sealed, keys: Keyring) -> bool:
-    return not isinstance(opened(event, keys), Sealed)
+def _opens(value: bytes, keys: Keyring) -> bool | None:
+    """Tell whether a record opens; None for one that is not encrypted, or that nobody can read anyway."""
+    try:
+        event = decode(value)
+        return not isinstance(opened(event, keys), Sealed) if isinstance(event, Sealed) else None
+    except UnreadableEventError:
+        return None
 
 
 def _log_told(before: Readability, after: Readability) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
 KEPT = (
-    "The log keeps the past: replayed to an earlier point, the graph still holds it.  Erasing it from the log is "
-    "another matter: see docs/lifecycle.md."
+    "The log keeps the past: replayed to an earlier point, the graph still holds it.  Erasing it, so that "
+    "nobody can read it again, is `emgas erase`: see docs/erasure.md."
 )
 Named = dict[str, list[str]]  # "concepts", "turns", "sessions"
 

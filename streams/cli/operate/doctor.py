@@ -74,7 +74,7 @@ async def _examine(settings: Settings) -> Findings:
     try:
         if not settings.is_embedded:
             await _examine_topics(settings, findings)
-        await _examine_keys(settings, findings)
+        await examine_keys(settings, findings)
         await _examine_partitions(settings, findings)
         await _examine_log(settings, findings)
     except EmgasError as error:
@@ -115,7 +115,7 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
     findings.add("partitions agree", str(sorted(counts)), ok=len(counts) == 1)
 
 
-async def _examine_keys(settings: Settings, findings: Findings) -> None:
+async def examine_keys(settings: Settings, findings: Findings) -> None:
     """Look whether the keys can be read, and whether Kafka keeps anything in clear for longer than is promised."""
     if not settings.encryption:
         findings.add("encryption", "off: graphs that are born from here on cannot be erased", ok=True)
