@@ -232,3 +232,29 @@ def test_a_greeting_brings_back_nothing(text: str) -> None:
 def test_the_context_says_which_day_yesterday_was() -> None:
     lines = ask(budget=4000).context.splitlines()
     assert any(line.endswith("That was number 0. [yesterday = 2023-05-07]") for line in lines)
+
+
+def test_where_nothing_is_found_the_reply_says_so_and_nothing_comes_back() -> None:
+    assert ask("the kettle").matched
+    reply = ask("xyzzy frobnicate")
+    assert (reply.found, reply.matched, reply.passages, reply.context) == (True, False, [], "")
+
+
+@pytest.mark.parametrize("text", ["xyzzy frobnicate", "hi"])
+def test_where_nothing_is_found_the_latest_turns_may_come_back_newest_first(text: str) -> None:
+    reply = ask(text, fallback="recent", top_passages=3, explain=True)
+    newest = sorted(told()[1], key=lambda turn: turn.at)[::-1][:3]
+    assert not reply.matched
+    assert [passage.id for passage in reply.passages] == [turn.id for turn in newest]
+    assert {passage.score for passage in reply.passages} == {0.0}
+    assert newest[0].text in reply.context
+
+
+def test_the_latest_turns_pass_the_filter_too() -> None:
+    speaker = told()[1][0].speaker
+    reply = ask("xyzzy", {"speakers": [speaker]}, fallback="recent")
+    assert {passage.speaker for passage in reply.passages} == {speaker}
+
+
+def test_what_is_found_needs_no_other() -> None:
+    assert ask("the kettle", fallback="recent") == ask("the kettle")
