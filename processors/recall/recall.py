@@ -144,7 +144,7 @@ def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ra
 
 
 def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
-    """List the latest passages that a filter lets through, the newest first; no question ranks them, so each scores 0."""
+    """List the latest passages that a filter lets through, the newest first; nothing ranks them, so each scores 0."""
     passes = allowed(view, only)
     among = np.ones(len(view.passage_at), np.bool_) if passes is None else passes
     return tuple(
