@@ -6,6 +6,8 @@ HaltedError
 ├── RetractedTooFarError   the log takes back an event that no honest worker lets anybody take back
 ├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
 └── WrongLayoutError       the store was written for another number of partitions, or by a newer version
+
+StaleViewError             who looks at a graph kept a view of it beyond a change; stops nobody else
 """
 
 from __future__ import annotations
@@ -34,3 +36,7 @@ class StoreCorruptError(HaltedError):
 
 class WrongLayoutError(HaltedError):
     """The store belongs to another topic layout or a newer version.  Operator action: see the message."""
+
+
+class StaleViewError(RuntimeError):
+    """A view of a graph was read after the graph had changed.  Caller: take another view, and begin again."""
