@@ -16,7 +16,7 @@ from emgas.messages import queries, turns
 from emgas.messages.fields import GraphId, Name, Text
 from emgas.validation import build
 from gateway.access import caller, may
-from gateway.bodies import ForgetBody, QueryBody, SettingsBody, TurnBody, UndoBody
+from gateway.bodies import FeedbackBody, ForgetBody, PinBody, QueryBody, SettingsBody, TurnBody, UndoBody
 from gateway.errors import REFUSALS, UnknownGraphError, problem
 
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
@@ -113,6 +113,43 @@ async def forget(
     """Forget concepts, turns and sessions; the log keeps the past."""
     wanted = build(turns.Forget, _message(graph, body, idempotency_key, kind="forget"))
     outcome = await memory.forget(graph, wanted.concepts, wanted.turns, sessions=wanted.sessions, id=wanted.id)
+    return _told(outcome, 200)
+
+
+@router.post("/pin", response_model=turns.Outcome)
+async def pin(
+    graph: Annotated[Graph, may("write")],
+    body: PinBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Keep concepts and turns in mind: they do not fade until they are unpinned."""
+    wanted = build(turns.Pin, _message(graph, body, idempotency_key, kind="pin"))
+    return _told(await memory.pin(graph, wanted.concepts, wanted.turns, id=wanted.id), 200)
+
+
+@router.post("/unpin", response_model=turns.Outcome)
+async def unpin(
+    graph: Annotated[Graph, may("write")],
+    body: PinBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Let concepts and turns that were pinned fade again."""
+    wanted = build(turns.Unpin, _message(graph, body, idempotency_key, kind="unpin"))
+    return _told(await memory.unpin(graph, wanted.concepts, wanted.turns, id=wanted.id), 200)
+
+
+@router.post("/feedback", response_model=turns.Outcome)
+async def feedback(
+    graph: Annotated[Graph, may("write")],
+    body: FeedbackBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Say of turns that came back whether they were right or wrong."""
+    wanted = build(turns.Feedback, _message(graph, body, idempotency_key, kind="feedback"))
+    outcome = await memory.feedback(graph, wanted.turns, wanted.value, query=wanted.query, id=wanted.id)
     return _told(outcome, 200)
 
 

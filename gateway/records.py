@@ -154,7 +154,7 @@ def _check(message: Any, key: str | None) -> None:
         case Inspect() | Checkpoint():
             caller().check("admin", None)
             return
-        case turns.Turn():
+        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback():
             caller().check("write", message.graph)
         case turns.Configure():
             caller().check("admin", message.graph)

@@ -30,7 +30,7 @@ from emgas.messages.memory_settings import Settings
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
-from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
+from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 from emgas.validation import build, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
 
@@ -182,10 +182,56 @@ class MemoryClient:
 
         The outcome is `rejected` when the graph holds nothing of it.
         """
-        named = {"concepts": concepts, "turns": turns, "sessions": sessions}
-        # A single string is a sequence of its letters: it goes on as it is, and is refused.
-        fields = {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
+        fields = _named(concepts=concepts, turns=turns, sessions=sessions)
         return await self._command(Forget, graph, id=id, timeout=timeout, fields=fields)
+
+    async def pin(
+        self,
+        graph: str,
+        concepts: Sequence[str] = (),
+        turns: Sequence[str] = (),
+        *,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Keep concepts (by id or as they were written) and turns in mind: they do not fade until they are unpinned.
+
+        The outcome is `rejected` when the graph holds nothing of it.
+        """
+        fields = _named(concepts=concepts, turns=turns)
+        return await self._command(Pin, graph, id=id, timeout=timeout, fields=fields)
+
+    async def unpin(
+        self,
+        graph: str,
+        concepts: Sequence[str] = (),
+        turns: Sequence[str] = (),
+        *,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Let concepts and turns that were pinned fade again, as `pin` names them."""
+        fields = _named(concepts=concepts, turns=turns)
+        return await self._command(Unpin, graph, id=id, timeout=timeout, fields=fields)
+
+    async def feedback(
+        self,
+        graph: str,
+        turns: Sequence[str],
+        value: float,
+        *,
+        query: str | None = None,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Say of turns that came back whether they were right, 1, or wrong, −1, or something between.
+
+        query  the question: what it asks for is linked with what the turns say, if they were right
+
+        The outcome is `rejected` when the graph holds none of them.
+        """
+        fields = {**_named(turns=turns), "value": float(value), "query": query}
+        return await self._command(Feedback, graph, id=id, timeout=timeout, fields=fields)
 
     async def undo(
         self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
@@ -247,7 +293,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Forget | Undo],
+        kind: type[Configure | Feedback | Forget | Pin | Unpin | Undo],
         graph: str,
         *,
         id: str | None,
@@ -277,6 +323,11 @@ class MemoryClient:
     ) -> ProducerRecord:
         headers = cloud_event("query", uuid4().hex, subject)
         return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
+
+
+def _named(**named: Sequence[str]) -> dict[str, Any]:
+    """List what a call names.  A single string is a sequence of its letters: it goes on as it is, and is refused."""
+    return {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
 
 
 def _expect(kind: type[A], answer: Answer) -> A:

@@ -116,6 +116,20 @@ class Memory:
         """Let a graph forget concepts, turns and sessions."""
         return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions=sessions))
 
+    def pin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
+        """Keep concepts and turns in mind: they do not fade until they are unpinned."""
+        return self._wait(self._client.pin(self._named(graph), concepts, turns))
+
+    def unpin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
+        """Let concepts and turns that were pinned fade again."""
+        return self._wait(self._client.unpin(self._named(graph), concepts, turns))
+
+    def feedback(
+        self, turns: Sequence[str], value: float, *, query: str | None = None, graph: str | None = None
+    ) -> Outcome:
+        """Say of turns that came back whether they were right, 1, or wrong, −1."""
+        return self._wait(self._client.feedback(self._named(graph), turns, value, query=query))
+
     def undo(self, first: int, last: int | None = None, *, graph: str | None = None) -> Outcome:
         """Take back a graph's events `first`..`last`."""
         return self._wait(self._client.undo(self._named(graph), first, last))

@@ -77,6 +77,10 @@ class RecalledPassage(Message):
     archived: bool = Field(
         default=False, description="it had faded, and comes from the archive", exclude_if=lambda it: not it
     )
+    pinned: bool = Field(default=False, description="a user wants it kept in mind", exclude_if=lambda it: not it)
+    importance: float | None = Field(
+        None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
+    )
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 
@@ -117,6 +121,7 @@ class Description(Message):
     turns, concepts      those that are active
     archived, archived_concepts  turns and concepts that have faded, and can still be found
     forgotten            turns that are gone for good
+    pinned, pinned_concepts      turns and concepts that a user wants kept in mind
     """
 
     kind: Literal["description"] = "description"
@@ -130,6 +135,8 @@ class Description(Message):
     forgotten: int = 0
     concepts: int = 0
     archived_concepts: int = 0
+    pinned: int = 0
+    pinned_concepts: int = 0
     long_term: int = 0
     themes: list[Theme] = Field(default_factory=list)
     position: Position

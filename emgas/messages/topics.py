@@ -1,6 +1,6 @@
 """What a record of each topic may hold, as unions by `kind`, each with the adapter that reads it.
 
-    Turn, Configure, Forget, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
+    Turn, Configure, Forget, Pin, Unpin, Feedback, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure
     Inspect ─ topic queries ─▶ Inspection | Failure;   Checkpoint ──▶ Checkpointed | Failure
                                                        (to a partition, not to a graph: the record has no key)
@@ -16,7 +16,7 @@ from pydantic import Discriminator, Field, Tag, TypeAdapter
 
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
+from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 
 
 def _kind(message: object) -> str:
@@ -29,12 +29,18 @@ Inbound = Annotated[
     Annotated[Turn, Tag("turn")]
     | Annotated[Configure, Tag("configure")]
     | Annotated[Forget, Tag("forget")]
+    | Annotated[Pin, Tag("pin")]
+    | Annotated[Unpin, Tag("unpin")]
+    | Annotated[Feedback, Tag("feedback")]
     | Annotated[Undo, Tag("undo")],
     Discriminator(_kind),
 ]
 
 
-INBOUND: TypeAdapter[Turn | Configure | Forget | Undo] = TypeAdapter(Inbound)
+Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo
+
+
+INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)
 
 
 Request = Annotated[Query | Inspect | Describe | Checkpoint, Field(discriminator="kind")]

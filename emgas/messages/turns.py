@@ -26,6 +26,13 @@ class Turn(Message):
     role: Role | None = None
     at: Milliseconds | None = Field(None, description="event time; without it, the broker's timestamp counts")
     metadata: Metadata = Field(default_factory=dict)
+    importance: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="how much it matters, 0.5 as much as any other; without it, rules decide whether it matters more",
+        exclude_if=lambda importance: importance is None,
+    )
 
 
 class Configure(Message):
@@ -47,6 +54,42 @@ class Forget(Message):
     concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     sessions: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+
+
+class _Named(Message):
+    """What a pin is put on, or taken off: concepts by id or surface form, turns by id."""
+
+    id: Name
+    graph: GraphId
+    concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+    turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+
+
+class Pin(_Named):
+    """What a graph is to keep in mind, whatever fades: never archived until it is unpinned."""
+
+    kind: Literal["pin"]
+
+
+class Unpin(_Named):
+    """What may fade again as everything does."""
+
+    kind: Literal["unpin"]
+
+
+class Feedback(Message):
+    """What somebody thinks of turns that came back: right, wrong, or something between.
+
+    query  the question that they came back for: what it asks for is linked with what they say, if they were right
+    value  from −1, wrong, to 1, right
+    """
+
+    kind: Literal["feedback"]
+    id: Name
+    graph: GraphId
+    turns: list[Name] = Field(min_length=1, max_length=limits.TOP)
+    query: Text | None = None
+    value: float = Field(ge=-1, le=1)
 
 
 class Undo(Message):

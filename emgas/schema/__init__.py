@@ -15,11 +15,11 @@ import orjson
 from emgas.messages.fields import Message
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
+from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
-    *(Turn, Configure, Forget, Undo),
+    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo),
     *(Query, Inspect, Describe, Checkpoint),
     *(Outcome, Reply, Inspection, Description, Checkpointed, Failure),
 )

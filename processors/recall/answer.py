@@ -237,6 +237,8 @@ class _Answering:
             at=turn.at,
             score=ranked.score,
             archived=bool(self._view.passage_archived[ranked.number]),
+            pinned=bool(self._view.passage_pinned[ranked.number]),
+            importance=turn.importance,
             why=why,
         )
 

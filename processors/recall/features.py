@@ -96,6 +96,7 @@ class Feature(NamedTuple):
     reaches: bool = False
 
 
+EVERYDAY: Final = 0.5  # how much a turn matters of which nobody said
 SAYS_ENOUGH: Final = 64.0  # words, beyond which a longer turn is no likelier to hold an answer
 
 Edge: Final = partial(Feature, is_edge=True, reaches=True)
@@ -135,6 +136,17 @@ def _dense(inquiry: Inquiry) -> Floats:
     return above_mean(inquiry.cosine)[inquiry.view.session_order.order]
 
 
+def _importance(inquiry: Inquiry) -> Floats:
+    view = inquiry.view
+    matters = np.where(view.passage_pinned, 1.0, view.importance) - EVERYDAY
+    return matters[view.session_order.order]
+
+
+def _feedback(inquiry: Inquiry) -> Floats:
+    thought: Floats = inquiry.view.feedback / (1 + np.abs(inquiry.view.feedback))
+    return thought[inquiry.view.session_order.order]
+
+
 def _marked(mark: str, inquiry: Inquiry) -> Floats:
     """Mark the turns that bear `mark`: (p,)."""
     view, number = inquiry.view, inquiry.view.number(mark)
@@ -151,8 +163,9 @@ def _wanted(mark: str, inquiry: Inquiry) -> Floats:
 # The weights are those of a conditional logit (evaluation/fitting.py) over all forms of talk at once, each of which
 # weighs the same, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
 # nothing: match from 1.8, because long messages stay at the level of BM25 otherwise; inherited from 1.1, session from
-# 0.8 and first from 0.2, because a memory of many sessions needs them (docs/recall.md).  `dense` is not fitted: without
-# embeddings there is nothing to fit it to.  Those without flow were searched for on the measured recall itself.
+# 0.8 and first from 0.2, because a memory of many sessions needs them (docs/recall.md).  Three are not fitted: `dense`,
+# as without embeddings there is nothing to fit it to, and `importance`
+# and `feedback`, as no set of questions has any.  Those without flow were searched for on the measured recall itself.
 FEATURES: Final = (
     Feature("match", lambda inquiry: inquiry.near.match(), 2.2, 1.0, reaches=True),
     Edge("inherited", lambda inquiry: inquiry.near.inherited(), 1.6),
@@ -171,6 +184,8 @@ FEATURES: Final = (
     Feature("names", partial(_marked, "@name"), 0.3, 0.25),
     Feature("length", _length, 0.95),
     Feature("brevity", _brevity, 1.35),
+    Feature("importance", _importance, 0.8, 0.8),
+    Feature("feedback", _feedback, 1.5, 1.5),
     Feature("dense", _dense, 1.0, 1.0, reaches=True),
 )
 

@@ -38,7 +38,7 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
-from state.events.extraction_types import Concept, Milliseconds, TimeSpan
+from state.events.extraction_types import Anchor, Concept, Milliseconds, TimeSpan
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.upcasting import VERSION, as_present, upcast
@@ -133,6 +133,8 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     that it was recorded when it was said, not imported later: only a live graph is told the time when it falls silent.
 
     `question` and `tokens` are facts of the text that recall needs (does it ask; its length in words).
+
+    `importance`, written only where it is known, is what the sender said, else what the rule `anchor` gives.
     """
 
     src: Ordinal
@@ -150,6 +152,8 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     concepts: list[Concept]
     times: Annotated[list[TimeSpan], Meta(max_length=limits.SPANS_PER_TURN)]
     extractor: str
+    importance: Annotated[float, Meta(ge=0, le=1)] | None = None
+    anchor: Anchor | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
@@ -254,6 +258,49 @@ class Forgotten(GraphEvent, frozen=True, kw_only=True):
     src: Ordinal | None = None
     concepts: list[str]
     turns: list[str]
+
+
+@graph_event(
+    Timing.UNTIMED,
+    summary=lambda event: f"pinned {', '.join((*event.concepts, *event.turns))}",
+    touches=lambda event: (*event.concepts, *event.turns),
+)
+class Pinned(GraphEvent, frozen=True, kw_only=True):
+    """A user asked to keep these concepts and turns in mind: they do not fade, and those archived are active again."""
+
+    src: Ordinal
+    concepts: list[str]
+    turns: list[str]
+
+
+@graph_event(
+    Timing.UNTIMED,
+    summary=lambda event: f"unpinned {', '.join((*event.concepts, *event.turns))}",
+    touches=lambda event: (*event.concepts, *event.turns),
+)
+class Unpinned(GraphEvent, frozen=True, kw_only=True):
+    """A user let these concepts and turns fade again."""
+
+    src: Ordinal
+    concepts: list[str]
+    turns: list[str]
+
+
+@graph_event(
+    Timing.UNTIMED,
+    summary=lambda event: f"{'right' if event.value > 0 else 'wrong'}: {', '.join(event.turns)}",
+    touches=lambda event: (*event.concepts, *event.turns),
+)
+class FeedbackGiven(GraphEvent, frozen=True, kw_only=True):
+    """A user said of these turns that they were right, or wrong: `value` in [−1, 1].
+
+    concepts  what the question asked for and what the turns say of it, strongest first: linked if they were right
+    """
+
+    src: Ordinal
+    turns: list[str]
+    concepts: list[str]
+    value: Annotated[float, Meta(ge=-1, le=1)]
 
 
 @graph_event(Timing.UNTIMED, summary=lambda event: f"takes back {event.first} to {event.last}")
@@ -372,8 +419,8 @@ def encode(event: AnyEvent) -> bytes:
     Raises ValueError for an event that could not be read back as it is.
     """
     plain = msgspec.to_builtins(event, enc_hook=_dumped)
-    for name in ("anew", "source_topic"):
-        if not plain.get(name, True):
+    for name, unsaid in _UNSAID.items():
+        if plain.get(name, ...) == unsaid:
             del plain[name]
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
@@ -442,6 +489,12 @@ def _validated(kind: type, value: Any) -> Any:
 
 SCHEMA: Any = Union[tuple(KINDS)]  # noqa: UP007 - of every record of the log; only known when all are registered
 _READER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(SCHEMA, dec_hook=_validated)
+_UNSAID = {
+    "anew": False,
+    "source_topic": "",
+    "importance": None,
+    "anchor": None,
+}  # written only where they differ
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
     for kind in SCHEMA.__args__

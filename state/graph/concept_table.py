@@ -44,6 +44,7 @@ class ConceptTable(Table):
     long_term: array[int] = column("b")  # 1 once consolidated
     long_since: array[int] = column("q")  # ms, when that was
     alive: array[int] = column("b", default=1)  # 0 once forgotten
+    pinned: array[int] = column("b", added_as="pinned_concept")  # 1 while a user wants it kept in mind
     archived: array[int] = column("b", added_as="archived_concept")  # 1 from when it faded until it is boosted
 
     def __init__(self) -> None:
@@ -144,7 +145,7 @@ class ConceptTable(Table):
     def expiry(self, number: int, settings: MemorySettings) -> int:
         """Compute the time (ms) from which on the concept counts as faded, NEVER if it does not fade."""
         strength, threshold = self.strength[number], settings.prune_below
-        if threshold == 0.0:
+        if threshold == 0.0 or self.pinned[number]:
             return NEVER
         if self.long_term[number]:
             left = lifetime_long(strength, threshold, tau=self._tau(number, settings), beta=settings.long_beta)
@@ -162,6 +163,12 @@ class ConceptTable(Table):
         (1 + (a + b) / tau) = (1 + a / tau) · (1 + b / (tau + a))
         """
         return settings.long_tau + self.strength_at[number] - self.long_since[number]
+
+    def pin(self, number: int, *, pinned: bool) -> None:
+        """Keep a concept in mind, out of the archive too, or let it fade again."""
+        self.pinned[number] = pinned
+        if pinned:
+            self.archived[number] = 0
 
     def is_active(self) -> NDArray[np.bool_]:
         """Tell which concepts are neither archived nor forgotten, (n,)."""

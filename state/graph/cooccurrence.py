@@ -159,7 +159,8 @@ class PairCounts:
         numbers  (n,) ascending but for the -1, so the keys stay sorted
         """
         self._count_queue()
-        self._half = [each._replace(pairs=each.pairs.renumbered(numbers)) for each in self._half]
+        half = (each._replace(pairs=each.pairs.renumbered(numbers)) for each in self._half)
+        self._half = [each for each in half if len(each.pairs.keys)]
         left = (level.renumbered(numbers) for level in self._levels)
         self._levels, self._fan = [level for level in left if len(level.keys)], None
         self._merge_levels()

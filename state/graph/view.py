@@ -72,7 +72,9 @@ class Labels(Sequence[str]):
         return [self._concepts.label(one) for one in numbers]
 
 
-TurnColumn = Literal["at", "tokens", "session", "speaker", "question", "archived"]
+TurnColumn = Literal[
+    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback"
+]
 
 
 def _whole(table: str, column: str, dtype: type[np.generic]) -> Any:
@@ -114,6 +116,9 @@ class GraphView:
         passage_session, passage_speaker  (p,) position in `sessions`, `speakers`
         passage_question  (p,) whether the turn asks something
         passage_archived  (p,) whether it is in the archive
+        passage_pinned    (p,) whether a user wants it kept in mind
+        feedback          (p,) sum of what users thought of it, from −1, wrong, to 1, right, each
+        importance        (p,) how much it matters, 0.5 where nobody said
         role              (p,) position of each role in ROLES; passage_role: the roles
 
     Whoever reads on once the graph has changed gets StaleViewError; what was copied before stays as it was.
@@ -233,7 +238,18 @@ class GraphView:
     passage_speaker: Integers = _whole("_passages", "speaker", np.int64)
     passage_question: Mask = _whole("_passages", "question", np.bool_)
     passage_archived: Mask = _whole("_passages", "archived", np.bool_)
+    passage_pinned: Mask = _whole("_passages", "pinned", np.bool_)
     role: NDArray[np.int8] = _whole("_passages", "role", np.int8)
+
+    @cached_property
+    def importance(self) -> Floats:
+        """Tell how much each passage matters, (p,): 0.5 where nobody said."""
+        return importance(self.of_turns("importance", np.arange(self.turns)))
+
+    @cached_property
+    def feedback(self) -> Floats:
+        """Sum what users thought of each passage, (p,)."""
+        return self.of_turns("feedback", np.arange(self.turns)) / 10
 
     @cached_property
     def posting_passage(self) -> Integers:
@@ -278,3 +294,8 @@ class GraphView:
         """Vectors of passages by the model that made them; none unless a model is set."""
         self.check_fresh()
         return self._tables.embeddings.embeddings()
+
+
+def importance(percent: Integers) -> Floats:
+    """Give what turns matter, (k,), as a share of 1: 0.5 where nobody said."""
+    return np.where(percent < 0, 0.5, percent / 100)

@@ -15,8 +15,10 @@ import typer
 from streams.cli.memory.configure import configure
 from streams.cli.memory.demo import demo
 from streams.cli.memory.export import export
+from streams.cli.memory.feedback import feedback
 from streams.cli.memory.forget import forget
 from streams.cli.memory.import_ import import_
+from streams.cli.memory.pin import pin, unpin
 from streams.cli.memory.publish import publish
 from streams.cli.memory.query import query
 from streams.cli.memory.themes import themes
@@ -37,7 +39,7 @@ app = typer.Typer(
     help="EMGAS: associative memory for conversational AI.  EMGAS_BROKER names a Kafka; without it, the log is "
     "embedded, in EMGAS_DATA.",
 )
-for command in (demo, publish, query, themes, timeline, configure, forget, worker, doctor):
+for command in (demo, publish, query, themes, timeline, configure, forget, pin, unpin, feedback, worker, doctor):
     app.command()(command)
 app.command()(export)
 app.command("import")(import_)

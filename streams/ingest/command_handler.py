@@ -7,8 +7,8 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
                                             GraphConfigured, behind it TurnEmbedded if there is a model
-    a request to configure, forget, undo    GraphConfigured, Forgotten, Retracted.  Requests are not told apart by id: a
-                                            repeated one has the same effect once more
+    a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven.
+    pin, unpin, feedback                    Requests are not told apart by id: a repeated one has its effect once more
 
 The events are unstamped: where they lie in the log is for the partition's writer to say.
 """
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 import structlog
 from msgspec.structs import replace
@@ -25,27 +25,33 @@ from pydantic import ValidationError
 
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
-from emgas.messages.topics import INBOUND
-from emgas.messages.turns import Configure, Forget, Turn, Undo
+from emgas.messages.topics import INBOUND, Command
+from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Undo, Unpin
 from emgas.times import HOUR_MS
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
+from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, requested
 from processors.lifecycle.parts import parts
 from processors.recall.dense import Embedder, model_name, vector_of
+from processors.text.anchors import anchored
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
+    FeedbackGiven,
     Forgotten,
     GraphConfigured,
+    Pinned,
     Retracted,
     TurnDuplicated,
     TurnEmbedded,
     TurnRecorded,
     TurnRejected,
+    Unpinned,
     encode,
 )
+from state.events.extraction_types import Anchor
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
@@ -59,8 +65,6 @@ ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever 
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
-
-Command = Turn | Configure | Forget | Undo
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +160,21 @@ class CommandHandler:
         return decision
 
     def _decided(self, arrival: Record, command: Command) -> Decision:
-        if isinstance(command, Configure):
-            return self._configured(arrival, command)
-        if isinstance(command, Forget):
-            return self._forgotten(arrival, command)
-        if isinstance(command, Undo):
-            return self._retracted(arrival, command)
+        match command:
+            case Configure():
+                return self._configured(arrival, command)
+            case Forget():
+                return self._forgotten(arrival, command)
+            case Undo():
+                return self._retracted(arrival, command)
+            case Pin() | Unpin():
+                return self._pinned(arrival, command)
+            case Feedback():
+                return self._judged(arrival, command)
+            case Turn():
+                return self._of_turn(arrival, command)
+
+    def _of_turn(self, arrival: Record, command: Turn) -> Decision:
         known = self._known_text(command)
         if known is None:
             return self._recorded(arrival, command)
@@ -195,7 +208,8 @@ class CommandHandler:
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         event = TurnRecorded(
             src=arrival.offset,
-            **turn.model_dump(exclude={"at"}),
+            **turn.model_dump(exclude={"at", "importance"}),
+            **_weighed(turn),
             at=at,
             clamped=at != said_at,
             live=now - at <= LIVE_MS,
@@ -264,6 +278,33 @@ class CommandHandler:
         events: list[DataEvent] = [*before, replace(last, src=arrival.offset)]
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
 
+    def _pinned(self, arrival: Record, request: Pin | Unpin) -> Decision:
+        graph = self._state.graph(request.graph)
+        if graph is None:
+            why = f"nobody has written to graph {request.graph!r}: nothing to {request.kind}"
+            return _rejected(arrival, request, why)
+        named = (concept for text in request.concepts for concept in self._concept_ids(graph, text))
+        concepts = [concept for concept in dict.fromkeys(named) if concept in graph.concepts.numbers]
+        turns = [turn for turn in dict.fromkeys(request.turns) if turn in graph.passages.numbers]
+        if not (concepts or turns):
+            return _rejected(arrival, request, f"none of these is in the graph: nothing to {request.kind}")
+        kind = Pinned if isinstance(request, Pin) else Unpinned
+        event = kind(src=arrival.offset, graph=request.graph, concepts=concepts, turns=turns, **UNSTAMPED)
+        return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
+
+    def _judged(self, arrival: Record, request: Feedback) -> Decision:
+        graph = self._state.graph(request.graph)
+        turns = [] if graph is None else [turn for turn in request.turns if turn in graph.passages.numbers]
+        if graph is None or not turns:
+            return _rejected(arrival, request, f"graph {request.graph!r} holds none of these turns")
+        asked = [] if request.query is None else self._context.extractor.of_query(request.query, graph.clock).concepts
+        named = (concept for turn in turns for concept in answering(graph, turn, [each.id for each in asked]))
+        concepts, value = list(dict.fromkeys(named)), request.value
+        event = FeedbackGiven(
+            src=arrival.offset, graph=request.graph, turns=turns, concepts=concepts, value=value, **UNSTAMPED
+        )
+        return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
+
     def _retracted(self, arrival: Record, request: Undo) -> Decision:
         graph = self._state.graph(request.graph)
         if graph is None:
@@ -309,6 +350,22 @@ def _resumable_parts(gone: Leaving, named: Sequence[str]) -> list[dict[str, list
     asked_for = [concept for concept in gone.concepts if concept in named]
     cut = [*parts({"concepts": others, "turns": gone.turns}), *parts({"concepts": asked_for, "turns": []})]
     return [part for part in cut if any(part.values())]
+
+
+class _Weighed(TypedDict):
+    """How much a turn matters, None for as much as any other, and the rule that says so."""
+
+    importance: float | None
+    anchor: Anchor | None
+
+
+def _weighed(turn: Turn) -> _Weighed:
+    """Find how much a turn matters: a sender who says it is believed, else what anchors its text decides."""
+    found = anchored(turn.text)
+    if found is None:
+        return {"importance": turn.importance, "anchor": None}
+    anchor, importance = found
+    return {"importance": importance if turn.importance is None else turn.importance, "anchor": anchor}
 
 
 def _rejected(arrival: Record, command: Command | None, reason: str) -> Decision:

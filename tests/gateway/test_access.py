@@ -29,6 +29,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 TURN = {"id": "t1", "speaker": "Ada", "text": "The kettle broke."}
 FORGET = {"id": "f1", "turns": ["t1"]}
+RIGHT = {"id": "b1", "turns": ["t1"], "value": 1.0}
+PIN = {"id": "p1", "turns": ["t1"]}
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,16 @@ CALLS = [
     call("PUT", "/v1/graphs/G/settings", {"preset": "forgetful"}, "admin"),
     call("POST", "/v1/graphs/G/forget", FORGET, "forget"),
     call("POST", "/v1/graphs/G/undo", {"first": 1}, "forget"),
+    call("POST", "/v1/graphs/G/feedback", RIGHT, "write"),
+    call("POST", "/v1/graphs/G/pin", PIN, "write"),
+    call("POST", "/v1/graphs/G/unpin", PIN, "write"),
     record("turns", TURN, "write"),
     record("turns", {"kind": "configure", "id": "c1"}, "admin"),
     record("turns", {"kind": "forget", **FORGET}, "forget"),
     record("turns", {"kind": "undo", "id": "u1", "first": 1}, "forget"),
+    record("turns", {"kind": "feedback", **RIGHT}, "write"),
+    record("turns", {"kind": "pin", **PIN}, "write"),
+    record("turns", {"kind": "unpin", **PIN}, "write"),
     record("queries", {"kind": "query", **QUERY}, "read"),
     record("queries", {"kind": "query", **QUERY, "reinforce": True}, "read", "write"),
     record("queries", {"kind": "describe"}, "read"),

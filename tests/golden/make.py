@@ -106,6 +106,11 @@ class Story:
         await memory.query("demo-zh", "味道", reinforce=True)
         await memory.forget("demo", concepts=["biscuit"], turns=["demo-007"], sessions=["2025-01-18"])
         await memory.forget("garden", concepts=["basil"])
+        await memory.feedback("demo", ["demo-010"], 1, query="what is the cat called?")
+        await memory.feedback("demo", ["demo-011", "demo-012"], -0.5)
+        await memory.pin("demo", concepts=["cat"], turns=["demo-010"])
+        await memory.pin("garden", concepts=["tomato"])
+        await memory.unpin("demo", turns=["demo-010"])
         await self.undo("demo", 3)
         await self.undo("demo", 1)
         await self.undo("demo-zh", 2)
@@ -145,7 +150,7 @@ class Story:
         await self.undo("garden", 1)
         await self.undo("garden", 1)
         self.now += HOUR
-        timer = self.keeper("garden")
+        timer = self.timer("garden")
         async with timer.lock:
             source = self.pipeline.app.ownership.writers[self.pipeline.place("garden")].state.position.source
             await timer.append([TurnsLost(src=source + 5, first=source + 1, last=source + 5, **UNSTAMPED)])

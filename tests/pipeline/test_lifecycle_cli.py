@@ -91,6 +91,24 @@ def test_forgetting_in_an_unknown_graph_or_naming_nothing_is_refused(data: Path)
     assert "nothing to forget" in emgas_here(data, "forget", "bob", "--concept", "submarine", code=1).err
 
 
+def test_what_is_pinned_is_counted_until_it_is_unpinned(data: Path) -> None:
+    assert "nobody has written" in emgas_here(data, "pin", "nobody", "--concept", "cat", code=3).err
+    assert "name what to pin" in emgas_here(data, "pin", "ada", code=2).err
+    assert "nothing to unpin" in emgas_here(data, "unpin", "bob", "--concept", "submarine", code=1).err
+    told = emgas_here(data, "pin", "bob", "--concept", "kettle", "--turn", "t3")
+    assert "bob keeps 1 turns and 1 concepts in mind" in told.out
+    after = json.loads(emgas_here(data, "unpin", "bob", "--concept", "kettle", "--turn", "t3", "--json").out)
+    assert (after["status"], after["pinned"], after["pinned_concepts"]) == ("accepted", 0, 0)
+
+
+def test_a_user_says_whether_an_answer_was_right(data: Path) -> None:
+    assert "nobody has written" in emgas_here(data, "feedback", "nobody", "--right", "t3", code=3).err
+    assert "name the turns" in emgas_here(data, "feedback", "bob", code=2).err
+    assert "none of these turns" in emgas_here(data, "feedback", "bob", "--wrong", "never", code=1).err
+    told = emgas_here(data, "feedback", "bob", "--right", "t3", "--wrong", "t2", "--query", "which kettle?")
+    assert "bob took note: 1 right, 1 wrong" in told.out
+
+
 def test_a_forgotten_concept_is_gone_and_the_log_still_shows_that_it_was_there(data: Path) -> None:
     said = emgas_here(data, "forget", "bob", "--concept", "kettle", "--turn", "t3")
     assert "bob forgot" in said.out

@@ -16,7 +16,7 @@ from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.messages.memory_settings import Settings as Changes
-from emgas.messages.turns import Forget, Outcome
+from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Unpin
 from emgas.validation import build
 from replay.as_of.history import counting_events
 from replay.branch import BranchMessage, BranchSettings, Message, messages
@@ -147,10 +147,20 @@ async def _turns(
 
 
 async def _request(memory: MemoryClient, request: Message) -> None:
-    assert not isinstance(request, Turn)  # noqa: S101
-    if isinstance(request, Forget):  # refused where the branch has forgotten it already, which is what was asked for
-        await memory.forget(request.graph, request.concepts, request.turns, id=request.id)
-        return
+    match request:  # refused where the branch has forgotten it already: which is what was asked for, or cannot be
+        case Forget():
+            await memory.forget(request.graph, request.concepts, request.turns, id=request.id)
+        case Pin():
+            await memory.pin(request.graph, request.concepts, request.turns, id=request.id)
+        case Unpin():
+            await memory.unpin(request.graph, request.concepts, request.turns, id=request.id)
+        case Feedback():
+            await memory.feedback(request.graph, request.turns, request.value, id=request.id)
+        case Configure():
+            await _configure(memory, request)
+
+
+async def _configure(memory: MemoryClient, request: Configure) -> None:
     settings = request.settings.model_dump(exclude_none=True)
     outcome = await memory.configure(request.graph, request.preset, id=request.id, **settings)
     if outcome.status == "rejected":
