@@ -28,7 +28,8 @@ from processors.recall.ranking import weighed
 from processors.recall.recall import highest
 from processors.recall.weights import FEATURES, FlowWeights
 from state.arrays import Floats, Integers
-from state.graph.view import GraphView, SessionOrder
+from state.graph.excerpt import SessionOrder
+from state.graph.view import GraphView
 
 SATURATION = 10.0
 
@@ -56,7 +57,9 @@ def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
         def rank(question: Extraction, text: str) -> Integers:
             if not put_in(view, question, asked(view, question, text)).any():
                 return np.zeros(0, np.int64)
-            return highest(*weighed(view, _features(view, scoring, question, text), weights), DEPTH)
+            scores, reached = weighed(_features(view, scoring, question, text), weights)
+            place = view.session_order.place
+            return highest(scores[place], reached[place], DEPTH)
 
         return rank
 

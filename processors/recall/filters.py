@@ -8,39 +8,59 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emgas.messages.filters import Filter
-from processors.recall.edge_scores import Mask, holding
 from state.arrays import Integers
 from state.graph.view import GraphView
 
+Mask = NDArray[np.bool_]
 NO_FILTER = Filter()
 
 
-def allowed(view: GraphView, only: Filter) -> Mask | None:
-    """Find (p,) which passages a filter lets through, None for all of them.
+class Allowed:
+    """A filter, as it is for one graph.  Its concepts are ids; its metadata counts as none: that is in texts of turns.
 
-    only  its concepts are ids; its metadata counts as none: that is in the texts of turns, not in a view
+    sessions  the sessions that it lets anything through of, ascending; None for any
     """
-    if only == NO_FILTER:
-        return None
-    passes = np.ones(len(view.passage_at), np.bool_)
-    if only.sessions:
-        passes &= np.isin(view.passage_session, _positions(view.sessions, only.sessions))
-    if only.speakers:
-        passes &= np.isin(view.passage_speaker, _positions(view.speakers, only.speakers))
-    if only.since is not None:
-        passes &= view.passage_at >= only.since
-    if only.until is not None:
-        passes &= view.passage_at < only.until
-    if only.concepts:
-        numbers = [number for name in only.concepts if (number := view.number(name)) is not None]
-        passes &= holding(view, np.array(numbers, np.int64))
-    if not only.include_archive:
-        passes &= ~view.passage_archived
-    if only.exclude:
-        passes[_positions(view.passage_id[: len(passes)], only.exclude)] = False
-    return passes
+
+    def __init__(self, view: GraphView, only: Filter) -> None:
+        self._view, self._only = view, only
+        self._speakers = _positions(view.speakers, only.speakers) if only.speakers else None
+        self._exclude = frozenset(only.exclude)
+        self._named = np.unique(view.session_numbers(only.sessions)) if only.sessions else None
+        self._holding = self._holders() if only.concepts else None
+        self.sessions = self._sessions()
+
+    def _holders(self) -> Integers:
+        numbers = [number for name in self._only.concepts if (number := self._view.number(name)) is not None]
+        lists = [self._view.holders(number)[0] for number in numbers]
+        return np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.zeros(0, np.int64)
+
+    def _sessions(self) -> Integers | None:
+        if self._holding is None:
+            return self._named
+        found = np.unique(self._view.of_turns("session", self._holding))
+        return found if self._named is None else np.intersect1d(found, self._named)
+
+    def passes(self, turn: Integers) -> Mask:
+        """Tell which of `turn` (k,) it lets through."""
+        view, only, passes = self._view, self._only, np.ones(len(turn), np.bool_)
+        if self._named is not None:
+            passes &= np.isin(view.of_turns("session", turn), self._named)
+        if self._speakers is not None:
+            passes &= np.isin(view.of_turns("speaker", turn), self._speakers)
+        if only.since is not None:
+            passes &= view.of_turns("at", turn) >= only.since
+        if only.until is not None:
+            passes &= view.of_turns("at", turn) < only.until
+        if self._holding is not None:
+            passes &= np.isin(turn, self._holding)
+        if not only.include_archive:
+            passes &= view.of_turns("archived", turn) == 0
+        if self._exclude:
+            passes &= ~np.isin(turn, view.passage_numbers(self._exclude))
+        return passes
 
 
 def _positions(names: Sequence[str], wanted: Iterable[str]) -> Integers:

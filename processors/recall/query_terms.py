@@ -111,7 +111,8 @@ def worth(view: GraphView, terms: QueryTerms) -> dict[str, float]:
     found.update(zip(terms.relatives.concept.tolist(), terms.relatives.share.tolist(), strict=True))
     found.update(zip(terms.words.tolist(), terms.weight.tolist(), strict=True))
     rarity = idf(view.turns, view.holding(np.array(list(found), np.int64)))
-    return {view.ids[number]: weight * float(each) for (number, weight), each in zip(found.items(), rarity, strict=True)}
+    weighed = (weight * each for weight, each in zip(found.values(), rarity.tolist(), strict=True))
+    return dict(zip((view.ids[number] for number in found), weighed, strict=True))
 
 
 def _numbers(view: GraphView, names: Iterable[str]) -> Integers:
@@ -141,11 +142,10 @@ def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
     pairs = {word[at : at + 2] for at in range(len(word) - 1)}
     parts = [word] if view.number(word) is not None else sorted(pairs)
     inside = {word[at:end] for at in range(len(word)) for end in range(at + 2, len(word) + 1)}
-    held = (other for part in parts for other in view.words_holding(part[:2]) if part in other)
-    candidates = inside.union(held) - {word}
+    holding = (other for part in parts for other in view.words_holding(part[:2]) if part in other)
+    candidates = inside.union(holding) - {word}
     for other in sorted(candidates):
         if _HAN.fullmatch(other):
             held = other in word or word in other
             shorter, longer = sorted((len(word), len(other)))
             yield other, shorter / longer if held else SHARED_PART
-

@@ -1,8 +1,8 @@
 """Turns laid out session by session: all of a graph, or chosen sessions.  Flow between turns runs along such a layout.
 
-    sessions 3, 7          place     0  1  2  3  4
-                           turn      4  5  9  6  8       passage numbers, each session in the order folded
-                           session   0  0  0  1  1       position of the session among those that were chosen
+sessions 3, 7          place     0  1  2  3  4
+turn      4  5  9  6  8       passage numbers, each session in the order folded
+session   0  0  0  1  1       position of the session among those that were chosen
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Lists:
         return tuple(column.rows[start:end] for column in self._columns)
 
     def of_all(self, keys: Integers) -> tuple[Integers, ...]:
-        """Copy the lists of `keys` (k,), one behind the other: (m,) the position of each row's key, then the columns."""
+        """Copy the lists of `keys` (k,), one behind the other: (m,) the position of each key, then the columns."""
         start, length = self._start.rows[keys], self._length.rows[keys]
         at = ragged(start, length)
         copies = (column.rows[at].astype(np.int64) for column in self._columns)

@@ -20,6 +20,7 @@ from state.graph.concept_table import ConceptTable
 from state.graph.lists import Growable, Lists
 from state.graph.passage_table import PassageTable
 
+NO_TURN: Final = 1 << 31
 PREFIX: Final = 4  # letters by which words are found that begin alike
 
 
@@ -32,7 +33,7 @@ class TurnIndex:
         self.sessions = Lists()
         self._place, self._session_tokens = Growable(np.int32), Growable(np.int64)
         self._words = self._turns = 0  # up to which all is in
-        self.tokens = 0
+        self.tokens, self.lengths = 0, (NO_TURN, 0)  # words of all turns; of the shortest and the longest
         self.beginning: dict[str, list[str]] = {}
         self.holding: dict[str, list[str]] = {}
 
@@ -68,6 +69,8 @@ class TurnIndex:
         self.sessions.extend(session, passages)
         np.add.at(self._session_tokens.rows, session, tokens)
         self.tokens += int(tokens.sum())
+        shortest, longest = self.lengths
+        self.lengths = min(shortest, int(tokens.min())), max(longest, int(tokens.max()))
 
     def _take_words(self) -> None:
         ids = self._concepts.ids

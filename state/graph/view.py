@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import Any, Final, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,9 +72,9 @@ class Labels(Sequence[str]):
         return [self._concepts.label(one) for one in numbers]
 
 
-TurnColumn = Literal[
-    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback"
-]
+UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
+ConceptColumn = Literal["accessed", "first_recall"]
+TurnColumn = Literal["at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback"]
 
 
 def _whole(table: str, column: str, dtype: type[np.generic]) -> Any:
@@ -93,7 +93,7 @@ class GraphView:
     Concept and passage numbers are positions in these columns; numbers are given in first-seen order.
     Lists are the graph's own and may have grown since; only positions below n and p belong to this view.
 
-        turns, concepts   p and n;  tokens: the length of all turns in words
+        turns, concepts   p and n;  tokens: the words of all turns;  lengths: of the shortest, of the longest
         ids, labels       (n,) concept id and its most frequent surface form
         numbers           concept id → number
         settings          how the graph fades: what `strength` is worth now
@@ -128,7 +128,8 @@ class GraphView:
         self._tables, self._index, self._events = tables, index, tables.events
         concepts, passages = tables.concepts, tables.passages
         self._concepts, self._passages = concepts, passages
-        self.turns, self.concepts, self.tokens = len(passages), len(concepts), index.tokens
+        self.turns, self.concepts = len(passages), len(concepts)
+        self.tokens, self.lengths = index.tokens, index.lengths
         self.graph_id, self.clock, self.settings = tables.graph_id, tables.clock, tables.settings
         self.ids: Sequence[str] = concepts.ids
         self.labels: Sequence[str] = Labels(concepts)
@@ -181,6 +182,16 @@ class GraphView:
         passages, counts = self._found.postings.of(concept)
         return passages, counts
 
+    def holders_of(self, concepts: Integers) -> tuple[Integers, Integers]:
+        """List the passages that hold each of `concepts` (k,): (m,) the position of the concept, ascending, passage."""
+        of, passages, _ = self._found.postings.of_all(concepts)
+        return of, passages
+
+    def extremes(self, column: Literal["importance", "pinned", "feedback"]) -> tuple[int, int]:
+        """Find the least and the most in a column of passages, of which there is one at least."""
+        rows = np.frombuffer(getattr(self._turns, column), np.int8)
+        return int(rows.min()), int(rows.max())
+
     def held(self, passages: Integers) -> tuple[Integers, Integers, Integers]:
         """List what `passages` (k,) hold: (m,) the position of the passage, ascending, concept number and count."""
         starts, ends = self._turns.bounds(passages)
@@ -193,6 +204,10 @@ class GraphView:
         """Look up a column of `passages` (k,)."""
         rows: array[int] = getattr(self._turns, column)
         return np.array(np.frombuffer(rows, rows.typecode)[passages], np.int64)
+
+    def of_concepts(self, column: ConceptColumn, concepts: Integers) -> Integers:
+        """Look up a column of `concepts` (k,)."""
+        return np.frombuffer(getattr(self._rows, column), np.int64)[concepts]
 
     def words_beginning(self, prefix: str) -> Sequence[str]:
         """List the words that begin with these letters (turn_index.py PREFIX), in the order first seen."""
@@ -211,6 +226,16 @@ class GraphView:
     def session_turns(self) -> Integers:
         """How many turns each session has, (sessions,): not to be kept."""
         return self._found.sessions.lengths
+
+    def session_numbers(self, names: Iterable[str]) -> Integers:
+        """Find the numbers of the sessions of these names, as far as there are any."""
+        known = self._turns.sessions
+        return np.array([known[name] for name in names if name in known], np.int64)
+
+    def passage_numbers(self, ids: Iterable[str]) -> Integers:
+        """Find the numbers of the passages of these turn ids, as far as there are any."""
+        known = self._turns.numbers
+        return np.array([known[id] for id in ids if id in known], np.int64)
 
     def within(self, passages: Integers) -> Integers:
         """Find the position (k,) of each of `passages` in its session, from 0."""
@@ -297,5 +322,5 @@ class GraphView:
 
 
 def importance(percent: Integers) -> Floats:
-    """Give what turns matter, (k,), as a share of 1: 0.5 where nobody said."""
-    return np.where(percent < 0, 0.5, percent / 100)
+    """Give what turns matter, (k,), as a share of 1: UNTOLD where nobody said."""
+    return np.where(percent < 0, UNTOLD, percent / 100)
