@@ -29,7 +29,7 @@ from processors.recall.weights import FlowWeights
 from state.arrays import Floats, Integers
 from state.graph.view import UNTOLD
 
-FEW: Final = 2000  # turns of a graph that is looked at whole: sooner done than to ask which of it may matter
+FEW: Final = 8000  # turns of a graph that is looked at whole: sooner done than to ask which of it may matter
 AT_ONCE: Final = 500  # turns, the best bounds first, that are looked at in the third step; then MORE times as many
 MORE: Final = 4
 HELD: Final = 20_000  # mentions of associated concepts that are looked up to bound what holds them

@@ -66,7 +66,7 @@ class Mentions:
         self.laid, self.excerpt, self.counts, self.turns = laid, laid.excerpt, counts, len(laid.turn)
         self.given, self.total, self._among_sessions = given.turns, given.total, given.sessions
         self.words, self.known = len(laid.asked.words), len(laid.asked.seeds)
-        self.row, self.at = np.nonzero(counts)
+        self.row, self.at = np.divmod(np.flatnonzero(counts), max(self.turns, 1))
 
     def match(self) -> Floats:
         """Match the question with what each turn mentions itself: (p,)."""
@@ -191,10 +191,10 @@ def saturated_association(turns: Turns, strongest: Floats) -> Floats:
 def _strongest(laid: Laid, given: Floats) -> Floats:
     """Find (p,) the largest `given` (n,) among the concepts of each turn."""
     best = np.zeros(len(laid.turn))
-    place, concept, _ = laid.held
-    starts = np.flatnonzero(np.diff(place, prepend=-1))
-    if len(starts):
-        best[place[starts]] = np.maximum.reduceat(given[concept], starts)
+    lengths, concepts = laid.held
+    holds = np.flatnonzero(lengths)
+    if len(holds):
+        best[holds] = np.maximum.reduceat(given[concepts], (np.cumsum(lengths) - lengths)[holds])
     return best
 
 
@@ -277,9 +277,10 @@ def bridged(laid: Laid) -> Floats:
 
 
 def _over(bridge: Bridge, laid: Laid, strongest: Floats) -> Floats:
-    place, concept, count = laid.held
-    found = np.flatnonzero((bridge.strength[concept] > 0) & laid.lone[place])
-    place, concept = place[found], concept[found]
+    alone = np.flatnonzero(laid.lone)
+    of, concept, count = laid.view.held(laid.turn[alone])
+    found = np.flatnonzero(bridge.strength[concept] > 0)
+    place, concept = alone[of[found]], concept[found]
     gain = saturated(count[found], laid.relative[place])
     at = np.minimum(np.searchsorted(bridge.best, laid.turn[place]), len(bridge.best) - 1)
     own = np.where(bridge.best[at] == laid.turn[place], bridge.said[at, np.searchsorted(bridge.concepts, concept)], 0.0)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from processors.recall.bm25 import idf
 from processors.recall.dense import above_mean
 from processors.recall.query_terms import QueryTerms
-from state.arrays import Floats, Integers
+from state.arrays import Counts, Floats, Integers
 from state.graph.excerpt import Excerpt
 from state.graph.view import GraphView, importance
 
@@ -334,9 +334,9 @@ class Laid(Turns):
         return self.view.session_tokens[self.excerpt.sessions]
 
     @cached_property
-    def held(self) -> tuple[Integers, Integers, Integers]:
-        """What the turns hold: (m,) place, ascending, concept and count."""
-        return self.view.held(self.turn)
+    def held(self) -> tuple[Integers, Counts]:
+        """How many concepts each turn holds, (k,), and which, turn by turn, (m,)."""
+        return self.view.concepts_of(self.turn)
 
     @cached_property
     def counts(self) -> Floats:

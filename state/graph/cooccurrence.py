@@ -31,6 +31,8 @@ UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
 RUNS = 8
 LEVEL = 4
 SMALLEST_LEVEL = 1 << 12  # keys
+SPARSE = 64  # numbers to a pair, beyond which nothing is counted by number
+BITS = 63  # of a number that is not negative
 _LOW = np.int64(0xFFFFFFFF)
 
 
@@ -245,10 +247,25 @@ class _Sorted:
         return _Sorted(self.keys[half], self.counts[half])
 
     def both_ways(self) -> _Sorted:
-        """Lay out every pair in both directions."""
-        both = np.concatenate((self.keys, (self.keys & _LOW) << 32 | self.keys >> 32))
-        order = np.argsort(both)
-        return _Sorted(both[order], np.concatenate((self.counts, self.counts))[order])
+        """Lay out every pair, given as a < b, in both directions.
+
+        A concept's neighbours below it, which are turned around and sorted, all stand before those above it.
+        """
+        turned, counts = _sorted_with((self.keys & _LOW) << 32 | self.keys >> 32, self.counts)
+        concepts = int(turned[-1] >> 32) + 1 if len(turned) else 0
+        if concepts > SPARSE * len(turned):
+            return _Sorted(
+                *_sorted_with(*(np.concatenate(two) for two in ((self.keys, turned), (self.counts, counts))))
+            )
+        above = np.bincount(self.keys >> 32, minlength=concepts)
+        below = np.bincount(turned >> 32, minlength=concepts)
+        places = np.arange(len(turned))
+        keys, found = np.empty(2 * len(turned), np.int64), np.empty(2 * len(turned), np.int32)
+        at = places + np.repeat(np.cumsum(above) - above, below)
+        keys[at], found[at] = turned, counts
+        at = places + np.repeat(np.cumsum(below), above)
+        keys[at], found[at] = self.keys, self.counts
+        return _Sorted(keys, found)
 
     def renumbered(self, numbers: Integers) -> _Sorted:
         left, right = numbers[self.keys >> 32], numbers[self.keys & _LOW]
@@ -262,6 +279,23 @@ class _Sorted:
         within = np.arange(len(position)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         at = starts[position] + within
         return position, self.keys[at] & _LOW, self.counts[at].astype(np.int64)
+
+
+def _sorted_with(keys: Integers, counts: Counts) -> tuple[Integers, Counts]:
+    """Sort distinct keys, and their counts with them.
+
+    If all of it fits into 64 bits it is sorted as one number each, which takes a tenth of the time.
+    """
+    most = int(counts.max(initial=0)).bit_length()
+    size = int((keys | keys >> 32).max(initial=0) & _LOW).bit_length()  # bits of a concept number: at least so many
+    if 2 * size + most > BITS:
+        order = np.argsort(keys)
+        return keys[order], counts[order]
+    packed = ((keys >> 32) << size | (keys & _LOW)) << most | counts
+    packed.sort()
+    counts = (packed & ((1 << most) - 1)).astype(np.int32)
+    packed >>= most
+    return (packed >> size) << 32 | (packed & ((1 << size) - 1)), counts
 
 
 def _longer(column: Integers, size: int) -> Integers:

@@ -192,6 +192,12 @@ class GraphView:
         rows = np.frombuffer(getattr(self._turns, column), np.int8)
         return int(rows.min()), int(rows.max())
 
+    def concepts_of(self, passages: Integers) -> tuple[Integers, Counts]:
+        """List the concepts that `passages` hold: (k,) how many each has, (m,) their numbers, passage by passage."""
+        starts, ends = self._turns.bounds(passages)
+        at = ragged(starts, ends - starts)
+        return ends - starts, np.frombuffer(self._turns.posting_concept, np.int32)[at]
+
     def held(self, passages: Integers) -> tuple[Integers, Integers, Integers]:
         """List what `passages` (k,) hold: (m,) the position of the passage, ascending, concept number and count."""
         starts, ends = self._turns.bounds(passages)
