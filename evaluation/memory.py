@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,15 @@ from state.graph.view import GraphView
 TOKENS_PER_WORD = 1.3  # what SimpleMem and Mem0 count with; Han text: per segmented word
 DEPTH = 200  # how many turns a method ranks at most: some four times what the larger budget holds
 
-Ranker = Callable[[Extraction, str], Integers]  # (question's extraction, its text) → (k,) passage numbers, best first
+
+class Ranking(NamedTuple):
+    """Passage numbers, (k,) each: as they are listed, best first, and as a context takes them until it is full."""
+
+    listed: Integers
+    packed: Integers
+
+
+Ranker = Callable[[Extraction, str], Ranking]  # of a question's extraction and its text
 
 
 @dataclass(frozen=True)
@@ -31,7 +40,8 @@ class Memory:
         return (TOKENS_PER_WORD * self.view.passage_tokens).astype(np.float64, copy=False)
 
 
-def best(scores: Floats, depth: int = DEPTH) -> Integers:
-    """Rank the passages of scores (p,) above 0, best first, ties by number."""
+def best(scores: Floats, depth: int = DEPTH) -> Ranking:
+    """Rank the passages of scores (p,) above 0, best first, ties by number; a context takes them in this order."""
     reached = np.flatnonzero(scores > 0)
-    return reached[np.argsort(-scores[reached], kind="stable")][:depth]
+    listed = reached[np.argsort(-scores[reached], kind="stable")][:depth]
+    return Ranking(listed, listed)

@@ -17,7 +17,7 @@ With a model of text embeddings (processors/recall/dense.py) also `dense`, the c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,11 +28,11 @@ from evaluation.baselines.steady_state import steady_state
 from evaluation.baselines.structured import Walk, structured
 from evaluation.baselines.subtractive import subtractive
 from evaluation.baselines.weights import PPR, STEADY_STATE, SUBTRACTIVE
-from evaluation.memory import DEPTH, Memory, Ranker, best
+from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import LITERAL
 from processors.recall.dense import Embedder, Vectors, cosines, fused
-from processors.recall.recall import RecallOptions, RecallResult, recall
+from processors.recall.recall import Ranked, RecallOptions, RecallResult, by_token, recall
 from processors.recall.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW, FlowWeights
 from state.arrays import Floats, Integers
 
@@ -44,16 +44,20 @@ def recalled(options: RecallOptions) -> Method:
     options = replace(options, passages=DEPTH)
 
     def method(memory: Memory) -> Ranker:
-        def rank(question: Extraction, text: str) -> Integers:
-            return _numbers(recall(memory.view, question, text, options))
+        def rank(question: Extraction, text: str) -> Ranking:
+            return _ranking(memory, recall(memory.view, question, text, options), options)
 
         return rank
 
     return method
 
 
-def _numbers(found: RecallResult) -> Integers:
-    return np.array([passage.number for passage in found.passages], np.int64)
+def _ranking(memory: Memory, found: RecallResult, options: RecallOptions) -> Ranking:
+    return Ranking(_numbers(found.passages), _numbers(by_token(memory.view, found.passages, options.mode)))
+
+
+def _numbers(passages: Sequence[Ranked]) -> Integers:
+    return np.array([passage.number for passage in passages], np.int64)
 
 
 PEERS: dict[str, tuple[Walk, FlowWeights]] = {
@@ -101,8 +105,8 @@ def dense_methods(embedder: Embedder) -> dict[str, Method]:
     def with_default(memory: Memory) -> Ranker:
         view, options = _Dense(memory, embedder), RecallOptions(passages=DEPTH)
 
-        def rank(question: Extraction, text: str) -> Integers:
-            return _numbers(recall(memory.view, question, text, options, view.cosines(text)))
+        def rank(question: Extraction, text: str) -> Ranking:
+            return _ranking(memory, recall(memory.view, question, text, options, view.cosines(text)), options)
 
         return rank
 

@@ -1,11 +1,13 @@
 """What is measured of one ranking against one question's evidence.  The same is told in docs/recall.md.
 
+As turns are listed, best first:
 R@k                       share of the evidence among the first k
-recall_within_531_tokens  share of the evidence inside a budget of tokens, in order of rank, up to the first turn that
-recall_within_973_tokens  does not fit: what SimpleMem and Mem0 spend for a question
 nDCG@10                   discounted gain of the first 10, every evidence turn gains 1, over the best possible
-precision_within_973_tokens  share of the turns inside the larger budget that are evidence
 MRR                       1 / rank of the first evidence turn, 0 if none was ranked
+As a context takes them:
+recall_within_531_tokens  share of the evidence inside a budget of tokens, up to the first turn that does not fit:
+recall_within_973_tokens  what SimpleMem and Mem0 spend for a question
+precision_within_973_tokens  share of the turns inside the larger budget that are evidence
 
 A metric is declared once, in DECLARED: tables, JSON and the control by chance read the list.
 """
@@ -31,16 +33,21 @@ Reach = Callable[[Floats], int]  # costs (k,) of a ranking's turns, best first â
 
 @dataclass(frozen=True)
 class Ranked:
-    """One ranking, seen from its evidence.
+    """One order of turns, seen from its evidence.
 
     places    where evidence was ranked, from 0, ascending
     evidence  how many turns there are to find, >= 1
-    costs     (k,) tokens of the ranking's turns, best first
+    costs     (k,) tokens of the turns, in this order
     """
 
     places: list[int]
     evidence: int
     costs: Floats
+
+    @classmethod
+    def of(cls, turns: Sequence[str], costs: Floats, evidence: Collection[str]) -> Ranked:
+        """Find the evidence in an order of turn ids, with the tokens (k,) of each."""
+        return cls([place for place, turn in enumerate(turns) if turn in evidence], len(evidence), costs)
 
 
 class Metric(NamedTuple):
@@ -50,19 +57,21 @@ class Metric(NamedTuple):
     score  from 0 to 1, 1 for the best possible ranking
     reach  for a share of the evidence, how much of the ranking is looked at: what a random order would score is then
            known, and told with `--control shuffled`
+    packed whether it is of the order in which a context takes turns, and not of the list
     """
 
     name: str
     score: Callable[[Ranked], float]
     reach: Reach | None = None
+    packed: bool = False
 
 
-def _recall(name: str, reach: Reach) -> Metric:
+def _recall(name: str, reach: Reach, *, packed: bool = False) -> Metric:
     def share(ranked: Ranked) -> float:
         seen = reach(ranked.costs)
         return sum(place < seen for place in ranked.places) / ranked.evidence
 
-    return Metric(name, share, reach)
+    return Metric(name, share, reach, packed)
 
 
 def _first(cut: int, _costs: Floats) -> int:
@@ -96,25 +105,23 @@ PRECISION = f"precision_within_{BUDGETS[-1]}_tokens"
 WITHIN_BUDGETS = tuple(f"recall_within_{budget}_tokens" for budget in BUDGETS)
 DECLARED = (
     *(_recall(f"R@{cut}", partial(_first, cut)) for cut in CUTS),
-    *(_recall(name, partial(inside, budget)) for name, budget in zip(WITHIN_BUDGETS, BUDGETS, strict=True)),
+    *(_recall(name, partial(inside, most), packed=True) for name, most in zip(WITHIN_BUDGETS, BUDGETS, strict=True)),
     Metric(f"nDCG@{GAIN_AT}", _gain_over_possible),
     Metric("MRR", _reciprocal_rank),
-    Metric(PRECISION, _precision),
+    Metric(PRECISION, _precision, packed=True),
 )
 METRICS = tuple(metric.name for metric in DECLARED)
 
 
-def scored(ranking: Sequence[str], costs: Floats, evidence: Collection[str]) -> list[float]:
-    """Compute the METRICS of `ranking`, turn ids best first; `costs` (k,) are the tokens of its turns."""
-    places = [place for place, turn in enumerate(ranking) if turn in evidence]
-    ranked = Ranked(places, len(evidence), costs)
-    return [metric.score(ranked) for metric in DECLARED]
+def scored(listed: Ranked, packed: Ranked) -> list[float]:
+    """Compute the METRICS of a ranking, as it is listed and as a context takes it."""
+    return [metric.score(packed if metric.packed else listed) for metric in DECLARED]
 
 
 def by_chance(turns: int, costs: Floats) -> list[float]:
     """Compute what a random order of all `turns` would score on average, NaN where that is not known.
 
-    costs  (k,) tokens of the turns that were ranked: a budget reaches as far as it does in this ranking
+    costs  (k,) tokens of the turns that were ranked, as a context takes them: a budget reaches as far as it does here
     """
     reaches = [metric.reach and min(metric.reach(costs), len(costs)) for metric in DECLARED]
     return [np.nan if reach is None else reach / turns for reach in reaches]

@@ -47,7 +47,9 @@ class Settings(BaseSettings, SecuritySettings):
     extractor: str = Field(
         "processors.extraction.yake_extractor.YakeExtractor", description="package.module.name of another one"
     )
-    embedder: Path | None = Field(None, description="model of text embeddings: turns are recorded with their vectors")
+    embedder: Path | None = Field(
+        None, description="model of text embeddings (`emgas model add`): turns are recorded with their vectors"
+    )
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"
@@ -56,6 +58,7 @@ class Settings(BaseSettings, SecuritySettings):
     queued_turns: int = Field(512, ge=1, description="turns read ahead per partition")
     queries_at_once: int = Field(256, ge=1, description="queries waiting or answered; more get `overloaded`")
     append_timeout: float = Field(60.0, gt=0, description="seconds without an ack until the worker gives up and exits")
+    stop_timeout: float = Field(20.0, gt=0, description="seconds after SIGTERM until a worker leaves as it is")
     cached_graphs: int = Field(1000, ge=1, description="graphs kept in memory per partition")
     session_timeout: float = Field(10.0, gt=0, description="seconds until the group misses a dead worker")
     isolation: Literal["read_committed", "read_uncommitted"] = Field(

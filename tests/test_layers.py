@@ -24,7 +24,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "emgas": (
         ("limits", "wire", "masking"), ("errors",), ("times",), ("messages",),
-        ("schema", "validation"), ("client", "importers"),
+        ("schema", "validation"), ("client", "importers"), ("integrations",),
     ),
     "state": (
         ("errors", "arrays"), ("events",), ("graph", "log_position"), ("store", "retraction"), ("partition",),
@@ -39,7 +39,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("worker",), ("cli",),
     ),
     "gateway": (
-        ("errors", "bodies"), ("tokens",), ("keys",), ("access",), ("graphs", "records", "mcp_tools"), ("app",),
+        ("errors", "bodies", "reference"), ("tokens",), ("keys",), ("access",),
+        ("graphs", "records", "mcp_tools", "page"), ("app",),
         ("openapi", "serve", "mcp_stdio"), ("commands",),
     ),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
@@ -59,6 +60,14 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
     "rocksdict": ("state/store/rocksdb.py",),
     "yake": ("processors/extraction/yake_extractor.py",),
     "httpx2": ("emgas/client/http.py",),
+    "agent_framework": ("emgas/integrations/agent_framework.py",),
+    "agents": ("emgas/integrations/openai_agents.py",),
+    "google": ("emgas/integrations/google_adk.py",),
+    "haystack": ("emgas/integrations/haystack.py",),
+    "langchain_core": ("emgas/integrations/langchain.py",),
+    "langgraph": ("emgas/integrations/langgraph.py",),
+    "llama_index": ("emgas/integrations/llama_index.py",),
+    "pydantic_ai": ("emgas/integrations/pydantic_ai.py",),
     **dict.fromkeys(("fastapi", "starlette", "uvicorn", "mcp", "mcp_types", "jwt"), ("gateway/",)),
 }
 
@@ -80,6 +89,7 @@ IMPURE_FILES = (
     "emgas/client/security.py",
     "emgas/client/traces.py",
     "emgas/importers/",
+    "emgas/integrations/",
     "emgas/schema/",
     "processors/text/tables.py",
     "replay/rebuild/plan.py",

@@ -21,10 +21,15 @@ def asking(
     """Build a query; in `fields`, `as_of` as emgas.times reads it.  Raises InvalidMessageError."""
     if not isinstance(spreading, Spreading):
         spreading = build(Spreading, spreading or {})
-    if not isinstance(only, Filter):
-        only = build(Filter, {name: _plain(name, value) for name, value in (only or {}).items()})
-    parts = {"spreading": spreading, "only": only, "as_of": _time(fields.get("as_of"))}
+    parts = {"spreading": spreading, "only": filtering(only), "as_of": _time(fields.get("as_of"))}
     return build(Query, {**fields, **parts})
+
+
+def filtering(only: Filter | Mapping[str, Any] | None) -> Filter:
+    """Build a filter.  Raises InvalidMessageError."""
+    if isinstance(only, Filter):
+        return only
+    return build(Filter, {name: _plain(name, value) for name, value in (only or {}).items()})
 
 
 def _plain(name: str, value: Any) -> Any:

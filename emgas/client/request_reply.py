@@ -16,13 +16,8 @@ from pydantic import ValidationError
 
 from emgas.client.connection import Connection
 from emgas.errors import NoAnswerError, TransportError
-from emgas.messages.operator import Checkpointed, Inspection
-from emgas.messages.queries import Description, Failure, Reply
-from emgas.messages.topics import ANSWER
-from emgas.messages.turns import Outcome
+from emgas.messages.topics import ANSWER, Answer
 from emgas.wire import CORRELATION_ID, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
-
-Answer = Reply | Outcome | Inspection | Description | Checkpointed | Failure
 
 
 class RequestReply:

@@ -1,9 +1,11 @@
 """What a record of each topic may hold, as unions by `kind`, each with the adapter that reads it.
 
     Turn, Configure, Forget, Pin, Unpin, Feedback, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
-    Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure
-    Inspect ─ topic queries ─▶ Inspection | Failure;   Checkpoint ──▶ Checkpointed | Failure
-                                                       (to a partition, not to a graph: the record has no key)
+    Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
+    Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
+    Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
+    List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
+    Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
 
 The JSON Schema files in emgas/schema/ are generated from them (`python -m emgas.schema`).
 """
@@ -14,9 +16,12 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter
 
+from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
+from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 
 
 def _kind(message: object) -> str:
@@ -43,13 +48,16 @@ Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)
 
 
-Request = Annotated[Query | Inspect | Describe | Checkpoint, Field(discriminator="kind")]
+OfGraph = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore  # a question to one graph
+OfPartition = Inspect | List | Checkpoint  # and one to the owner of a partition
+Question = OfGraph | OfPartition
 
 
-REQUEST: TypeAdapter[Query | Inspect | Describe | Checkpoint] = TypeAdapter(Request)
+REQUEST: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
 
 
-Answer = Annotated[Reply | Outcome | Inspection | Description | Checkpointed | Failure, Field(discriminator="kind")]
+Told = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored  # of a graph
+Answer = Told | Graphs | Inspection | Checkpointed | Outcome | Failure
 
 
-ANSWER: TypeAdapter[Reply | Outcome | Inspection | Description | Checkpointed | Failure] = TypeAdapter(Answer)
+ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, Field(discriminator="kind")])

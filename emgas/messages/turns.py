@@ -46,7 +46,10 @@ class Configure(Message):
 
 
 class Forget(Message):
-    """What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past."""
+    """What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
+
+    everything  all that it holds: its name, its settings and the ids of its turns stay known
+    """
 
     kind: Literal["forget"]
     id: Name
@@ -54,6 +57,7 @@ class Forget(Message):
     concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     sessions: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+    everything: bool = Field(default=False, exclude_if=lambda everything: not everything)
 
 
 class _Named(Message):

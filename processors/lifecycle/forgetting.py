@@ -74,6 +74,12 @@ def requested(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessi
     return _named(graph, words, passages | _left_wordless(graph, words, lambda word: bool(graph.concepts.alive[word])))
 
 
+def everything(graph: Graph) -> Leaving:
+    """Name all that a graph holds, for one that is to forget it."""
+    graph.compact()
+    return _named(graph, range(len(graph.concepts)), range(len(graph.passages)))
+
+
 def _of_session(graph: Graph, session: str) -> set[int]:
     number = graph.passages.sessions.get(session, -1)
     of_session = (np.array(graph.passages.session) == number) & (np.array(graph.passages.kept) == 1)

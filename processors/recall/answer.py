@@ -11,7 +11,7 @@ GraphChangedError says that it has to begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
@@ -27,7 +27,7 @@ from processors.recall.context import Context, ContextPacker, Passage, is_short,
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
 from processors.recall.query_terms import asked, worth
-from processors.recall.recall import SPREADING, Ranked, RecallOptions, recall
+from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall
 from processors.recall.sentences import Wanted
 from processors.text.question_types import MOST_DEPTH
 from state.events.events import TurnRecorded
@@ -207,7 +207,7 @@ class _Answering:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
         _ = self._worth  # of the graph as it is now
-        for count, ranked in enumerate(self._found.passages):
+        for count, ranked in enumerate(by_token(self._view, self._found.passages, self._query.mode)):
             if count and count % PACKED_AT_ONCE == 0:
                 yield
                 if self._graph.passages is not self._passages:  # compacted: passages have other numbers
@@ -277,14 +277,19 @@ def _options(query: Query, view: GraphView, extractor: Extractor) -> RecallOptio
 
 
 def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:
-    """Name the concepts of a filter by id: a name means the concept of this id, or those that are found in it."""
+    """Name the concepts of a filter by id."""
     if not only.concepts:
         return only
+    return only.model_copy(update={"concepts": concept_ids(only.concepts, view, extractor)})
+
+
+def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> list[str]:
+    """List the concepts that are meant: a name means the concept of this id, or those that are found in it."""
     ids: list[str] = []
-    for name in only.concepts:
+    for name in names:
         found = [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
         ids.extend(found or [name])  # in which nothing is found stays, and matches nothing
-    return only.model_copy(update={"concepts": ids})
+    return ids
 
 
 def _holds(metadata: Mapping[str, MetadataValue], wanted: Mapping[str, MetadataValue]) -> bool:

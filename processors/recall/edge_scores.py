@@ -6,10 +6,10 @@
     inherited     turn → turns after, before   a mention counts on, · 0.7 for every turn after it and half of that for
                   it, in its session           those before it (ellipsis, "it", "there": what is talked about stays);
                                                the longer the heir, the less it inherits: who says much says it anew
-    session       concept → session → its      BM25 of the rest of the session, with the rarity among sessions; to a
-                  turns                        long turn less, as above
-    coverage      concept → turns nearby       share of the question that is not said here, but one turn away (0.6) or
-                                               two (0.3): several seeds that meet
+    session       concept → session → its      BM25 of the session, with the rarity among sessions
+                  turns
+    coverage      concept → turns nearby       share of the question that is said here, one turn away (0.6) or two
+                                               (0.3): several seeds that meet
     association   concept → concept → turn     the strongest concept of the turn that the seeds woke (activation.py)
     bridge        concept → turn → concept →   the strongest concept that the turn shares with the turns that match
                   lone turn                    best, and that nobody asked for
@@ -17,9 +17,10 @@
                   turn                         (hyponyms.py)
     reply         question → the turn after    1 where the speaker who is asked about replies
 
-No term counts what another has counted: `inherited`, `session` and `coverage` leave out what the turn says itself, so
-that they are 0 for a lone turn, which nothing stands beside in its session (a passage, a note).  Such a turn has its
-match and what concepts tell of each other, `association` and `bridge`, which count more there.
+`inherited`, `session` and `coverage` are of company: they are 0 for a lone turn, which nothing stands beside in its
+session (a passage, a note), and would only have its match counted again.  Such a turn has its match and what concepts
+tell of each other, `association` and `bridge`, which count more there.  In company, what a turn says itself is part of
+its session and of what is said nearby: else its neighbours would have for a word what it has not, and rank before it.
 
 What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
 weighs no more than a short one against what a turn is in itself (features.py).  What was tried: docs/recall.md.
@@ -84,23 +85,25 @@ class Mentions:
         return self._normed(added(self.given, with_them - self._own))
 
     def sessions(self) -> Floats:
-        """Match it with the session that each turn belongs to, without the turn itself: (p,)."""
+        """Match it with the session that each turn belongs to: (p,), 0 for lone turns."""
         number, of = len(self.excerpt.sessions), self.excerpt.session
         cells = np.bincount(self.row * number + of[self.at], self.counts[self.row, self.at], len(self.counts) * number)
         counts = cells.astype(np.float64, copy=False).reshape(len(self.counts), number)
-        rest = np.maximum(self.laid.session_tokens[of] - self.laid.tokens, 0) / self.laid.inquiry.mean_session
-        return self._normed(added(self._among_sessions, saturated(counts[:, of] - self.counts, rest))) * self._heir
+        lengths = self.laid.session_tokens / self.laid.inquiry.mean_session
+        scores = self._normed(added(self._among_sessions, saturated(counts, lengths)))
+        return np.where(self.laid.lone, 0.0, scores[of])
 
     def coverage(self) -> Floats:
-        """Measure how much of the question is said near a turn, but not in it: (p,) in [0, 1]."""
+        """Measure how much of the question is said in a turn or near it: (p,) in [0, 1], 0 for lone turns."""
         cover = np.zeros_like(self.counts)
         for distance, share in NEARBY:
             for at in (-distance, distance):
                 near = self.at + at
                 here = (near >= self.excerpt.start[self.at]) & (near < self.excerpt.end[self.at])
                 cover[self.row[here], near[here]] = share
-        cover[self.row, self.at] = 0.0
-        return added(self.given, cover) / self.total if self.total else added(self.given, cover)
+        cover[self.row, self.at] = 1.0
+        shares = added(self.given, cover) / self.total if self.total else added(self.given, cover)
+        return np.where(self.laid.lone, 0.0, shares)
 
     @cached_property
     def _heir(self) -> Floats:

@@ -130,7 +130,7 @@ FEATURES: Final = (
     _own("number", partial(_wanted, "@number"), 1.5, 1.4, reaches=True),
     _own("names", lambda turns: turns.bears("@name"), 0.3, 0.25),
     _own("length", _length, 0.95),
-    _own("brevity", _brevity, 1.35),
+    _own("brevity", _brevity, 0.45),
     _own("importance", _importance, 0.8, 0.8),
     _own("feedback", _feedback, 1.5, 1.5),
     _own("dense", lambda turns: turns.likeness, 1.0, 1.0, reaches=True),

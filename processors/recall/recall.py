@@ -14,6 +14,7 @@ depends on the question and the graph alone, not on how much of either the asker
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -31,7 +32,7 @@ from processors.recall.filters import NO_FILTER, Allowed
 from processors.recall.inquiry import Inquiry
 from processors.recall.links import recall_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
-from processors.recall.ranking import carried
+from processors.recall.ranking import carried, per_token
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
 from processors.text.language import clean
 from processors.text.question_types import depth, greets
@@ -154,6 +155,15 @@ def _literal(
     passages, scores = passages[keep], behind(view, passages, scores, "literal")[keep]
     order = np.lexsort((-passages, -scores))[:limit]
     return passages[order], scores[order]
+
+
+def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ranked]:
+    """Order passages as a context takes them: by what they answer for each token; in literal mode as they are."""
+    if mode == "literal" or not passages:
+        return list(passages)
+    numbers, scores = np.array([each.number for each in passages]), np.array([each.score for each in passages])
+    order = np.argsort(-per_token(scores, view.of_turns("tokens", numbers)), kind="stable")
+    return [passages[place] for place in order.tolist()]
 
 
 def _recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:

@@ -254,9 +254,8 @@ class _Sorted:
         turned, counts = _sorted_with((self.keys & _LOW) << 32 | self.keys >> 32, self.counts)
         concepts = int(turned[-1] >> 32) + 1 if len(turned) else 0
         if concepts > SPARSE * len(turned):
-            return _Sorted(
-                *_sorted_with(*(np.concatenate(two) for two in ((self.keys, turned), (self.counts, counts))))
-            )
+            both = np.concatenate((self.keys, turned))
+            return _Sorted(*_sorted_with(both, np.concatenate((self.counts, counts))))
         above = np.bincount(self.keys >> 32, minlength=concepts)
         below = np.bincount(turned >> 32, minlength=concepts)
         places = np.arange(len(turned))

@@ -17,13 +17,16 @@ from streams.cli.memory.demo import demo
 from streams.cli.memory.export import export
 from streams.cli.memory.feedback import feedback
 from streams.cli.memory.forget import forget
+from streams.cli.memory.graphs import graphs
 from streams.cli.memory.import_ import import_
 from streams.cli.memory.pin import pin, unpin
 from streams.cli.memory.publish import publish
 from streams.cli.memory.query import query
 from streams.cli.memory.themes import themes
 from streams.cli.memory.timeline import timeline
-from streams.cli.operate import dead_letters, snapshot, topics
+from streams.cli.memory.turns import turns
+from streams.cli.memory.views import explore, recap, trend
+from streams.cli.operate import dead_letters, model, snapshot, topics
 from streams.cli.operate import events as skipped_events
 from streams.cli.operate.doctor import doctor
 from streams.cli.operate.worker import worker
@@ -39,7 +42,25 @@ app = typer.Typer(
     help="EMGAS: associative memory for conversational AI.  EMGAS_BROKER names a Kafka; without it, the log is "
     "embedded, in EMGAS_DATA.",
 )
-for command in (demo, publish, query, themes, timeline, configure, forget, pin, unpin, feedback, worker, doctor):
+for command in (
+    demo,
+    publish,
+    query,
+    graphs,
+    turns,
+    recap,
+    trend,
+    explore,
+    themes,
+    timeline,
+    configure,
+    forget,
+    pin,
+    unpin,
+    feedback,
+    worker,
+    doctor,
+):
     app.command()(command)
 app.command()(export)
 app.command("import")(import_)
@@ -50,6 +71,7 @@ commands.app.command()(undo)
 app.add_typer(topics.app, name="topics")
 app.add_typer(commands.app, name="replay")
 app.add_typer(snapshot.app, name="snapshot")
+app.add_typer(model.app, name="model")
 app.add_typer(skipped_events.app, name="events")
 app.add_typer(dead_letters.app, name="dead-letters")
 for entry in entry_points(group="emgas.commands"):  # what lies above this layer: `eval`, where it is installed

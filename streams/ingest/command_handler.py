@@ -32,9 +32,9 @@ from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.feedback import answering
-from processors.lifecycle.forgetting import Leaving, requested
+from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
-from processors.recall.dense import Embedder, model_name, vector_of
+from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.text.anchors import anchored
 from state.events.events import (
     UNSTAMPED,
@@ -106,11 +106,33 @@ class CommandHandler:
         self._context = context
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
+        self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
 
     def folded(self) -> None:
         """Forget what was pending: the state knows it now."""
         self._pending.clear()
         self._born.clear()
+        self._vectors.clear()
+
+    @property
+    def embeds(self) -> bool:
+        """Whether there is a model of text embeddings."""
+        return self._context.embedder is not None
+
+    def embed_ahead(self, arrivals: Sequence[Record]) -> None:
+        """Embed the texts of records that are about to be decided, together: in any thread, while nothing is decided.
+
+        What a model fails at is left to `decide`, which knows whose fault it is.
+        """
+        embedder = self._context.embedder
+        if embedder is None:
+            return
+        commands = (self.read(arrival) for arrival in arrivals)
+        texts = list(dict.fromkeys(command.text for command in commands if isinstance(command, Turn)))
+        try:
+            self._vectors = dict(zip(texts, vectors_of(embedder, texts), strict=True))
+        except Exception:  # of whichever model
+            log.warning("turns embedded one by one", partition=self._partition, turns=len(texts), exc_info=True)
 
     def read(self, arrival: Record) -> Command | Decision:
         """Read the command that `arrival` holds, or decide that it is rejected."""
@@ -233,8 +255,10 @@ class CommandHandler:
     def _embedded(self, turn: Turn, at: int) -> list[TurnEmbedded]:
         """Embed a turn, if there is a model and it has a vector for the text."""
         embedder = self._context.embedder
-        vector = None if embedder is None else vector_of(embedder, turn.text)
-        if embedder is None or vector is None:
+        if embedder is None:
+            return []
+        vector = self._vectors[turn.text] if turn.text in self._vectors else vector_of(embedder, turn.text)
+        if vector is None:
             return []
         model, stored = model_name(embedder), packed(vector)
         return [TurnEmbedded(graph=turn.graph, id=turn.id, at=at, model=model, vector=stored, **UNSTAMPED)]
@@ -267,7 +291,8 @@ class CommandHandler:
         if graph is None:
             return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to forget")
         concepts = [concept for text in request.concepts for concept in self._concept_ids(graph, text)]
-        gone = requested(graph, concepts, request.turns, request.sessions)
+        named = requested(graph, concepts, request.turns, request.sessions)
+        gone = everything(graph) if request.everything else named
         if not any(gone):
             return _rejected(arrival, request, "none of these is in the graph: nothing to forget")
         *before, last = [

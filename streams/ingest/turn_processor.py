@@ -191,9 +191,11 @@ class TurnProcessor:
             pass
 
     def drop(self) -> None:
-        """Forget what waits."""
+        """Forget what waits, and have more fetched: whoever comes next has room."""
         while not self._queue.empty():
             self._queue.get_nowait()
+        if self._is_held:
+            self._hold(False)  # noqa: FBT003 - the one thing that is said
 
     def _consecutive(self, deliveries: list[Delivery]) -> list[list[Delivery]]:
         """Pick those that are not yet accounted for, in runs without a hole."""
@@ -239,6 +241,8 @@ class TurnProcessor:
         return self._writer.state.position.source
 
     async def _account_for(self, deliveries: list[Delivery]) -> None:
+        if self._handler.embeds:  # a model takes milliseconds a text: the loop goes on meanwhile
+            await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state)
             with self._context.slices.work() as share:

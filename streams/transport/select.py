@@ -24,7 +24,7 @@ from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.kafka.transport import KafkaTransport
-from streams.transport.topic_plan import TopicDescription, another_partition_count, differences, plan
+from streams.transport.topic_plan import TopicDescription, differences, grown, plan
 
 log = structlog.get_logger()
 
@@ -107,14 +107,15 @@ async def _kafka(settings: Settings) -> Transport:
     reader = _kafka_reader(settings)
     names = settings.topics
     counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}
-    if len(set(counts.values())) > 1:
+    if min(counts.values()) < counts[names.events]:
         raise TransportError(f"{counts}: these topics must have equally many partitions; create them anew")
     destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
     driver = partial(
         KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms, isolation=settings.isolation
     )
     topics = KafkaTopics(settings.bootstrap, **settings.security)
-    return Transport(driver, counts[names.turns], reader, destinations, topics.topic_id)
+    # of `events`: the others may have been given more since (`growth`)
+    return Transport(driver, counts[names.events], reader, destinations, topics.topic_id)
 
 
 @contextmanager
@@ -159,15 +160,15 @@ async def describe(settings: Settings) -> list[TopicDescription]:
 
 
 async def growth(settings: Settings, known: int) -> str | None:
-    """Tell an operator that the topic `turns` has not the `known` count of partitions any more; None while it has.
+    """Tell an operator that `turns` or `queries` has not the `known` count of partitions; None while both have.
 
     Raises TransportError.
     """
     if settings.is_embedded:
         return None
-    name = settings.topics.turns
-    found = await _kafka_reader(settings)(name).partitions()
-    return None if found == known else another_partition_count(name, found, known)
+    names = (settings.topics.turns, settings.topics.queries)
+    found = {name: await _kafka_reader(settings)(name).partitions() for name in names}
+    return next((grown(name, count, known) for name, count in found.items() if count != known), None)
 
 
 async def risks(settings: Settings) -> list[str]:

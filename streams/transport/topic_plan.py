@@ -95,3 +95,13 @@ def another_partition_count(name: str, found: int, wanted: int) -> str:
         f"topic {name} has {found} partitions, not the {wanted} asked for, and the count decides which partition owns "
         f"a graph: set the partition count back to {found}, use another topic prefix, or replay the log into new topics"
     )
+
+
+def grown(name: str, found: int, born_with: int) -> str:
+    """Tell an operator that topic `name` was given other partitions than it was born with."""
+    return (
+        f"topic {name} has {found} partitions and was born with {born_with}, and the count decides which partition "
+        "owns a graph: what is placed by the new count is rejected, or lies in partitions that nobody reads. Stop who "
+        f"writes there; once all is read, delete {name} and let `emgas topics create --partitions {born_with}` make it "
+        "anew"
+    )

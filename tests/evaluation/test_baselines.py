@@ -58,8 +58,8 @@ def test_bm25_knows_the_words_of_a_turn_and_its_speaker_but_no_marks() -> None:
     turns = [*said("The kettle broke."), *said("The kettle works.", speaker="Ben")]
     memory = memory_of([turns[0], turns[1].model_copy(update={"id": "t1"})])
     rank = bm25(memory)
-    assert rank(extractor().of_query("the kettle of Ben?"), "the kettle of Ben?").tolist() == [1, 0]
-    assert rank(extractor().of_query("When?"), "When?").tolist() == [], "@time is no word"
+    assert rank(extractor().of_query("the kettle of Ben?"), "the kettle of Ben?").listed.tolist() == [1, 0]
+    assert rank(extractor().of_query("When?"), "When?").listed.tolist() == [], "@time is no word"
 
 
 # ppr

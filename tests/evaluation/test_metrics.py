@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from evaluation.bootstrap import paired
-from evaluation.metrics import METRICS, PRECISION, inside, scored
+from evaluation.metrics import METRICS, PRECISION, Ranked, inside, scored
 
 
 def measures(ranking: str, evidence: str, costs: list[float]) -> dict[str, float]:
-    return dict(zip(METRICS, scored(ranking.split(), np.array(costs), evidence.split()), strict=True))
+    ranked = Ranked.of(ranking.split(), np.array(costs), evidence.split())
+    return dict(zip(METRICS, scored(ranked, ranked), strict=True))
 
 
 def test_the_measures_of_a_ranking_by_hand() -> None:
@@ -33,6 +34,14 @@ def test_a_perfect_ranking_scores_one_everywhere_and_its_precision_is_what_the_b
     told = measures("a b c", "a b", [10.0] * 3)
     assert told.pop(PRECISION) == 2 / 3
     assert set(told.values()) == {1.0}
+
+
+def test_a_list_and_a_context_are_measured_each_in_its_own_order() -> None:
+    listed = Ranked.of(["a", "b", "c", "d", "e", "f"], np.array([900.0, 10, 10, 10, 10, 10]), "a")
+    packed = Ranked.of(["b", "c", "d", "e", "f", "a"], np.array([10.0, 10, 10, 10, 10, 900]), "a")
+    told = dict(zip(METRICS, scored(listed, packed), strict=True))
+    assert (told["R@5"], told["MRR"]) == (1, 1)
+    assert (told["recall_within_531_tokens"], told["recall_within_973_tokens"]) == (0, 1)
 
 
 def test_more_evidence_than_is_looked_at_can_still_be_perfect_gain() -> None:

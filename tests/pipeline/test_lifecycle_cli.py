@@ -46,6 +46,30 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data
 
 
+def test_graphs_and_what_was_said_in_them_are_shown(data: Path) -> None:
+    assert emgas_here(data, "graphs").out.split() == ["ada", "bob"]
+    assert emgas_here(data, "graphs", "--json").json == {"graphs": ["ada", "bob"]}
+    held = {each["graph"]: each["turns"] for each in emgas_here(data, "graphs", "--long", "--json").json["graphs"]}
+    assert held["bob"] == len(SAID)
+    said = emgas_here(data, "turns", "bob").out
+    assert [text for _, text in SAID if text in said] == [text for _, text in SAID]
+    last = emgas_here(data, "turns", "bob", "--limit", "2", "--json").json
+    assert (last["total"], [turn["id"] for turn in last["turns"]]) == (4, ["t2", "t3"])
+    first = emgas_here(data, "turns", "bob", "--concept", "kettle", "--oldest", "--limit", "1", "--json").json
+    assert (first["total"], [turn["id"] for turn in first["turns"]]) == (2, ["t0"])
+    assert "nobody has written to graph eve" in emgas_here(data, "turns", "eve", code=3).err
+
+
+def test_a_graph_forgets_everything_only_if_somebody_is_sure(tmp_path: Path) -> None:
+    emgas(tmp_path, "publish", "-", stdin=turns("ada"), partitions="2")
+    assert "say --yes" in emgas(tmp_path, "forget", "ada", "--all", code=2).err
+    assert "--all alone" in emgas(tmp_path, "forget", "ada", "--all", "--yes", "--turn", "t0", code=2).err
+    told = emgas(tmp_path, "forget", "ada", "--all", "--yes", "--json").json
+    assert told["turns"] == len(SAID)
+    assert emgas_here(tmp_path, "turns", "ada", "--json").json["turns"] == []
+    assert emgas_here(tmp_path, "graphs").out.split() == ["ada"]
+
+
 def settings_of(data: Path, graph: str, *options: str) -> dict[str, Any]:
     described = emgas_here(data, "configure", graph, *options, "--json").json
     return {"preset": described["preset"], **described["settings"]}

@@ -88,15 +88,23 @@ def test_who_says_much_inherits_little() -> None:
     assert 0 < long < short / 4
 
 
-def test_a_session_gives_its_turns_what_the_others_in_it_mention() -> None:
+def test_a_session_gives_all_its_turns_what_is_mentioned_in_it() -> None:
     found = columns(talk(*TEA), "tea")["session"]
-    assert found[1] == found[2] > 0
-    assert found[0] == found[3] == found[4] == 0
+    assert found[0] == found[1] == found[2] > 0
+    assert found[3] == found[4] == 0
 
 
-def test_seeds_that_are_said_near_a_turn_cover_more_of_the_question() -> None:
+def test_seeds_that_are_said_in_a_turn_or_near_it_cover_more_of_the_question() -> None:
     found = columns(talk(*TEA), "tea pot")["coverage"]
-    assert found == pytest.approx([0.3 / 2, (0.6 + 0.6) / 2, 0.3 / 2, 0, 0])
+    assert found == pytest.approx([(1 + 0.3) / 2, (0.6 + 0.6) / 2, (0.3 + 1) / 2, 0, 0])
+
+
+def test_who_says_a_word_ranks_before_those_who_stand_beside() -> None:
+    words = "kettle harbour violin dentist passport meadow lantern yeast"
+    view = talk(*(f"s Ada: {word} break" for word in words.split()))
+    for number, word in enumerate(words.split()):
+        found = recall(view, question(f"{word} break"), f"The {word} broke.", RecallOptions())
+        assert found.passages[0].number == number, word
 
 
 def test_a_lone_turn_has_its_match_and_what_concepts_tell_of_each_other_and_nothing_twice() -> None:

@@ -314,6 +314,18 @@ async def test_whatever_fails_while_an_event_is_appended_halts_the_worker(monkey
     assert [type(error) for error in worker.halted] == [ZeroDivisionError]
 
 
+async def test_what_a_question_woke_is_let_go_of_with_its_partition() -> None:
+    worker = Answering()
+    await worker.remember("t0")
+    async with worker.timer.lock:
+        await worker.ask(a_query(reinforce=True))
+        await eventually(lambda: worker.sent.to(REPLIES))
+        worker.writers.clear()  # the partition halts, while the question waits for its turn to append
+        worker.timers.clear()
+    assert [answer["kind"] for answer in await worker.answers()] == ["reply"]
+    assert worker.halted == []
+
+
 class FailingExtractor(YakeExtractor):
     """Fails on one question."""
 

@@ -17,7 +17,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Self
 
 from emgas import MemoryClient
-from emgas.client.request_reply import Answer
+from emgas.messages.topics import Answer
 from emgas.messages.turns import Outcome
 from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, partition_of
 from replay.verify.verify import Verification, verify_partition

@@ -100,7 +100,7 @@ def _extractor(settings: Settings) -> str:
 
 
 def _embedder(settings: Settings) -> str:
-    embedder = embedders.chosen(settings.embedder)
+    embedder = embedders.chosen(settings.embedder, settings.data)
     return "none" if embedder is None else model_name(embedder)
 
 
