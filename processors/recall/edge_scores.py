@@ -67,7 +67,7 @@ class Mentions:
         self.laid, self.excerpt, self.counts, self.turns = laid, laid.excerpt, counts, len(laid.turn)
         self.given, self.total, self._among_sessions = given.turns, given.total, given.sessions
         self.words, self.known = len(laid.asked.words), len(laid.asked.seeds)
-        self.row, self.at = np.divmod(np.flatnonzero(counts), max(self.turns, 1))
+        self.row, self.at = np.divmod(np.flatnonzero(counts > 0), max(self.turns, 1))
 
     def match(self) -> Floats:
         """Match the question with what each turn mentions itself: (p,)."""
@@ -217,7 +217,7 @@ class Bridge(NamedTuple):
     @property
     def ends(self) -> Integers:
         """The concepts that are bridges."""
-        return np.flatnonzero(self.strength)
+        return np.flatnonzero(self.strength > 0)
 
 
 def bridge(inquiry: Inquiry) -> Bridge | None:

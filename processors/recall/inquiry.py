@@ -160,7 +160,7 @@ class Inquiry(Remembers):
     @cached_property
     def woken(self) -> tuple[Integers, Floats]:
         """The words that the spread woke and that were not asked for, (w,) ascending, and idf · energy of each, > 0."""
-        numbers = np.flatnonzero(self.energy)
+        numbers = np.flatnonzero(self.energy > 0)
         given = self.energy[numbers] * idf(self.view.turns, self.view.holding(numbers))
         given[self.view.marks(numbers) | np.isin(numbers, self.asked.words)] = 0.0
         return numbers[given > 0], given[given > 0]

@@ -118,7 +118,7 @@ def recall(
     if not len(seeds) and not near and cosine is None:
         return NOTHING
     activation = activate(view, seeds, options.spreading)
-    awake = np.flatnonzero(activation.energy)
+    awake = np.flatnonzero(activation.energy > 0)
     words = awake[~view.marks(awake)]
     strongest = _strongest(activation, words, max(options.concepts, MOST_RECALLED))
     needed = depth(text, len(meant.words), len(meant.named))
