@@ -4,6 +4,9 @@
 
     growth    folding, asking, flushing and opening a memory of 6,000, 60,000 and 300,000 turns
     query     a question beside igraph's personalised PageRank on the same pairs, of 20,000 and 100,000 concepts
+    replay    a log folded again, beside reading and decoding it alone
+    ingest    a turn through a worker, beside finding its concepts alone
+    memory    many small graphs in one partition, and the first question to a cold one
 
 Each size is measured in a process of its own, one after the other, so that none inherits another's memory.  Times are
 CPU times and medians; ratios are of one run.  igraph is a peer, not a dependency: `pip install igraph` for its column.
@@ -19,15 +22,26 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from bench.growth import SIZES, measured
+from bench.ingesting import ingested
+from bench.remembering import remembered
+from bench.replaying import replayed
 
 LARGE: Final = 50_000  # concepts
+REPLAYED: Final = 100_000  # turns
+INGESTED: Final = 2_000  # turns
+GRAPHS: Final = 10_000
 
 Found = dict[str, Any]
 
 
 def of_size(turns: int, asked: int) -> Found:
     """Measure one size in a process of its own."""
-    command = [sys.executable, "-m", "bench.suite", "--one", str(turns), "--asked", str(asked)]
+    return alone("growth", turns, asked)
+
+
+def alone(name: str, size: int, asked: int) -> Found:
+    """Measure in a process of its own."""
+    command = [sys.executable, "-m", "bench.suite", name, "--one", str(size), "--asked", str(asked)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     found: Found = json.loads(done.stdout)
     print(found, file=sys.stderr, flush=True)
@@ -64,7 +78,19 @@ def _ratio(found: Found) -> int:
     return round(found["igraph_ppr_ms"] / found["recall_only_ms"])
 
 
-BENCHES: Final[dict[str, Callable[[Sequence[int], int], Found]]] = {"growth": growth, "query": query}
+BENCHES: Final[dict[str, Callable[[Sequence[int], int], Found]]] = {
+    "growth": growth,
+    "query": query,
+    "replay": lambda _, asked: alone("replay", REPLAYED, asked),
+    "ingest": lambda _, asked: alone("ingest", INGESTED, asked),
+    "memory": lambda _, asked: alone("memory", GRAPHS, asked),
+}
+ONE: Final[dict[str, Callable[[int, int], Found]]] = {  # in a process of its own: (size, questions)
+    "growth": lambda size, asked: measured(size, asked=asked),
+    "replay": lambda size, _: replayed(size, graphs=max(size // 1000, 1)),
+    "ingest": lambda size, _: ingested(size),
+    "memory": lambda size, _: remembered(size),
+}
 
 
 def table(found: Found) -> str:
@@ -82,7 +108,7 @@ def main() -> None:
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        print(json.dumps(measured(given.one, asked=given.asked)))
+        print(json.dumps(ONE[given.names[0] if given.names else "growth"](given.one, given.asked)))
         return
     sizes = [int(size) for size in given.sizes.split(",")]
     found = {name: BENCHES[name](sizes, given.asked) for name in given.names or BENCHES}
