@@ -131,14 +131,19 @@ class _Search:
 
 
 def _bounds(turns: Turns, weights: FlowWeights) -> Floats:
-    """Bound (p,) the score of turns of sessions that nothing led to."""
-    total = np.full(len(turns.turn), ROUNDING)
+    """Bound (p,) the score of turns of sessions that nothing led to; −inf for those that nothing can reach."""
+    total, reached = np.full(len(turns.turn), ROUNDING), np.zeros(len(turns.turn), np.bool_)
     for feature, weight in zip(FEATURES, weights.vector().tolist(), strict=True):
-        if weight and not _takes_at_most(feature, weight):
-            if feature.most is None:
-                return np.full(len(turns.turn), np.inf)
-            total += weight * feature.most(turns)
-    return total
+        if not weight:
+            continue
+        if feature.most is None:
+            return np.full(len(turns.turn), np.inf)
+        most = feature.most(turns)
+        if feature.reaches:
+            reached |= most > 0
+        if not _takes_at_most(feature, weight):
+            total += weight * most
+    return np.where(reached, total, -np.inf)
 
 
 def _takes_at_most(feature: Feature, weight: float) -> bool:
