@@ -21,12 +21,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emgas.errors import InvalidMessageError
 from emgas.limits import RECORD_BYTES
-from emgas.messages.fields import GraphId
 from gateway.errors import GatewayError, NotAllowedError, TooLargeError, WrongContentTypeError, refused
 from gateway.keys import ANYBODY, Caller, Keys, Right
+from gateway.paths import PathGraph
 
 # What needs no key: it tells nothing of any memory.
-OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css")
+OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css", "/icon.svg")
 OPEN_FOLDER = "/page/"
 BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
 
@@ -130,7 +130,7 @@ def may(right: Right, *parameters: str) -> Any:
     parameters    all that the query may hold: one that is misspelt would be passed over in silence
     """
 
-    def check(graph: GraphId, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:
+    def check(graph: PathGraph, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:
         _refuse_unknown(request, parameters)
         caller().check(right, graph)
         return graph

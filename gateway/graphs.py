@@ -23,11 +23,12 @@ from emgas.limits import (
     TOP,
 )
 from emgas.messages import contents, pictures, queries, turns, views
-from emgas.messages.fields import GraphId, Message, Name, Position, Text
+from emgas.messages.fields import Message, Name, Position, Text
 from emgas.validation import build
 from gateway.access import caller, known, may
 from gateway.bodies import FeedbackBody, ForgetBody, PinBody, QueryBody, SettingsBody, TurnBody, UndoBody
 from gateway.errors import REFUSALS, UnknownGraphError, problem
+from gateway.paths import PathGraph
 
 listing = APIRouter(prefix="/v1/graphs", responses=REFUSALS)
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
@@ -41,7 +42,7 @@ def memory_of(request: Request) -> MemoryClient:
 
 
 Memory = Annotated[MemoryClient, Depends(memory_of)]
-Graph = Annotated[GraphId, Path(description="whose memory: a user, an agent, a room")]
+Graph = Annotated[PathGraph, Path(description="whose memory: a user, an agent, a room")]
 IdempotencyKey = Annotated[
     Name | None, Header(description="the id of a body that has none: the same again has no effect")
 ]

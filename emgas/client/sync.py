@@ -27,7 +27,6 @@ from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
 from emgas.messages.turns import Outcome
 from emgas.messages.views import Explored, Recapped, Trended
-from emgas.times import milliseconds
 
 T = TypeVar("T")
 CLOSING_SECONDS = 30.0  # an embedded worker hands over its partitions
@@ -93,8 +92,7 @@ class Memory:
         """
         name = id or uuid4().hex
         turn = {"id": name, "graph": self._named(graph), "speaker": speaker, "text": text, "session": session}
-        when = {} if at is None else {"at": milliseconds(at)}
-        return self._wait(self._client.record({**turn, **when, "metadata": dict(metadata or {})}))
+        return self._wait(self._client.record({**turn, "at": at, "metadata": dict(metadata or {})}))
 
     def search(self, question: str, *, graph: str | None = None, **options: Any) -> Reply:
         """Find what answers a question.  `options`: those of MemoryClient.query."""
@@ -142,6 +140,12 @@ class Memory:
     def configure(self, preset: str = "default", *, graph: str | None = None, **settings: Any) -> Outcome:
         """Say how a graph is to live from here on."""
         return self._wait(self._client.configure(self._named(graph), preset, **settings))
+
+    def erase(
+        self, *, turn: str | None = None, speaker: str | None = None, whole: bool = False, graph: str | None = None
+    ) -> Outcome:
+        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph."""
+        return self._wait(self._client.erase(self._named(graph), turn=turn, speaker=speaker, whole=whole))
 
     def forget(
         self,

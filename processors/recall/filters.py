@@ -1,4 +1,4 @@
-"""Which passages may be recalled: by session, speaker, time, concept, tier, and by name left out.
+"""Which passages may be recalled: by session, speaker, role, time, importance, concept, tier, and by name left out.
 
 What is filtered out still carries flow to others.
 """
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from emgas.messages.filters import Filter
 from state.arrays import Integers
-from state.graph.view import GraphView
+from state.graph.passage_table import ROLES
+from state.graph.view import GraphView, importance
 
 Mask = NDArray[np.bool_]
 NO_FILTER = Filter()
@@ -45,21 +46,40 @@ class Allowed:
 
     def passes(self, turn: Integers) -> Mask:
         """Tell which of `turn` (k,) it lets through."""
-        view, only, passes = self._view, self._only, np.ones(len(turn), np.bool_)
+        passes = self._said_by(turn) & self._said_when(turn) & self._matters(turn)
+        if self._holding is not None:
+            passes &= np.isin(turn, self._holding)
+        if self._exclude:
+            passes &= ~np.isin(turn, self._view.passage_numbers(self._exclude))
+        return passes
+
+    def _said_by(self, turn: Integers) -> Mask:
+        view, passes = self._view, np.ones(len(turn), np.bool_)
         if self._named is not None:
             passes &= np.isin(view.of_turns("session", turn), self._named)
         if self._speakers is not None:
             passes &= np.isin(view.of_turns("speaker", turn), self._speakers)
-        if only.since is not None:
-            passes &= view.of_turns("at", turn) >= only.since
-        if only.until is not None:
-            passes &= view.of_turns("at", turn) < only.until
-        if self._holding is not None:
-            passes &= np.isin(turn, self._holding)
+        if self._only.roles:
+            passes &= np.isin(view.of_turns("role", turn), [ROLES.index(role) for role in self._only.roles])
+        return passes
+
+    def _said_when(self, turn: Integers) -> Mask:
+        passes = np.ones(len(turn), np.bool_)
+        if self._only.since is not None:
+            passes &= self._view.of_turns("at", turn) >= self._only.since
+        if self._only.until is not None:
+            passes &= self._view.of_turns("at", turn) < self._only.until
+        return passes
+
+    def _matters(self, turn: Integers) -> Mask:
+        view, only, passes = self._view, self._only, np.ones(len(turn), np.bool_)
+        if only.min_importance is not None:
+            matters = importance(view.of_turns("importance", turn))
+            passes &= np.where(view.of_turns("pinned", turn) > 0, 1.0, matters) >= only.min_importance
+        if only.pinned is not None:
+            passes &= (view.of_turns("pinned", turn) > 0) == only.pinned
         if not only.include_archive:
             passes &= view.of_turns("archived", turn) == 0
-        if self._exclude:
-            passes &= ~np.isin(turn, view.passage_numbers(self._exclude))
         return passes
 
 

@@ -166,6 +166,14 @@ def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ra
     return [passages[place] for place in order.tolist()]
 
 
+def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
+    """List the latest passages that a filter lets through, the newest first; nothing ranks them, so each scores 0."""
+    passages = np.arange(view.turns)
+    passages = passages[Allowed(view, only).passes(passages)]
+    order = np.lexsort((-passages, -view.of_turns("at", passages)))[:limit]
+    return tuple(Ranked(number, 0.0) for number in passages[order].tolist())
+
+
 def _recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:
     """Name what a reinforcing query records: seeds first, each concept once."""
     numbers = [*seeds.tolist(), *strongest[energy[strongest] > RECALLED_ABOVE].tolist()]

@@ -74,7 +74,9 @@ class Labels(Sequence[str]):
 
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
 ConceptColumn = Literal["accessed", "first_recall"]
-TurnColumn = Literal["at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback"]
+TurnColumn = Literal[
+    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback", "role"
+]
 
 
 def _whole(table: str, column: str, dtype: type[np.generic]) -> Any:

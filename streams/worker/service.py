@@ -17,9 +17,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from emgas.errors import TransportError
+from emgas.logs import logger
 from streams.plugins import embedders, extractors
 from streams.settings import Settings
 from streams.transport import select
@@ -27,7 +26,7 @@ from streams.transport.embedded.log import EmbeddedLog
 from streams.worker.app import MemoryApp, WorkerContext
 from streams.worker.health import served
 
-log = structlog.get_logger()
+log = logger("worker")
 
 
 def now_ms() -> int:
@@ -49,7 +48,6 @@ async def running(
     Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such
     extractor or model), and what halts the worker while it starts: Faust's start would never come to its end then.
     """
-    _log_without_locals()
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder, settings.data)
     _make(settings.home)
@@ -74,16 +72,6 @@ async def running(
             await app.ownership.release()
             await _stopped(app)
             await asyncio.wait([warning])
-
-
-def _log_without_locals() -> None:
-    """Where nobody configured structlog (a client with a worker of its own), have tracebacks show no values.
-
-    By default it prints the locals of every frame: the bytes of somebody's turn among them.
-    """
-    if not structlog.is_configured():
-        plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
-        structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
 
 
 def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncContextManager[select.Transport]:

@@ -76,7 +76,7 @@ GOOD: list[tuple[str, dict[str, Any]]] = [
 ]
 BAD: list[tuple[str, dict[str, Any]]] = [
     ("turn", {"id": "1", "graph": "ada", "speaker": "Ada"}),
-    ("turn", {"id": "1", "graph": "../ada", "speaker": "Ada", "text": "Hello"}),
+    ("turn", {"id": "1", "graph": "ada ", "speaker": "Ada", "text": "Hello"}),
     ("turn", {"id": "", "graph": "ada", "speaker": "Ada", "text": "Hello"}),
     ("turn", {"id": "1", "graph": "ada", "speaker": "Ada", "text": 5}),
     ("turn", {"id": "1", "graph": "ada", "speaker": "Ada", "text": "Hello", "txt": "Hello"}),

@@ -56,6 +56,7 @@ def said(drawn: np.random.Generator, number: int, sessions: int) -> dict[str, An
         "graph": "g",
         "session": f"lone{number}" if lone else f"s{int(drawn.integers(sessions))}",
         "speaker": speaker,
+        "role": [None, "user", "assistant"][int(drawn.integers(3))],
         "at": NOON + int(drawn.integers(1000)) * 60_000,
         "tokens": int(drawn.integers(0, 90)),
         "question": bool(drawn.random() < 0.3),
@@ -93,6 +94,7 @@ def exhaustive(looked_at: Inquiry, weights: FlowWeights, only: Filter, limit: in
 
 def passes(view: GraphView, only: Filter, turn: int) -> bool:
     held = {view.ids[number] for number in view.posting_concept[view.posting_passage == turn].tolist()}
+    matters = 1.0 if view.passage_pinned[turn] else view.importance[turn]
     return (
         (not only.sessions or view.sessions[view.passage_session[turn]] in only.sessions)
         and (not only.speakers or view.speakers[view.passage_speaker[turn]] in only.speakers)
@@ -100,6 +102,9 @@ def passes(view: GraphView, only: Filter, turn: int) -> bool:
         and (only.until is None or view.passage_at[turn] < only.until)
         and (not only.concepts or bool(held.intersection(only.concepts)))
         and (only.include_archive or not view.passage_archived[turn])
+        and (not only.roles or view.passage_role[turn] in only.roles)
+        and (only.min_importance is None or matters >= only.min_importance)
+        and (only.pinned is None or bool(view.passage_pinned[turn]) == only.pinned)
         and view.passage_id[turn] not in only.exclude
     )
 
@@ -112,6 +117,8 @@ filters = st.sampled_from(
         Filter(since=NOON + 200 * 60_000, until=NOON + 700 * 60_000),
         Filter(concepts=["tea", "unknown"]),
         Filter(concepts=["sun"], sessions=["s1", "s0"]),
+        Filter(roles=["user"], min_importance=0.5),
+        Filter(pinned=False, min_importance=0.2),
         Filter(include_archive=False, exclude=["t1", "t5", "unknown"]),
     ]
 )

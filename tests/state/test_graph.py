@@ -26,6 +26,7 @@ def said(*turns: str) -> Graph:
 # Counts
 
 
+@pytest.mark.source("M6")
 def test_concepts_of_one_turn_are_counted_together() -> None:
     graph = said("coffee tea", "tea milk coffee")
     assert pair_counts(graph, "turn") == {"coffee tea": 2, "coffee milk": 1, "tea milk": 1}
@@ -89,6 +90,7 @@ def test_the_clock_of_a_memory_older_than_1970_is_its_own() -> None:
     assert folded(turn_recorded(at=EARLIEST_MS)).clock == EARLIEST_MS
 
 
+@pytest.mark.source("E10")
 def test_strength_decays_until_the_next_mention_and_then_grows() -> None:
     graph = folded(
         turn_recorded(id="a", concepts=[concept("coffee", weight=0.75)]),
@@ -156,6 +158,7 @@ def test_a_view_is_the_same_object_until_the_next_event() -> None:
         before.holding(np.array([0]))
 
 
+@pytest.mark.source("E16")
 def test_a_repeated_turn_changes_nothing_but_the_number_of_events() -> None:
     graph, once = said("coffee tea"), said("coffee tea")
     assert not graph.fold(turn_recorded(id="t0", text="another text", concepts="milk", at=NOON + DAY))

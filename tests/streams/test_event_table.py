@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 from faust.types import TP
-from structlog.testing import capture_logs
 
 from emgas.errors import DataDirectoryInUseError, TransportError
 from replay.rebuild.rebuild import refold
@@ -20,6 +19,7 @@ from streams.recovery.event_table import FoldStore
 from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
 from tests.support.fakes import MemoryLog
+from tests.support.logged import capture_logs
 from tests.support.logs import LogWriter
 
 PARTITIONS = 3

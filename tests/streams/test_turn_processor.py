@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from structlog.testing import capture_logs
 
 from emgas.errors import TransportError
 from emgas.wire import partition_of
@@ -26,6 +25,7 @@ from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from tests.support.clocks import eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, MemoryLog, OneConcept, SentRecords, arrival
+from tests.support.logged import capture_logs
 from tests.support.window_timers import timer_of
 
 PARTITIONS = 4
