@@ -147,8 +147,8 @@ def _bounds(turns: Turns, weights: FlowWeights) -> Floats:
 
 
 def _takes_at_most(feature: Feature, weight: float) -> bool:
-    """Tell whether a feature adds nothing: energy that flows is never below 0, and here it is held against a turn."""
-    return feature.is_edge and weight < 0
+    """Tell whether a feature adds nothing: what is not of the turn itself is never below 0, and is held against it."""
+    return weight < 0 and feature.most is not feature.compute
 
 
 def _most(extremes: tuple[_Extremes, _Extremes], weights: FlowWeights) -> float:

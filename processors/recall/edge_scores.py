@@ -105,6 +105,13 @@ class Mentions:
         shares = added(self.given, cover) / self.total if self.total else added(self.given, cover)
         return np.where(self.laid.lone, 0.0, shares)
 
+    def new(self) -> Mask:
+        """Tell of each turn whether it mentions something that the turn before it in its session does not: (p,)."""
+        cell = self.row * self.turns + self.at
+        is_new = (self.at == self.excerpt.start[self.at]) | ~np.isin(cell - 1, cell)
+        found: Mask = np.bincount(self.at[is_new], minlength=self.turns) > 0
+        return found
+
     @cached_property
     def _heir(self) -> Floats:
         """The share of what is around it that reaches each turn: (p,), the less the more it says itself."""
@@ -137,9 +144,20 @@ def mentions(laid: Laid) -> tuple[Mentions, Mentions]:
 
     Of the latter the rows of the words that the graph does not know stand behind those of the seeds.
     """
-    said, near = laid.inquiry.given
-    full = laid.counts[: len(said.weights)]
-    return Mentions(laid, np.where(full >= 1, full, 0.0), said), Mentions(laid, laid.counts, near)
+    (said, near), counts = laid.inquiry.given, laid.counts.copy()
+    _answer_inherits(laid, counts)
+    full = counts[: len(said.weights)]
+    return Mentions(laid, np.where(full >= 1, full, 0.0), said), Mentions(laid, counts, near)
+
+
+def _answer_inherits(laid: Laid, counts: Floats) -> None:
+    """Let who answers speak of the dates that the question before named: FADING of a mention, in `counts` (k, p)."""
+    dates = slice(len(laid.asked.words), len(laid.asked.words) + len(laid.asked.dates))
+    if not len(laid.asked.dates):
+        return
+    asks = (laid.asks > 0) & (np.arange(len(laid.turn)) + 1 < laid.excerpt.end)
+    given = np.where(asks, counts[dates], 0.0)[:, :-1] > 0
+    counts[dates][:, 1:] = np.maximum(counts[dates][:, 1:], FADING * given)
 
 
 def faded(counts: Floats) -> Floats:
@@ -252,15 +270,19 @@ def _usable(inquiry: Inquiry, concepts: Integers) -> Mask:
     return ~inquiry.view.marks(concepts) & ~np.isin(concepts, asked)
 
 
+def matched(inquiry: Inquiry) -> tuple[Integers, Floats]:
+    """List all turns that match, by number, and how well each does; (k,) both."""
+    laid = inquiry.near
+    everywhere = common_match(Turns.all_of(inquiry)) if inquiry.common else np.zeros(inquiry.view.turns)
+    everywhere[laid.turn] = laid.once(mentions)[1].match()
+    turn = np.flatnonzero(everywhere > 0)
+    return turn, everywhere[turn]
+
+
 def _best_matches(inquiry: Inquiry) -> tuple[Integers, Floats]:
     """Find the BEST turns that match best, best first, and how well; of equals, in the order of sessions."""
-    laid = inquiry.near
-    turn, match = laid.turn, laid.once(mentions)[1].match()
-    if inquiry.common:
-        everywhere = common_match(Turns.all_of(inquiry))
-        everywhere[turn] = match
-        turn, match = np.arange(len(everywhere)), everywhere
-    found = np.flatnonzero(match > 0)
+    turn, match = inquiry.once(matched)
+    found = np.arange(len(turn))
     if len(found) > BEST:
         found = found[match[found] >= np.partition(match[found], -BEST)[-BEST]]
     turn, match = turn[found], match[found]

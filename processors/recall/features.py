@@ -22,7 +22,7 @@ from processors.recall import edge_scores
 from processors.recall.edge_scores import Mentions
 from processors.recall.inquiry import Inquiry, Laid, Turns
 from processors.recall.query_terms import QueryTerms
-from state.arrays import Floats
+from state.arrays import Floats, Integers
 from state.graph.view import UNTOLD, GraphView
 
 
@@ -41,8 +41,8 @@ class Feature(NamedTuple):
 
     compute       turns that are laid out → (p,) its value of each
     weight        what it is worth by default; 0 switches it off
-    most          turns of sessions that nothing led to → (p,) at least its value of each, the value itself if its
-                  weight may be negative; None if nobody knows
+    most          turns of sessions that nothing led to → (p,) at least its value of each, or the value itself; None
+                  if nobody knows.  Where it is not the value itself, that is never below 0
     without_flow  what it is worth where nothing flows (weights.py NO_FLOW); 0 for an edge type
     is_edge       whether it is an edge type, over which energy comes from elsewhere
     reaches       whether a turn that has it may be recalled for it; the others only order what was reached
@@ -73,6 +73,10 @@ def _nothing(turns: Turns) -> Floats:
     return np.zeros(len(turns.turn))
 
 
+def _at_most_one(turns: Turns) -> Floats:
+    return np.ones(len(turns.turn))
+
+
 def _most_association(turns: Turns) -> Floats:
     return edge_scores.saturated_association(turns, turns.strongest)
 
@@ -91,6 +95,45 @@ def _length(turns: Turns) -> Floats:
 
 def _brevity(turns: Turns) -> Floats:
     return -np.log(turns.words)
+
+
+def _echo(turns: Laid) -> Floats:
+    """Mark what an assistant says that mentions nothing of the question but what it was just told: (p,)."""
+    if not turns.by_assistant.any():
+        return _nothing(turns)
+    near, is_first = _near(turns), turns.is_first > 0
+    mentions = np.bincount(near.at, minlength=near.turns) > 0
+    answers = turns.by_assistant & ~np.roll(turns.by_assistant, 1) & ~is_first
+    repeats: Floats = (answers & mentions & ~near.new()).astype(np.float64)
+    return repeats
+
+
+def _age(inquiry: Inquiry) -> tuple[Integers, Floats]:
+    """List the turns that match, by number, and the share of them that is no newer than each; (k,) both."""
+    turn, _ = inquiry.once(edge_scores.matched)
+    age = np.lexsort((turn, inquiry.view.of_turns("at", turn)))
+    share = np.zeros(len(turn))
+    share[age] = np.arange(1, len(turn) + 1) / len(turn)
+    return turn, share
+
+
+def _latest(turns: Laid) -> Floats:
+    """Grade by age what is said about the same thing, if the question asks how things are now: (p,) in [0, 1]."""
+    match = _near(turns).match()
+    about, share = turns.inquiry.once(_age) if turns.asked.now else (turns.turn[:0], match[:0])
+    if not len(about):
+        return np.zeros(len(match))
+    found = np.minimum(np.searchsorted(about, turns.turn), len(about) - 1)
+    latest = np.where(about[found] == turns.turn, share[found], 0.0)
+    graded: Floats = latest * match / turns.inquiry.once(edge_scores.matched)[1].max()
+    return graded
+
+
+def _most_latest(turns: Turns) -> Floats:
+    if not turns.asked.now:
+        return _nothing(turns)
+    best = float(turns.inquiry.once(edge_scores.matched)[1].max(initial=1e-9))
+    return edge_scores.common_match(turns) / best
 
 
 def _importance(turns: Turns) -> Floats:
@@ -131,6 +174,8 @@ FEATURES: Final = (
     _own("names", lambda turns: turns.bears("@name"), 0.3, 0.25),
     _own("length", _length, 0.95),
     _own("brevity", _brevity, 0.45),
+    Feature("echo", _echo, -1.0, most=_at_most_one),
+    Feature("latest", _latest, 1.5, 1.5, most=_most_latest),
     _own("importance", _importance, 0.8, 0.8),
     _own("feedback", _feedback, 1.5, 1.5),
     _own("dense", lambda turns: turns.likeness, 1.0, 1.0, reaches=True),

@@ -6,8 +6,8 @@
 
 A feature (features.py) is computed on Laid turns, and gives each of them the same value whatever else is laid out: so
 recall lays out the sessions that may hold the best turns, and no others (best_turns.py).  Mentions are looked up by
-concept.  What marks a large part of all turns, a speaker or a date, is *common*: its turns are told apart among those
-that are laid out, and lead to none.
+concept.  A speaker of a large part of all turns is *common*: their turns are told apart among those that are laid out,
+and lead to none.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from processors.recall.dense import above_mean
 from processors.recall.query_terms import QueryTerms
 from state.arrays import Counts, Floats, Integers
 from state.graph.excerpt import Excerpt
+from state.graph.passage_table import ROLES
 from state.graph.view import GraphView, importance
 
-COMMON: Final = 64  # a speaker or date is common if one in so many turns bears it,
+COMMON: Final = 64  # a speaker is common if one in so many turns is theirs,
 FEWEST_COMMON: Final = 512  # and so many at least
 
 Mask = NDArray[np.bool_]
@@ -96,10 +97,11 @@ class Inquiry(Remembers):
 
     @cached_property
     def common(self) -> tuple[int, ...]:
-        """The rows of dates and speakers that mark a large part of all turns."""
+        """The rows of speakers that mark a large part of all turns."""
         many = max(FEWEST_COMMON, self.view.turns // COMMON)
         held = self.view.holding(self.asked.seeds)
-        return tuple(row for row in range(len(self.asked.words), len(held)) if held[row] > many)
+        speakers = range(len(held) - len(self.asked.speakers), len(held))
+        return tuple(row for row in speakers if held[row] > many)
 
     @cached_property
     def posted(self) -> Posted:
@@ -286,6 +288,12 @@ class Turns(Remembers):
         """How much each turn matters, from 0 to 1; what is pinned matters most."""
         matters = importance(self.view.of_turns("importance", self.turn))
         return np.where(self.view.of_turns("pinned", self.turn) > 0, 1.0, matters)
+
+    @cached_property
+    def by_assistant(self) -> Mask:
+        """Whether an assistant said each turn."""
+        assistant: Mask = self.view.of_turns("role", self.turn) == ROLES.index("assistant")
+        return assistant
 
     @cached_property
     def feedback(self) -> Floats:

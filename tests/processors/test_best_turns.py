@@ -125,7 +125,7 @@ filters = st.sampled_from(
 questions = st.tuples(
     st.lists(st.sampled_from([*WORDS, "unknown", "rare1", "rare2"]), unique=True, max_size=4),
     st.lists(st.sampled_from(MARKS), unique=True, max_size=2),
-    st.sampled_from(["?", "Ada?", "Which dessert did Ben buy?", "Ada and Ben?"]),
+    st.sampled_from(["?", "Ada?", "Which dessert did Ben buy?", "Ada and Ben?", "What does Ada buy now?"]),
 )
 weighted = st.sampled_from(
     [
@@ -133,7 +133,7 @@ weighted = st.sampled_from(
         DEFAULT_FLOW.replace(length=-0.5, brevity=-0.2, speaker=-1.0, first=-0.4, importance=-1.0, feedback=-1.0),
         DEFAULT_FLOW.replace(association=3.0, bridge=2.0, brevity=0.0, length=0.0),
         DEFAULT_FLOW.replace(match=0.2, inherited=0.0, session=-1.0, coverage=0.0, reply=3.0),
-        DEFAULT_FLOW.replace(bridge=-1.0, association=0.0),
+        DEFAULT_FLOW.replace(bridge=-1.0, association=0.0, latest=-1.0, echo=1.0),
     ]
 )
 
