@@ -6,10 +6,12 @@ foreign client sent) must agree to the byte.
 
 from __future__ import annotations
 
+import unicodedata
+
 TEXT_BYTES = 32 * 1024  # a turn's or a query's text, in UTF-8
 RECORD_BYTES = 256 * 1024  # a whole record's value
 TRANSPORT_BYTES = 8 * 1024 * 1024  # what `turns` lets through, so that an oversized record can become a dead letter
-GRAPH_ID = r"^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,127}$"
+GRAPH_ID_CHARACTERS = 128
 NAME_CHARACTERS = 256  # a turn id, a session, a speaker
 METADATA_ENTRIES = 32
 METADATA_CHARACTERS = 1024  # of one key or one string value
@@ -19,11 +21,13 @@ DIMENSIONS = 4096  # of the vector that a model of text embeddings gives a turn
 SPANS_PER_TURN = 16  # time expressions of which a turn's event records what they mean
 TOP = 100  # concepts or passages that one reply may carry
 EVENT_NAMES_BYTES = 1024 * 1024  # of what one event of a window, or of a request to forget, names: more are more events
+GRAPH_EVENTS = 2**40  # that a graph may have
 INSPECTED_GRAPHS = 1000  # whose digests one answer carries
 CONTEXT_TOKENS = 32_000
 READ_TURNS = 100  # that one answer to `read` carries
 READ_BYTES = 1024 * 1024  # of text and metadata, after which such an answer ends early
 LISTED_GRAPHS = 1000  # whose names one answer carries
+RECAPPED = 20  # conversations that one answer recaps
 PICTURED_CONCEPTS = 3000  # in one picture
 PICTURED_LINKS = 20_000  # likewise; and as many places where its turns hold its concepts
 PICTURED_PASSAGES = 1000  # likewise
@@ -42,6 +46,21 @@ def utf8(text: str) -> str:
     except UnicodeEncodeError:
         raise ValueError("holds a lone surrogate, which is not valid Unicode: re-encode the text") from None
     return text
+
+
+def graph_id(name: str) -> str:
+    """Give a graph id in Unicode's normal form C, so that however "Zoë" is typed, it is one graph.
+
+    Raises ValueError for what would be unsafe in a path or a URL, or could not be told from another on a screen.
+    """
+    name = name if name.isascii() else unicodedata.normalize("NFC", name)
+    is_path = {"", ".", ".."}.isdisjoint(name.split("/"))
+    if len(name) > GRAPH_ID_CHARACTERS or not name.isprintable() or name != name.strip() or not is_path:
+        raise ValueError(
+            f"must be 1 to {GRAPH_ID_CHARACTERS} printable characters, without a blank at either end, and "
+            "between slashes something else than . or .."
+        )
+    return name
 
 
 def short_enough(text: str) -> str:

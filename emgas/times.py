@@ -6,8 +6,9 @@ The one epoch and the one length of a minute, an hour and a day; whoever counts 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from emgas.errors import InvalidMessageError
 from emgas.limits import EARLIEST_MS, LATEST_MS
@@ -16,24 +17,59 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MINUTE_MS: Final = 60_000
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
+SECONDS: Final = range(10**9, 5 * 10**9)  # as ms January and February of 1970, as seconds 2001 to 2128
 
 
-def milliseconds(when: int | str | datetime) -> int:
+def milliseconds(when: int | str | datetime, timezone: str = "UTC") -> int:
     """Read a time, in ms since 1970.  Raises InvalidMessageError.
 
-    int        ms since 1970, as it is
+    int        ms since 1970; what can only be meant in seconds is refused
     str        ISO 8601 ("2023-05-08", "2023-05-08T14:00", "2023-05-08T14:00:00+02:00"), or ms in at least 11 digits
-    datetime   without a time zone, UTC is meant; so it is in text
+    datetime   without a time zone, `timezone` is meant; so it is in text
     """
     if isinstance(when, str):
-        return _within(_read(when.strip()), when)
-    return _within(since_epoch(when) if isinstance(when, datetime) else when, str(when))
+        return _within(_read(when.strip(), zone(timezone)), when)
+    if isinstance(when, datetime):
+        return _within(since_epoch(when, zone(timezone)), str(when))
+    if when in SECONDS:
+        raise InvalidMessageError(f"{when} looks like seconds: give milliseconds, or ISO 8601 if 1970 is meant")
+    return _within(when, str(when))
 
 
-def since_epoch(when: datetime) -> int:
-    """Count the ms from 1970 to `when`, exactly; without a time zone, UTC is meant."""
-    aware = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return (aware - EPOCH) // timedelta(milliseconds=1)
+def since_epoch(when: datetime, zone: tzinfo = UTC) -> int:
+    """Count the ms from 1970 to `when`, exactly; without a time zone of its own, `zone` is meant."""
+    naive = when.replace(tzinfo=None)
+    # The offset is taken away by hand: where a date lies at the edge of what datetime can hold, astimezone would raise.
+    offset = (when if when.tzinfo else when.replace(tzinfo=zone)).utcoffset() or timedelta()
+    return (naive - EPOCH.replace(tzinfo=None) - offset) // timedelta(milliseconds=1)
+
+
+def zone(name: str) -> tzinfo:
+    """Look up a time zone by its IANA name.  Raises InvalidMessageError."""
+    try:
+        return UTC if name == "UTC" else ZoneInfo(name)  # some machines know no other
+    except (KeyError, ValueError, OSError):  # the name may be any path
+        raise InvalidMessageError(f"timezone: there is no {name[:40]!r}: write it as Europe/Berlin") from None
+
+
+def known_zone(name: str) -> str:
+    """Let the name of a time zone through.  Raises ValueError."""
+    try:
+        zone(name)
+    except InvalidMessageError as error:
+        raise ValueError(str(error).removeprefix("timezone: ")) from None
+    return name
+
+
+def wall_clock(at: int, timezone: str) -> int:
+    """Shift a time (ms) so that, read as UTC, it shows what clocks in `timezone` did; an unknown one shifts nothing."""
+    if timezone == "UTC":
+        return at
+    try:
+        shift = datetime_of(at).astimezone(zone(timezone)).utcoffset() or timedelta()
+    except (InvalidMessageError, OverflowError):
+        return at
+    return min(LATEST_MS, max(EARLIEST_MS, at + shift // timedelta(milliseconds=1)))
 
 
 def datetime_of(at: int) -> datetime:
@@ -46,11 +82,11 @@ def format_utc(at: int) -> str:
     return datetime_of(at).isoformat(" ", "minutes")[:16]
 
 
-def _read(text: str) -> int:
+def _read(text: str, zone: tzinfo) -> int:
     if re.fullmatch(r"-?[0-9]{11,18}", text):  # fewer digits are seconds, or a date without its hyphens
         return int(text)
     try:
-        return since_epoch(datetime.fromisoformat(text))
+        return since_epoch(datetime.fromisoformat(text), zone)
     except ValueError:
         raise InvalidMessageError(
             f"{text[:40]!r} is no time: write it as 2023-05-08T14:00 (UTC, or with +02:00), or in ms since 1970"

@@ -15,21 +15,26 @@ from pydantic import ValidationError
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
-from emgas.messages.fields import Message
+from emgas.messages.fields import TIME_WANTED, GraphId, Message
 
 M = TypeVar("M", bound=Message)
+
+
+class GraphName(Message):
+    """A graph id alone."""
+
+    graph: GraphId
+
 
 _SENTENCES = {
     "missing": "is missing: add it",
     "extra_forbidden": "is not a known field: remove it, or correct its spelling",
-    "string_pattern_mismatch": "must be 1 to 128 letters, digits or _ . : @ - and start with a letter or a digit",
     "string_unicode": "holds a lone surrogate, which is not valid Unicode: re-encode the text",
     "model_type": "must be a JSON object",
     "model_attributes_type": "must be a JSON object",
     "union_tag_not_found": "has no `kind`: add one",
 }
 _TIMES = {"at", "as_of", "since", "until"}
-_TIME = "must be whole milliseconds since 1970 (UTC), in the years 1 to 9999: 2023-05-08T13:56 is 1683554160000"
 _METADATA = f"must be a string of at most {limits.METADATA_CHARACTERS} characters, a finite number, true, false or null"
 
 
@@ -39,6 +44,11 @@ def build(model: type[M], fields: Mapping[str, Any]) -> M:
         return model.model_validate(fields)
     except ValidationError as error:
         raise InvalidMessageError(describe(error)) from None
+
+
+def checked_graph(name: str) -> str:
+    """Give a graph id as messages hold it.  Raises InvalidMessageError."""
+    return build(GraphName, {"graph": name}).graph
 
 
 def parse(model: type[M], raw: bytes | str) -> M:
@@ -100,7 +110,7 @@ def _sentence(  # noqa: PLR0911 - a table of cases, each with its words
     if kind == "union_tag_invalid":
         return f"has an unknown `kind`: it must be one of {context['expected_tags']}"
     if location and location[-1] in _TIMES and location[0] != "metadata" and kind not in _SENTENCES:
-        return _TIME
+        return TIME_WANTED
     if kind in _SENTENCES:
         return _SENTENCES[kind]
     if location[:1] == ("metadata",) and len(location) > 1:

@@ -21,11 +21,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emgas.errors import InvalidMessageError
 from emgas.limits import RECORD_BYTES
-from emgas.messages.fields import GraphId
 from gateway.errors import GatewayError, NotAllowedError, TooLargeError, WrongContentTypeError, refused
 from gateway.keys import ANYBODY, Caller, Keys, Right
+from gateway.paths import PathGraph
 
-OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs")  # what needs no key: it tells nothing of any memory
+# What needs no key: it tells nothing of any memory.
+OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css", "/icon.svg")
+OPEN_FOLDER = "/page/"
 BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
 
 _caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
@@ -55,7 +57,7 @@ class Access:
             _caller.reset(token)
 
     async def _let_in(self, path: str, headers: Headers) -> Caller:
-        if path in OPEN:
+        if path in OPEN or path.startswith(OPEN_FOLDER):
             return NOBODY
         if not self._keys.are_wanted:
             check_local(headers)
@@ -128,7 +130,7 @@ def may(right: Right, *parameters: str) -> Any:
     parameters    all that the query may hold: one that is misspelt would be passed over in silence
     """
 
-    def check(graph: GraphId, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:
+    def check(graph: PathGraph, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:
         _refuse_unknown(request, parameters)
         caller().check(right, graph)
         return graph

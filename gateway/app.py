@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from mcp.server.mcpserver import MCPServer
@@ -21,14 +20,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from emgas import __version__
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
+from emgas.logs import logger
 from emgas.validation import describe_all
-from gateway import graphs, records
+from gateway import graphs, page, records
 from gateway.access import BODY_BYTES, Access
 from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.keys import Keys
 from gateway.mcp_tools import Opened, mcp_server
+from gateway.paths import PathsByName
 
-log = structlog.get_logger()
+log = logger("gateway")
 Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
 CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
@@ -37,7 +38,7 @@ def gateway(memory: Opening, keys: Keys) -> ASGIApp:
     """Make the application.  `memory` gives the client, opened when the application starts."""
     app, mcp = application(memory)
     app.router.routes.extend(_mcp_routes(mcp))
-    measured = Measured(Access(app, keys))
+    measured = Measured(Access(PathsByName(app), keys))
     app.state.registry = measured.registry
     return measured
 
@@ -56,6 +57,7 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
         summary="Associative long-term memory for conversational AI.",
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         lifespan=lifespan,
+        docs_url=None,  # FastAPI's own loads its scripts from elsewhere: gateway/page.py has one that loads none
         redoc_url=None,
         redirect_slashes=False,
         telemetry={"logs": False, "auto_configure": False},
@@ -64,6 +66,7 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
     app.include_router(graphs.listing)
     app.include_router(graphs.router)
     app.include_router(records.router)
+    page.add(app)
     _health(app)
     _problems(app)
     _document(app)

@@ -12,13 +12,23 @@ from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
 from emgas.client.client import MemoryClient
-from emgas.limits import CHANGES, LISTED_GRAPHS, PICTURED_CONCEPTS, PICTURED_LINKS, PICTURED_PASSAGES, READ_TURNS, TOP
-from emgas.messages import contents, pictures, queries, turns
-from emgas.messages.fields import GraphId, Message, Name, Position, Text
+from emgas.limits import (
+    CHANGES,
+    LISTED_GRAPHS,
+    PICTURED_CONCEPTS,
+    PICTURED_LINKS,
+    PICTURED_PASSAGES,
+    READ_TURNS,
+    RECAPPED,
+    TOP,
+)
+from emgas.messages import contents, pictures, queries, turns, views
+from emgas.messages.fields import Message, Name, Position, Text
 from emgas.validation import build
 from gateway.access import caller, known, may
 from gateway.bodies import FeedbackBody, ForgetBody, PinBody, QueryBody, SettingsBody, TurnBody, UndoBody
 from gateway.errors import REFUSALS, UnknownGraphError, problem
+from gateway.paths import PathGraph
 
 listing = APIRouter(prefix="/v1/graphs", responses=REFUSALS)
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
@@ -32,7 +42,7 @@ def memory_of(request: Request) -> MemoryClient:
 
 
 Memory = Annotated[MemoryClient, Depends(memory_of)]
-Graph = Annotated[GraphId, Path(description="whose memory: a user, an agent, a room")]
+Graph = Annotated[PathGraph, Path(description="whose memory: a user, an agent, a room")]
 IdempotencyKey = Annotated[
     Name | None, Header(description="the id of a body that has none: the same again has no effect")
 ]
@@ -174,6 +184,58 @@ def _found(response: Response, position: Position, *, found: bool) -> None:
     if not found:
         raise UnknownGraphError("nobody ever wrote to this graph, or had by then")
     response.headers["ETag"] = f'"{position.partition}-{position.watermark}"'
+
+
+@router.get("/sessions")
+async def recap(
+    graph: Annotated[Graph, may("read", "session", "limit", "words", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    session: Annotated[list[Name], Query(max_length=RECAPPED, description="these alone")] = [],  # noqa: B006 - read only
+    limit: Annotated[int, Query(ge=1, le=RECAPPED)] = 5,
+    words: Annotated[int, Query(ge=0, le=400, description="of each summary, at most")] = 60,
+    as_of: Moment = None,
+) -> views.Recapped:
+    """Tell what conversations were about, the last ones first."""
+    told = await memory.recap(graph, session, limit=limit, words=words, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.get("/trend")
+async def trend(
+    graph: Annotated[Graph, may("read", "text", "by", "offset", "as_of")],
+    memory: Memory,
+    response: Response,
+    text: Annotated[Text, Query(description="a question, or words")],
+    *,
+    by: views.Period = "day",
+    offset: Annotated[int, Query(ge=-1080, le=1080, description="of the asker's clock from UTC, minutes")] = 0,
+    as_of: Moment = None,
+) -> views.Trended:
+    """Tell how often something is spoken of, since when, at which hours, and when not."""
+    told = await memory.trend(graph, text, by=by, offset=offset, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.get("/concept")
+async def explore(
+    graph: Annotated[Graph, may("read", "name", "to", "hops", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    name: Annotated[Name, Query(description="of the concept, by id or as it was written")],
+    *,
+    to: Annotated[Name | None, Query(description="another one: by which ways does the first lead to it?")] = None,
+    hops: Annotated[int, Query(ge=1, le=3)] = 1,
+    limit: Annotated[int, Query(ge=0, le=TOP)] = 10,
+    as_of: Moment = None,
+) -> views.Explored:
+    """Tell what a concept is to the graph, and what it is linked with."""
+    told = await memory.explore(graph, name, to=to, hops=hops, limit=limit, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
 
 
 @router.put("/settings", response_model=turns.Outcome)

@@ -21,12 +21,15 @@ import math
 import secrets
 import time
 import tomllib
+import unicodedata
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from emgas.limits import GRAPH_ID_CHARACTERS
 from emgas.validation import describe
 from gateway.errors import KeysFileError, NoKeyError, NotAllowedError, TooOftenError
 from gateway.tokens import Issuer, Tokens
@@ -36,7 +39,9 @@ RIGHTS: frozenset[Right] = frozenset({"read", "write", "forget", "admin"})
 KEY_BYTES = 32
 MINUTE = 60.0  # seconds
 
-Pattern = Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9][A-Za-z0-9_.:@-]{0,127}\*?)$")]
+Pattern = Annotated[
+    str, Field(min_length=1, max_length=GRAPH_ID_CHARACTERS + 1), AfterValidator(partial(unicodedata.normalize, "NFC"))
+]
 
 
 class Caller(BaseModel):

@@ -22,7 +22,7 @@ from emgas.client.bulk import Turns as Published
 from emgas.client.bulk import publish_all
 from emgas.client.connect import connect
 from emgas.client.connection import Connection
-from emgas.client.query_arguments import asking
+from emgas.client.query_arguments import asking, filtering
 from emgas.client.request_reply import RequestReply
 from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
@@ -34,15 +34,16 @@ from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
 from emgas.messages.topics import Answer, OfGraph, OfPartition
-from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 from emgas.times import milliseconds
-from emgas.validation import build, encode
+from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
 
-A = TypeVar("A", Reply, Outcome, Inspection, Description, Checkpointed, Turns, Graphs, Pictured, Compared)
+A = TypeVar("A", bound=Answer)
 When = datetime | str | int  # as emgas.times reads it
 
 
@@ -145,9 +146,11 @@ class MemoryClient:
         """Ask a graph; `options`: the other fields of Query.
 
         after    answer only once that turn is folded
-        as_of    answer from the graph as it was at this time: ISO 8601 or a datetime (UTC without a zone), or ms
+        as_of    answer from the graph as it was at this time: ISO 8601 or a datetime, or ms; without a zone, of the
+                 asker's: `timezone`, one of the options, as Europe/Berlin (else UTC)
         only     which turns may come back: the fields of emgas.Filter; its times as `as_of`
         """
+        graph = checked_graph(graph)
         fields = {"graph": graph, "text": text, "after": await self._offset(graph, after), "as_of": as_of}
         return await self.ask(asking(spreading, only, {**options, **fields}), timeout)
 
@@ -159,6 +162,7 @@ class MemoryClient:
         self, graph: str, after: Receipt | int | None = None, timeout: float | None = None
     ) -> Description:
         """Ask what a graph holds: its topics, its settings, how much.  Raises QueryFailedError, as `ask` does."""
+        graph = checked_graph(graph)
         describe = build(Describe, {"graph": graph, "after": await self._offset(graph, after)})
         return _expect(Description, await self._asked(describe, timeout))
 
@@ -220,6 +224,52 @@ class MemoryClient:
         times = {"since": _time(since), "until": _time(until)}
         fields = {**times, "graph": graph, "limit": limit, "after": await self._offset(graph, after)}
         return _expect(Compared, await self._asked(build(Compare, fields), timeout))
+
+    async def recap(
+        self,
+        graph: str,
+        sessions: Sequence[str] = (),
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Recapped:
+        """Ask what conversations were about: these sessions, or the last ones; `wanted`: limit, words."""
+        fields = {**wanted, **_named(sessions=sessions), "graph": graph, "as_of": _time(as_of)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Recapped, await self._asked(build(Recap, fields), timeout))
+
+    async def trend(
+        self,
+        graph: str,
+        text: str,
+        *,
+        only: Filter | Mapping[str, Any] | None = None,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Trended:
+        """Ask how often something is spoken of, since when and when not; `wanted`: by (day, week, month), offset."""
+        fields = {**wanted, "graph": graph, "text": text, "as_of": _time(as_of), "only": filtering(only)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Trended, await self._asked(build(Trend, fields), timeout))
+
+    async def explore(
+        self,
+        graph: str,
+        concept: str,
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Explored:
+        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, limit."""
+        fields = {**wanted, "graph": graph, "concept": concept, "as_of": _time(as_of)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Explored, await self._asked(build(Explore, fields), timeout))
 
     async def configure(
         self,
@@ -317,6 +367,24 @@ class MemoryClient:
         """
         return await self._command(Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last})
 
+    async def erase(
+        self,
+        graph: str,
+        *,
+        turn: str | None = None,
+        speaker: str | None = None,
+        whole: bool = False,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph.
+
+        Its keys are destroyed once the outcome is `accepted`: nobody can read it any more, in the log, in snapshots or
+        in backups.  `rejected`: there is no such thing, or the graph is not encrypted (docs/erasure.md).
+        """
+        fields = {"turn": turn, "speaker": speaker, "whole": whole}
+        return await self._command(Erase, graph, id=id, timeout=timeout, fields=fields)
+
     async def inspect(self, partition: int, *, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Ask the owner of a partition what it holds, and for its digest.  Raises QueryFailedError, as `ask` does."""
         return _expect(Inspection, await self._asked_of(Inspect(digest=digest), partition, timeout))
@@ -365,7 +433,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Feedback | Forget | Pin | Unpin | Undo],
+        kind: type[Configure | Erase | Feedback | Forget | Pin | Unpin | Undo],
         graph: str,
         *,
         id: str | None,
@@ -375,13 +443,15 @@ class MemoryClient:
         """Append a command to `turns`, where it has its place among the turns; return what became of it."""
         name = kind.__name__.lower()
         command = build(kind, {**fields, "kind": name, "id": id or uuid4().hex, "graph": graph})
-        headers = cloud_event(name, command.id, graph)
-        record = ProducerRecord(self._open.connection.topics.turns, graph.encode(), encode(command), headers)
+        headers = cloud_event(name, command.id, command.graph)
+        record = ProducerRecord(self._open.connection.topics.turns, command.graph.encode(), encode(command), headers)
         return _expect(Outcome, await self._open.ask(record, self._seconds(timeout)))
 
     async def _offset(self, graph: str, after: Receipt | int | None) -> int | None:
         # Offsets count per partition: another partition's could mean a wait for a turn that never comes.
-        if isinstance(after, Receipt) and after.partition != partition_of(graph, await self.partitions()):
+        if isinstance(after, Receipt) and after.partition != partition_of(
+            checked_graph(graph), await self.partitions()
+        ):
             raise InvalidMessageError("after: lies in another graph's partition: give this graph's own")
         return after.offset if isinstance(after, Receipt) else after
 

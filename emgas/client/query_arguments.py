@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from datetime import datetime
 from typing import Any
 
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query
 from emgas.messages.spreading import Spreading
-from emgas.times import milliseconds
+from emgas.times import SECONDS, datetime_of, milliseconds
 from emgas.validation import build
 
 
@@ -18,21 +19,35 @@ def asking(
     only: Filter | Mapping[str, Any] | None,
     fields: Mapping[str, Any],
 ) -> Query:
-    """Build a query; in `fields`, `as_of` as emgas.times reads it.  Raises InvalidMessageError."""
+    """Build a query; times without a zone are of the asker's, `timezone`.  Raises InvalidMessageError."""
+    timezone = fields.get("timezone", "UTC")
+    timezone = timezone if isinstance(timezone, str) else "UTC"  # what is none is refused with the other fields
     if not isinstance(spreading, Spreading):
         spreading = build(Spreading, spreading or {})
-    if not isinstance(only, Filter):
-        only = build(Filter, {name: _plain(name, value) for name, value in (only or {}).items()})
-    parts = {"spreading": spreading, "only": only, "as_of": _time(fields.get("as_of"))}
+    parts = {
+        "spreading": spreading,
+        "only": filtering(only, timezone),
+        "as_of": _time(fields.get("as_of"), timezone),
+    }
     return build(Query, {**fields, **parts})
 
 
-def _plain(name: str, value: Any) -> Any:
+def filtering(only: Filter | Mapping[str, Any] | None, timezone: str = "UTC") -> Filter:
+    """Build a filter; its times without a zone are of `timezone`.  Raises InvalidMessageError."""
+    if isinstance(only, Filter):
+        return only
+    return build(Filter, {name: _plain(name, value, timezone) for name, value in (only or {}).items()})
+
+
+def _plain(name: str, value: Any, timezone: str) -> Any:
     """Turn a filter's field into what the wire has: times in ms, names in a list."""
     if name in ("since", "until"):
-        return _time(value)
+        return _time(value, timezone)
     return sorted(value) if isinstance(value, AbstractSet) else list(value) if isinstance(value, tuple) else value
 
 
-def _time(value: Any) -> int | None:
-    return None if value is None else milliseconds(value)
+def _time(value: Any, timezone: str) -> int | datetime | None:
+    if value is None:
+        return None
+    at = milliseconds(value, timezone)
+    return datetime_of(at) if at in SECONDS else at  # as a number, a message takes it for seconds

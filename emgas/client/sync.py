@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -26,7 +26,7 @@ from emgas.messages.contents import Turns
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
 from emgas.messages.turns import Outcome
-from emgas.times import milliseconds
+from emgas.messages.views import Explored, Recapped, Trended
 
 T = TypeVar("T")
 CLOSING_SECONDS = 30.0  # an embedded worker hands over its partitions
@@ -92,8 +92,7 @@ class Memory:
         """
         name = id or uuid4().hex
         turn = {"id": name, "graph": self._named(graph), "speaker": speaker, "text": text, "session": session}
-        when = {} if at is None else {"at": milliseconds(at)}
-        return self._wait(self._client.record({**turn, **when, "metadata": dict(metadata or {})}))
+        return self._wait(self._client.record({**turn, "at": at, "metadata": dict(metadata or {})}))
 
     def search(self, question: str, *, graph: str | None = None, **options: Any) -> Reply:
         """Find what answers a question.  `options`: those of MemoryClient.query."""
@@ -126,9 +125,27 @@ class Memory:
         """Tell what changed in a graph between two times."""
         return self._wait(self._client.compare(self._named(graph), since, until, limit=limit))
 
+    def recap(self, *, sessions: Sequence[str] = (), graph: str | None = None, **wanted: Any) -> Recapped:
+        """Tell what conversations were about.  `wanted`: what MemoryClient.recap takes."""
+        return self._wait(self._client.recap(self._named(graph), sessions, **wanted))
+
+    def trend(self, text: str, *, graph: str | None = None, **wanted: Any) -> Trended:
+        """Tell how often something is spoken of.  `wanted`: what MemoryClient.trend takes."""
+        return self._wait(self._client.trend(self._named(graph), text, **wanted))
+
+    def explore(self, concept: str, *, graph: str | None = None, **wanted: Any) -> Explored:
+        """Tell what a concept is to a graph.  `wanted`: what MemoryClient.explore takes."""
+        return self._wait(self._client.explore(self._named(graph), concept, **wanted))
+
     def configure(self, preset: str = "default", *, graph: str | None = None, **settings: Any) -> Outcome:
         """Say how a graph is to live from here on."""
         return self._wait(self._client.configure(self._named(graph), preset, **settings))
+
+    def erase(
+        self, *, turn: str | None = None, speaker: str | None = None, whole: bool = False, graph: str | None = None
+    ) -> Outcome:
+        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph."""
+        return self._wait(self._client.erase(self._named(graph), turn=turn, speaker=speaker, whole=whole))
 
     def forget(
         self,
@@ -161,6 +178,16 @@ class Memory:
         """Take back a graph's events `first`..`last`."""
         return self._wait(self._client.undo(self._named(graph), first, last))
 
+    async def call(self, call: Callable[[MemoryClient], Coroutine[Any, Any, T]]) -> T:
+        """Await a call of the client beneath, from whichever event loop."""
+        loop = self._opened()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(self._client), loop))
+
+    def _opened(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            raise TransportError("this memory is not open: use `with Memory(...) as memory`, or call open()")
+        return self._loop
+
     def _named(self, graph: str | None) -> str:
         name = graph or self._graph
         if name is None:
@@ -168,10 +195,12 @@ class Memory:
         return name
 
     def _wait(self, call: Coroutine[Any, Any, T], seconds: float | None = None) -> T:
-        if self._loop is None:
+        try:
+            loop = self._opened()
+        except TransportError:
             call.close()
-            raise TransportError("this memory is not open: use `with Memory(...) as memory`, or call open()")
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result(seconds)
+            raise
+        return asyncio.run_coroutine_threadsafe(call, loop).result(seconds)
 
     def _end(self) -> None:
         loop, self._loop = self._loop, None

@@ -6,15 +6,15 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, tzinfo
+from datetime import tzinfo
 from hashlib import sha256
 from typing import IO
-from zoneinfo import ZoneInfo
 
 from emgas import limits
 from emgas.errors import InvalidMessageError
 from emgas.messages.turns import Turn
-from emgas.validation import build, encode
+from emgas.times import zone
+from emgas.validation import checked_graph, encode
 
 LINE_BYTES = 32 * 1024 * 1024  # of one line; what is longer is reported, and never held whole
 
@@ -50,21 +50,18 @@ class Options:
     date_order  dmy, mdy or ymd, for dates that may be read in more than one way; None: they have to tell themselves
     timezone    IANA name, for times that come without one
     name        of the file: some chats have no other name
+    below       globs of the files that a format has below a folder's top (chat_format.py)
     """
 
     date_order: str | None = None
     timezone: str = "UTC"
     name: str = ""
+    below: tuple[str, ...] = ()
 
     @property
     def zone(self) -> tzinfo:
         """Look up the time zone.  Raises InvalidMessageError."""
-        try:
-            return UTC if self.timezone == "UTC" else ZoneInfo(self.timezone)  # some machines know no other
-        except (KeyError, ValueError, OSError):  # the name may be any path
-            raise InvalidMessageError(
-                f"timezone: there is no {self.timezone[:40]!r}: write it as Europe/Berlin"
-            ) from None
+        return zone(self.timezone)
 
 
 def head_of(stream: IO[bytes]) -> bytes:
@@ -108,7 +105,7 @@ def within_record(turn: Turn, size: int) -> Turn:
 
 def check_graph(graph: str) -> str:
     """Let a graph id through.  Raises InvalidMessageError at once, for else every line of a file would be bad."""
-    return build(Turn, {"id": "-", "graph": graph, "speaker": "-", "text": ""}).graph
+    return checked_graph(graph)
 
 
 def stable_id(graph: str, session: str, position: int, *, text: str) -> str:

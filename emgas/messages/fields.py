@@ -2,16 +2,65 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
 from emgas import limits
+from emgas.errors import InvalidMessageError
+from emgas.times import SECONDS, datetime_of, known_zone, milliseconds
 
 Text = Annotated[str, AfterValidator(limits.utf8), AfterValidator(limits.short_enough)]
 Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_CHARACTERS), AfterValidator(limits.utf8)]
-GraphId = Annotated[str, Field(pattern=limits.GRAPH_ID)]
-Milliseconds = Annotated[int, Field(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
+# What of it JSON Schema can say; unassigned and private characters, and . and .. as a part, are refused as well.
+_GRAPH_ID = {
+    "minLength": 1,
+    "maxLength": limits.GRAPH_ID_CHARACTERS,
+    "pattern": r"^[^\x00-\x20\x7f-\xa0]([^\x00-\x1f\x7f-\xa0]*[^\x00-\x20\x7f-\xa0])?$",
+}
+GraphId = Annotated[str, AfterValidator(limits.graph_id), Field(json_schema_extra=_GRAPH_ID)]
+
+
+TIME_WANTED = (
+    "must be whole milliseconds since 1970 (UTC), in the years 1 to 9999, or ISO 8601: "
+    "2023-05-08T13:56 is 1683554160000"
+)
+
+
+def _time(given: object) -> object:
+    """Read a time as people write it; what is neither text nor a date is left to the bounds, unless it is seconds.
+
+    No error repeats what was given: it may be what somebody said.
+    """
+    if isinstance(given, int) and given in SECONDS:
+        raise ValueError("looks like seconds: give milliseconds since 1970, or ISO 8601 if 1970 is meant")
+    try:
+        return milliseconds(given) if isinstance(given, str | datetime) else given
+    except InvalidMessageError:
+        raise ValueError(TIME_WANTED) from None
+
+
+def _written(at: int) -> int | str:
+    """Write a time that could be taken for seconds in words: whoever reads it takes it as it is meant."""
+    return f"{datetime_of(at).replace(tzinfo=None).isoformat()}Z" if at in SECONDS else at
+
+
+_TIMES = {
+    "anyOf": [
+        {"type": "integer", "minimum": limits.EARLIEST_MS, "maximum": SECONDS.start - 1},
+        {"type": "integer", "minimum": SECONDS.stop, "maximum": limits.LATEST_MS},
+        {"type": "string", "format": "date-time"},
+    ],
+}
+Milliseconds = Annotated[
+    int,
+    BeforeValidator(_time),
+    Field(ge=limits.EARLIEST_MS, le=limits.LATEST_MS),
+    PlainSerializer(_written, when_used="json"),
+    WithJsonSchema(_TIMES),
+]
+Zone = Annotated[str, AfterValidator(known_zone)]
 MetadataText = Annotated[str, Field(max_length=limits.METADATA_CHARACTERS), AfterValidator(limits.utf8)]
 # The bound stands on the union: on `int` alone, an integer that is too large would pass as a rounded float.
 MetadataValue = Annotated[MetadataText | int | float | bool | None, AfterValidator(limits.storable)]

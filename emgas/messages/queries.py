@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.explanations import Why
-from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Role, Text
+from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
 from emgas.messages.spreading import Spreading
 
@@ -38,11 +38,21 @@ class Query(Message):
     )
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
+    timezone: Zone = Field(
+        "UTC",
+        description="where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells",
+        exclude_if=lambda zone: zone == "UTC",
+    )
     only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
     explain: bool = Field(
         default=False, description="say why each passage came", exclude_if=lambda explain: not explain
     )
     reinforce: bool = False
+    fallback: Literal["none", "recent"] = Field(
+        "none",
+        description="what comes back where nothing is found: nothing, or the latest turns that the filter lets through",
+        exclude_if=lambda fallback: fallback == "none",
+    )
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
@@ -110,6 +120,11 @@ class Reply(Message):
     tokens: int
     position: Position
     timing: Timing
+    matched: bool = Field(
+        default=True,
+        description="false: nothing in the graph has to do with the question; what is listed, if any, is the latest",
+        exclude_if=lambda matched: matched,
+    )
 
 
 class Theme(Message):

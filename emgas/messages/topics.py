@@ -1,8 +1,9 @@
 """What a record of each topic may hold, as unions by `kind`, each with the adapter that reads it.
 
-    Turn, Configure, Forget, Pin, Unpin, Feedback, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
+    Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase ── topic turns ──▶ Outcome  (if the headers ask for one)
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
+    Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
     List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
     Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
 
@@ -19,7 +20,8 @@ from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 
 
 def _kind(message: object) -> str:
@@ -35,18 +37,19 @@ Inbound = Annotated[
     | Annotated[Pin, Tag("pin")]
     | Annotated[Unpin, Tag("unpin")]
     | Annotated[Feedback, Tag("feedback")]
-    | Annotated[Undo, Tag("undo")],
+    | Annotated[Undo, Tag("undo")]
+    | Annotated[Erase, Tag("erase")],
     Discriminator(_kind),
 ]
 
 
-Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo
+Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase
 
 
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)
 
 
-OfGraph = Query | Describe | Read | Picture | Compare  # a question to one graph
+OfGraph = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore  # a question to one graph
 OfPartition = Inspect | List | Checkpoint  # and one to the owner of a partition
 Question = OfGraph | OfPartition
 
@@ -54,7 +57,8 @@ Question = OfGraph | OfPartition
 REQUEST: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
 
 
-Answer = Reply | Description | Turns | Pictured | Compared | Graphs | Inspection | Checkpointed | Outcome | Failure
+Told = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored  # of a graph
+Answer = Told | Graphs | Inspection | Checkpointed | Outcome | Failure
 
 
 ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, Field(discriminator="kind")])

@@ -20,18 +20,20 @@ from emgas.messages.explanations import Why
 from emgas.messages.fields import MetadataValue, Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
+from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
 from processors.recall.context import Context, ContextPacker, Passage, is_short, most_lines
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
 from processors.recall.query_terms import asked, worth
-from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall, worth_showing
+from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall, recent, worth_showing
 from processors.recall.sentences import Wanted
 from processors.text.question_types import MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 
+LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 READ_AT_ONCE: Final = 100  # turns whose metadata is read without letting others in: a millisecond or two
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
@@ -112,10 +114,16 @@ class _Answering:
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
         self._read = {} if read is None else read
         extractor, embedder = answerer.extractor, answerer.embedder
-        self._question = extractor.of_query(query.text, graph.clock)  # "last week": seen from the end of what is known
+        now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
+        self._question = extractor.of_query(query.text, now)
         self._options = _options(query, self._view, extractor)
         self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode == "default" else None
         self._found = recall(self._view, self._question, query.text, self._options, self._cosine)
+        self._is_match = bool(self._found.passages)
+        if not self._is_match and query.fallback == "recent":
+            wanted = query.top_passages or LATEST
+            latest = recent(self._view, self._options.only, METADATA_READ if query.only.metadata else wanted)
+            self._found = replace(self._found, passages=latest, depth=LATEST)
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
@@ -133,6 +141,7 @@ class _Answering:
             tokens=context.tokens,
             position=self._memory.position,
             timing=UNTIMED,
+            matched=self._is_match,
         )
         return Answer(reply, found.recalled, self._from_archive()) if query.reinforce else Answer(reply)
 
@@ -155,7 +164,7 @@ class _Answering:
 
     def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
         """Explain each of the listed passages, if the query wants that."""
-        if not self._query.explain:
+        if not self._query.explain or not self._is_match:  # the latest turns come for no reason
             return [None] * len(listed)
         whys: list[Why | None] = []
         explained = self._explanations(listed)
@@ -212,7 +221,8 @@ class _Answering:
         if not query.only.metadata:  # else nobody knows yet which of them pass
             found = found[: most_lines(query.budget)]  # however many more are listed
         shown = worth_showing(found, query.mode)
-        return list(shown) if query.context_passages is not None else by_token(self._view, shown, query.mode)
+        is_listed_order = query.context_passages is not None or not self._is_match
+        return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
 
     def _passes(self, ranked: Ranked) -> bool:
         """Tell whether a turn has the metadata that the query wants."""
@@ -230,7 +240,15 @@ class _Answering:
     def _line(self, ranked: Ranked) -> Passage:
         turn = self._turn(ranked)
         wanted = () if is_short(turn.text) else self._wanted(turn)
-        return Passage(ranked.number, turn.at, turn.speaker, turn.text, tuple(turn.times), wanted, turn.session)
+        return Passage(
+            ranked.number,
+            wall_clock(turn.at, self._query.timezone),
+            turn.speaker,
+            turn.text,
+            tuple(turn.times),
+            wanted,
+            turn.session,
+        )
 
     def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
         """List the words of the question that a turn holds, as it has them."""

@@ -17,7 +17,7 @@
     times   what a turn's time expressions mean, " [yesterday = 2023-05-07]", goes to the end of its line, best passage
             first, as far as the budget has room left: it takes no passage's place
 
-Times are UTC and come from the turns; no clock is read.
+Times come from the turns, and are told by the clock of who asks (else UTC); no clock is read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _WORD = re.compile(r"[^\W_]+")
 class Passage(NamedTuple):
     """What a context shows of a turn.
 
-    `at` in ms since 1970, UTC; `number` is its passage number; `times`: what its time expressions mean.
+    `at` in ms since 1970, by the asker's clock; `number`: of its passage; `times`: what its time expressions mean.
     `wanted`: words of the question that it holds, by which its sentences are chosen if it is long.
     `session`: what it was said in.
     """

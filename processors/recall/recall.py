@@ -158,6 +158,15 @@ def worth_showing(passages: Sequence[Ranked], mode: Mode) -> Sequence[Ranked]:
     return [each for each in passages if each.score >= least]
 
 
+def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
+    """List the latest passages that a filter lets through, newest first; no question ranks them, so each scores 0."""
+    passes = allowed(view, only)
+    among = np.ones(len(view.passage_at), np.bool_) if passes is None else passes
+    return tuple(
+        Ranked(ranked.number, 0.0) for ranked in _ranked(view.passage_at.astype(np.float64), among, None, limit)
+    )
+
+
 def _recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:
     """Name what a reinforcing query records: seeds first, each concept once."""
     numbers = [*seeds.tolist(), *strongest[energy[strongest] > RECALLED_ABOVE].tolist()]

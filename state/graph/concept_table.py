@@ -179,6 +179,10 @@ class ConceptTable(Table):
         self.alive[number] = 0
         del self.numbers[self.ids[number]]
 
+    def forms(self, number: int) -> dict[str, int]:
+        """Count how often a concept was written how; what was mentioned first comes first."""
+        return {form: count for form, count in self._counted_forms(number).items() if count > 0}
+
     def _counted_forms(self, number: int) -> dict[str, int]:
         """Count how often each surface form was seen, in first-seen order."""
         others = self._forms.get(number, {})

@@ -1,4 +1,4 @@
-"""The command `emgas`: every subcommand, and nothing else."""
+"""The command `emgas`: its subcommands by name, and what holds for all of them.  Each is imported when it runs."""
 
 from __future__ import annotations
 
@@ -9,75 +9,86 @@ if not {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"} & os.environ.keys():  # else 
 
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from streams.cli.memory.configure import configure
-from streams.cli.memory.demo import demo
-from streams.cli.memory.export import export
-from streams.cli.memory.feedback import feedback
-from streams.cli.memory.forget import forget
-from streams.cli.memory.graphs import graphs
-from streams.cli.memory.import_ import import_
-from streams.cli.memory.pin import pin, unpin
-from streams.cli.memory.publish import publish
-from streams.cli.memory.query import query
-from streams.cli.memory.themes import themes
-from streams.cli.memory.timeline import timeline
-from streams.cli.memory.turns import turns
-from streams.cli.operate import dead_letters, model, snapshot, topics
-from streams.cli.operate import events as skipped_events
-from streams.cli.operate.doctor import doctor
-from streams.cli.operate.worker import worker
-from streams.cli.replay import commands
-from streams.cli.replay.branch import branch
-from streams.cli.replay.compare import compare
-from streams.cli.replay.undo import events, undo
-from streams.cli.shared import output
+from streams.cli.shared.lazy_commands import Lazy, LazyGroup
+
+
+class Commands(LazyGroup):
+    """Every command; what lies above this layer (`eval`, `serve`, `mcp`) where it is installed."""
+
+    lazy = {
+        "demo": Lazy("streams.cli.memory.demo:demo"),
+        "publish": Lazy("streams.cli.memory.publish:publish"),
+        "query": Lazy("streams.cli.memory.query:query"),
+        "graphs": Lazy("streams.cli.memory.graphs:graphs"),
+        "turns": Lazy("streams.cli.memory.turns:turns"),
+        "recap": Lazy("streams.cli.memory.views:recap"),
+        "trend": Lazy("streams.cli.memory.views:trend"),
+        "explore": Lazy("streams.cli.memory.views:explore"),
+        "themes": Lazy("streams.cli.memory.themes:themes"),
+        "timeline": Lazy("streams.cli.memory.timeline:timeline"),
+        "configure": Lazy("streams.cli.memory.configure:configure"),
+        "forget": Lazy("streams.cli.memory.forget:forget"),
+        "erase": Lazy("streams.cli.memory.erase:erase"),
+        "pin": Lazy("streams.cli.memory.pin:pin"),
+        "unpin": Lazy("streams.cli.memory.pin:unpin"),
+        "feedback": Lazy("streams.cli.memory.feedback:feedback"),
+        "export": Lazy("streams.cli.memory.export:export"),
+        "import": Lazy("streams.cli.memory.import_:import_"),
+        "worker": Lazy("streams.cli.operate.worker:worker"),
+        "doctor": Lazy("streams.cli.operate.doctor:doctor"),
+        "topics": Lazy("streams.cli.operate.topics:app"),
+        "replay": Lazy("streams.cli.replay.commands:app"),
+        "snapshot": Lazy("streams.cli.operate.snapshot:app"),
+        "model": Lazy("streams.cli.operate.model:app"),
+        "events": Lazy("streams.cli.operate.events:app"),
+        "dead-letters": Lazy("streams.cli.operate.dead_letters:app"),
+    } | {
+        entry.name: Lazy(entry.value) for entry in entry_points(group="emgas.commands") if find_spec(entry.module)
+    }  # fmt: skip
+
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="EMGAS: associative memory for conversational AI.  EMGAS_BROKER names a Kafka; without it, the log is "
     "embedded, in EMGAS_DATA.",
 )
-for command in (
-    demo,
-    publish,
-    query,
-    graphs,
-    turns,
-    themes,
-    timeline,
-    configure,
-    forget,
-    pin,
-    unpin,
-    feedback,
-    worker,
-    doctor,
-):
-    app.command()(command)
-app.command()(export)
-app.command("import")(import_)
-commands.app.command()(branch)
-commands.app.command()(compare)
-commands.app.command()(events)
-commands.app.command()(undo)
-app.add_typer(topics.app, name="topics")
-app.add_typer(commands.app, name="replay")
-app.add_typer(snapshot.app, name="snapshot")
-app.add_typer(model.app, name="model")
-app.add_typer(skipped_events.app, name="events")
-app.add_typer(dead_letters.app, name="dead-letters")
-for entry in entry_points(group="emgas.commands"):  # what lies above this layer: `eval`, where it is installed
-    if find_spec(entry.module):
-        app.command(entry.name)(entry.load())
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - a callback
+    if wanted:
+        from importlib.metadata import version  # here: only who asks needs it
+
+        typer.echo(f"emgas {version('emgas')}")
+        raise typer.Exit
 
 
 @app.callback()
-def prepare() -> None:  # noqa: D103 - typer would show it as the program's help
+def prepare(  # noqa: D103 - typer would show it as the program's help
+    *,
+    broker: Annotated[
+        str | None, typer.Option(metavar="URL", help="kafka://host:port: in the place of EMGAS_BROKER.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIRECTORY", help="In the place of EMGAS_DATA; on the embedded log.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML with settings, in the place of EMGAS_CONFIG.")
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    from streams.cli.shared import configuration, output  # here: a list of commands needs none of it
+
     output.configure_logging("ERROR")
+    configuration.apply(broker=broker, data=data, config=config)
 
 
 def main() -> None:

@@ -8,14 +8,13 @@ twice: a turn that the log already holds is known by its id.
 
 from __future__ import annotations
 
-import structlog
-
+from emgas.logs import logger
 from replay.log import LogReader
 from state.events.events import UNSTAMPED, TurnsLost
 from streams.errors import SourceChangedError
 from streams.ingest.partition_writer import PartitionWriter
 
-log = structlog.get_logger()
+log = logger("ingest")
 
 
 async def claim(writer: PartitionWriter, turns: LogReader, topic_id: str | None) -> None:

@@ -24,17 +24,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-import structlog
-
+from emgas.logs import logger
 from processors.recall.activation import DEFAULT
 from replay.as_of.graph_as_of import AsOf, Counted, counted, reaches
 from replay.as_of.history import History
 from replay.as_of.store_history import StoreHistory, store_history
-from replay.log import LogReader
+from replay.log import LogReader, keys_of
 from state.graph.graph import Graph
 from state.store.store import Store
 
-log = structlog.get_logger()
+log = logger("query")
 CHECKPOINT_EVERY = 500  # events of a graph, at least: to fold them takes some 15 ms
 CHECKPOINTS = 16  # of one history: each is as large as the graph was then
 KEPT_TIMES = 4  # rebuilt graphs of one history
@@ -127,7 +126,7 @@ class _Sources(NamedTuple):
         assert self.stores is not None  # noqa: S101 - asked before
         try:
             with self.stores(self.partition) as store:
-                return store_history(store, graph_id)
+                return store_history(store, graph_id, keys_of(self.log))
         except Exception as error:  # noqa: BLE001 - its writer may remove a file of it meanwhile; the log has everything
             log.warning("past is read from the log", partition=self.partition, graph=graph_id, error=str(error))
             return None
@@ -182,7 +181,7 @@ class _Known:
             await self._recent.read_on(sources, events)
             if reaches(self._recent.history, at):
                 return await self._recent.as_of(at)
-        self._whole = self._whole or _Folds(History(self._graph_id))
+        self._whole = self._whole or _Folds(History(self._graph_id, keys=keys_of(sources.log)))
         await self._whole.read_on(sources, events)
         self._recent = None  # from here on, it knows nothing more
         return await self._whole.as_of(at)

@@ -11,8 +11,12 @@ import orjson
 from emgas import limits
 from emgas.messages.contents import Graphs, List, Read, RecordedTurn, Turns
 from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compared, GrownPair
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Memory, concept_ids
+from processors.recall.neighbourhood import explored
+from processors.recall.recaps import recapped
+from processors.recall.trends import trended
 from replay.diff import diff
 from state.arrays import Integers
 from state.events.events import TurnRecorded
@@ -52,6 +56,17 @@ def turns(memory: Memory, request: Read, extractor: Extractor) -> Turns:
         next=_next(ordinals, page[: len(read)], request),
         position=memory.position,
     )
+
+
+def told(memory: Memory, request: Recap | Trend | Explore, extractor: Extractor) -> Recapped | Trended | Explored:
+    """Recap conversations, tell how often something is spoken of, or show a concept."""
+    match request:
+        case Recap():
+            return recapped(memory, request)
+        case Trend():
+            return trended(memory, request, extractor)
+        case Explore():
+            return explored(memory, request, extractor)
 
 
 def _next(ordinals: Integers, page: Integers, request: Read) -> int | None:
@@ -101,6 +116,8 @@ def _recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
         at=turn.at,
         metadata=dict(turn.metadata),
         archived=bool(view.passage_archived[number]),
+        pinned=bool(view.passage_pinned[number]),
+        importance=turn.importance,
     )
 
 

@@ -13,15 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-import structlog
-
+from emgas.logs import logger
 from replay.backup.manifest import Manifest, described
 from replay.backup.snapshots import Snapshots
 from replay.log import LogReader
 from streams.settings import Settings
 from streams.transport.failpoints import Step, passing
 
-log = structlog.get_logger()
+log = logger("query")
 
 
 class Checkpointed(Protocol):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import structlog
-
+from emgas.logs import logger
 from replay.backup.snapshots import Snapshots, restore
 from replay.errors import SnapshotsUnreachableError
 from replay.log import LogReader
 from streams.settings import Settings
 
-log = structlog.get_logger()
+log = logger("recovery")
 
 
 async def restore_missing(settings: Settings, partition: int, reader: LogReader) -> None:

@@ -24,10 +24,10 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-import structlog
 from pydantic import BaseModel
 
 from emgas.limits import TRANSPORT_BYTES
+from emgas.logs import logger
 from emgas.wire import (
     CORRELATION_ID,
     REPLY_PARTITION,
@@ -40,7 +40,7 @@ from emgas.wire import (
     cloud_event,
 )
 
-log = structlog.get_logger()
+log = logger("transport")
 ANSWERS_AT_ONCE: Final = 4096  # on their way to the log; more are dropped
 WHOLE_BYTES: Final = TRANSPORT_BYTES + 1024 * 1024  # of a dead letter's key, value and headers; more is cut
 CUT_BYTES: Final = 1024 * 1024  # of each of them, once it is cut

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import structlog
 from aiohttp import web
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from emgas.errors import TransportError
+from emgas.logs import logger
 from streams.settings import Settings
 from streams.worker.app import MemoryApp
 from streams.worker.gauges import WorkerGauges, problems
 
-log = structlog.get_logger()
+log = logger("worker")
 
 
 class HealthServer:

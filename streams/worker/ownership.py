@@ -20,13 +20,12 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
+from emgas.logs import logger
 from streams.ingest.partition_writer import PartitionWriter, halts_alone
 from streams.ingest.turn_processor import TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 
-log = structlog.get_logger()
+log = logger("worker")
 LONGEST_RETRY_SECONDS = 60.0  # between two tries to take up a partition that fails every time
 LAST_SECONDS = 1.0  # that a task may take to end once it is cancelled: a rebalance waits for it
 

@@ -13,13 +13,12 @@ import os
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from emgas.errors import TransportError
+from emgas.logs import logger
 from streams.plugins import embedders, extractors
 from streams.settings import Settings
 from streams.transport import select
@@ -27,7 +26,7 @@ from streams.transport.embedded.log import EmbeddedLog
 from streams.worker.app import MemoryApp, WorkerContext
 from streams.worker.health import served
 
-log = structlog.get_logger()
+log = logger("worker")
 
 
 def now_ms() -> int:
@@ -49,7 +48,6 @@ async def running(
     Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such
     extractor or model), and what halts the worker while it starts: Faust's start would never come to its end then.
     """
-    _log_without_locals()
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder, settings.data)
     _make(settings.home)
@@ -76,16 +74,6 @@ async def running(
             await asyncio.wait([warning])
 
 
-def _log_without_locals() -> None:
-    """Where nobody configured structlog (a client with a worker of its own), have tracebacks show no values.
-
-    By default it prints the locals of every frame: the bytes of somebody's turn among them.
-    """
-    if not structlog.is_configured():
-        plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
-        structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
-
-
 def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncContextManager[select.Transport]:
     return select.found(settings) if log is None else nullcontext(select.embedded(settings, log))
 
@@ -93,21 +81,19 @@ def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncCont
 async def _warn(settings: Settings, partitions: int) -> None:
     """Say where the log is not kept as it must be: it would be noticed only when events are gone.
 
-    And, on every tick, whether somebody gave `turns` other partitions than it was born with: from then on its turns
-    lie where other workers look for other graphs, and each is rejected.
+    And, on every tick, whether somebody gave `turns` or `queries` other partitions than they were born with: what is
+    placed by the new count lies where other graphs live, and is rejected, or where nobody reads.
     """
     for risk in await select.risks(settings):
         log.warning("the log may lose events", setting=risk)
     told = None
     while not settings.is_embedded:
-        await asyncio.sleep(settings.tick_seconds)
-        try:
+        with suppress(TransportError):  # the broker is away: whoever reads or writes the log notices it, too
             grown = await select.growth(settings, partitions)
-        except TransportError:
-            continue  # the broker is away: whoever reads or writes the log notices it, too
-        if grown != told and grown is not None:
-            log.error("turns are being rejected", why=grown)
-        told = grown
+            if grown not in (told, None):
+                log.error("turns are being rejected", why=grown)
+            told = grown
+        await asyncio.sleep(settings.tick_seconds)
 
 
 def _make(home: Path) -> None:

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from emgas.client.connection import Connection
+from emgas.client.connection import Announcing, Connection
 from emgas.errors import DataDirectoryInUseError, NotInstalledError, TransportError
 from emgas.wire import ProducerRecord, Receipt, Record, TopicNames
 from streams.settings import Settings
 from streams.transport.embedded.announcement import Announcement, announcement_in
-from streams.worker.embedded_connection import EmbeddedConnection
+from streams.transport.embedded.lock import DirectoryLock
+
+if TYPE_CHECKING:
+    from streams.worker.embedded_connection import EmbeddedConnection
 
 
 def connect(url: str, topics: TopicNames) -> SharedConnection:
@@ -31,8 +35,8 @@ class SharedConnection:
     def __init__(self, settings: Settings) -> None:
         self.topics = settings.topics
         self.server: Announcement | None = None
-        self._home = settings.home
-        self._chosen: Connection = EmbeddedConnection(settings)
+        self._settings = settings
+        self._chosen: Connection
 
     @property
     def reply_partition(self) -> int:
@@ -40,12 +44,25 @@ class SharedConnection:
 
     async def open(self) -> None:
         try:
-            await self._chosen.open()
+            self._check_free()
+            own = self._own()
+            await own.open()
+            self._chosen = own
         except DataDirectoryInUseError as error:
-            self.server = announcement_in(self._home)
+            self.server = announcement_in(self._settings.home)
             if self.server is None:
                 raise
             self._chosen = await self._through(self.server, error)
+
+    def _check_free(self) -> None:
+        """Raise DataDirectoryInUseError where a server owns the directory: then nothing of a worker is imported."""
+        if announcement_in(self._settings.home) is not None:
+            DirectoryLock(self._settings.home).release()
+
+    def _own(self) -> EmbeddedConnection:
+        from streams.worker.embedded_connection import EmbeddedConnection  # here: who asks a server needs no worker
+
+        return EmbeddedConnection(self._settings)
 
     async def _through(self, server: Announcement, in_use: DataDirectoryInUseError) -> Connection:
         """Open a connection to the server.  Raises DataDirectoryInUseError, naming it, where that is not possible."""
@@ -64,7 +81,7 @@ class SharedConnection:
 
     def announce(self, url: str, key: str | None) -> None:
         """Say, until this connection closes, that the memory is served at `url`; where another owns it, it says so."""
-        if isinstance(self._chosen, EmbeddedConnection):
+        if isinstance(self._chosen, Announcing):
             self._chosen.announce(url, key)
 
     async def close(self) -> None:

@@ -12,9 +12,10 @@ from tests.contracts.pipeline_lives import Lives
 from tests.contracts.pipeline_past import Past
 from tests.contracts.pipeline_questions import AT_ONCE, Questions
 from tests.contracts.pipeline_turns import Turns
+from tests.contracts.pipeline_views import Views
 
 WORKER = {"queries_at_once": AT_ONCE}
 
 
-class PipelineContract(Folds, Past, Lives, Contents, Questions, Turns):  # pytest runs the last base first
+class PipelineContract(Folds, Past, Lives, Contents, Views, Questions, Turns):  # pytest runs the last base first
     """Inherit beside two fixtures: `pipeline`, started, one for the module, and `doomed`, one for the test."""

@@ -37,9 +37,11 @@ BAD_TURNS: dict[str, tuple[Any, str]] = {
     "a record over the limit": (b" " * (RECORD_BYTES + 1), f"the limit is {RECORD_BYTES}"),
     "5 MB of text": ({"text": "x" * 5_000_000}, f"the limit is {RECORD_BYTES}"),
     "a time beyond all calendars": ({"at": 10**15}, "at: "),
-    "a time that is text": ({"at": "2023-05-08"}, "at: "),
+    "a time that is none": ({"at": "soon"}, "at: "),
+    "a time in seconds": ({"at": 1_683_554_160}, "looks like seconds"),
 }
-BAD_GRAPHS = ("", "../../etc/passwd", "a/b", "-a", "a" * 129, "späti", "a\n", "a b")
+BAD_GRAPHS = ("", "../../etc/passwd", "a//b", " a", "a" * 129, "a\n", "a\u200b")
+GOOD_GRAPHS = ("auth0|5f7c", "张伟", "Zoë", "team a/room 7", "🐈" * 128, "-a", "%2F?#&=")
 
 
 class Turns(PipelineSteps):
@@ -47,6 +49,7 @@ class Turns(PipelineSteps):
 
     # turns
 
+    @pytest.mark.source("E41")
     async def test_a_new_turn_is_accepted_and_the_same_one_again_is_a_duplicate(
         self, pipeline: Pipeline, graph: str
     ) -> None:
@@ -67,6 +70,31 @@ class Turns(PipelineSteps):
         assert outcome.turn == "t1"
         assert "with another text: use a new id" in (outcome.reason or "")
         assert pipeline.digests()[graph] == digest
+
+    @pytest.mark.parametrize("name", GOOD_GRAPHS)
+    async def test_a_graph_may_be_called_anything_that_can_be_printed(self, pipeline: Pipeline, name: str) -> None:
+        there = await pipeline.memory.record(a_turn(name))
+        assert there.status == "accepted"
+        reply = await pipeline.memory.query(name, a_turn(name)["text"], after=there.position.source)
+        assert (reply.graph, reply.found, len(reply.passages)) == (name, True, 1)
+        assert (await pipeline.memory.describe(name)).turns == 1
+
+    async def test_however_a_name_is_typed_it_is_one_graph(self, pipeline: Pipeline, graph: str) -> None:
+        there = await pipeline.memory.record(a_turn(f"{graph} Zoe\u0308"))
+        reply = await pipeline.memory.query(f"{graph} Zo\u00eb", "what?", after=there.position.source)
+        assert (reply.found, reply.graph) == (True, f"{graph} Zo\u00eb")
+
+    async def test_a_time_may_be_written_in_words(self, pipeline: Pipeline, graph: str) -> None:
+        there = await pipeline.memory.record({**a_turn(graph), "at": "1970-02-01T09:30"})
+        reply = await pipeline.memory.query(graph, a_turn(graph)["text"], after=there.position.source)
+        assert [passage.at for passage in reply.passages] == [2_712_600_000]
+
+    async def test_a_day_is_that_of_who_says_and_of_who_asks(self, pipeline: Pipeline, graph: str) -> None:
+        said = {**a_turn(graph), "text": "The kettle broke yesterday.", "at": "2023-05-08T22:30"}
+        there = await pipeline.memory.record({**said, "metadata": {"timezone": "Asia/Shanghai"}})
+        asked = await pipeline.memory.query(graph, "kettle?", after=there.position.source, timezone="Asia/Shanghai")
+        assert "[2023-05-09 06:30]" in asked.context
+        assert "[yesterday = 2023-05-08]" in asked.context
 
     async def test_the_same_id_in_another_graph_is_another_turn(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.record(graph)
@@ -134,7 +162,7 @@ class Turns(PipelineSteps):
     ) -> None:
         value = as_json(a_turn(name))
         outcome = await self.rejected(pipeline, graph, value, key=name.encode())
-        assert "graph: must be 1 to 128 letters, digits" in (outcome.reason or "")
+        assert "graph: must be 1 to 128 printable" in (outcome.reason or "")
 
     async def test_a_turn_without_a_key_becomes_a_dead_letter(self, pipeline: Pipeline, graph: str) -> None:
         outcome = await self.rejected(pipeline, graph, as_json(a_turn(graph)), key=None)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from emgas import limits
 from emgas.messages.turns import Turn
+from emgas.times import SECONDS
 
 characters = st.characters(exclude_characters="\x00", exclude_categories=["Cs"])
 names = st.text(characters, min_size=1, max_size=limits.NAME_CHARACTERS)
@@ -16,11 +17,11 @@ values = short | integers | st.floats(allow_nan=False, allow_infinity=False) | s
 turns = st.builds(
     Turn,
     id=names,
-    graph=st.from_regex(r"\A[A-Za-z0-9][A-Za-z0-9_.:@-]{0,127}\Z"),
+    graph=st.from_regex(r"\A[A-Za-z0-9张ë|][A-Za-z0-9_.:@|张ë-]{0,127}\Z"),
     speaker=names,
     text=st.text(characters, max_size=300),
     session=names,
     role=st.sampled_from(["user", "assistant", "system", "tool", None]),
-    at=st.none() | st.integers(limits.EARLIEST_MS, limits.LATEST_MS),
+    at=st.none() | st.integers(limits.EARLIEST_MS, SECONDS.start - 1) | st.integers(SECONDS.stop, limits.LATEST_MS),
     metadata=st.dictionaries(short, values, max_size=6),
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from emgas.errors import InvalidMessageError
 from emgas.limits import EARLIEST_MS, LATEST_MS
-from emgas.times import EPOCH, HOUR_MS, format_utc, milliseconds
+from emgas.times import EPOCH, HOUR_MS, SECONDS, format_utc, milliseconds, wall_clock
 
 TWO_PM = 1_683_554_400_000  # 2023-05-08T14:00:00Z
 
@@ -53,7 +53,8 @@ def test_a_time_beyond_all_calendars_is_refused(written: int | str) -> None:
 @given(st.integers(EARLIEST_MS, LATEST_MS))
 def test_every_time_that_a_message_may_hold_can_be_written(at: int) -> None:
     written = EPOCH + timedelta(milliseconds=at)
-    assert milliseconds(written) == milliseconds(written.isoformat()) == milliseconds(at) == at
+    assert milliseconds(written) == milliseconds(written.isoformat()) == at
+    assert at in SECONDS or milliseconds(at) == at
 
 
 @pytest.mark.parametrize(
@@ -68,3 +69,27 @@ def test_every_time_that_a_message_may_hold_can_be_written(at: int) -> None:
 )
 def test_every_time_that_a_turn_may_have_can_be_written(at: int, shown: str) -> None:
     assert format_utc(at) == shown
+
+
+@pytest.mark.parametrize("at", [SECONDS.start, 1_683_554_400, SECONDS.stop - 1])
+def test_seconds_are_not_taken_for_milliseconds(at: int) -> None:
+    with pytest.raises(InvalidMessageError, match="looks like seconds"):
+        milliseconds(at)
+
+
+def test_a_time_without_a_zone_is_that_of_who_says_it() -> None:
+    assert milliseconds("2023-05-08T16:00", "Europe/Berlin") == TWO_PM
+    assert milliseconds("2023-05-08T16:00+02:00", "Asia/Shanghai") == TWO_PM
+    with pytest.raises(InvalidMessageError, match="there is no 'Mars/Base'"):
+        milliseconds("2023-05-08", "Mars/Base")
+
+
+@given(st.integers(EARLIEST_MS, LATEST_MS), st.sampled_from(["UTC", "Asia/Shanghai", "America/St_Johns", "no zone"]))
+def test_the_clock_on_the_wall_is_never_far_from_the_time_and_within_the_limits(at: int, timezone: str) -> None:
+    assert abs(wall_clock(at, timezone) - at) <= 15 * HOUR_MS
+    assert EARLIEST_MS <= wall_clock(at, timezone) <= LATEST_MS
+
+
+def test_the_clock_on_the_wall_knows_summer() -> None:
+    assert format_utc(wall_clock(TWO_PM, "Europe/Berlin")) == "2023-05-08 16:00"
+    assert format_utc(wall_clock(milliseconds("2023-01-08T14:00"), "Europe/Berlin")) == "2023-01-08 15:00"

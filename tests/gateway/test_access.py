@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx2 as httpx
@@ -72,6 +74,9 @@ CALLS = [
     call("GET", "/v1/graphs/G/activation?text=kettle", None, "read"),
     call("GET", "/v1/graphs/G", None, "read"),
     call("GET", "/v1/graphs/G/turns?concept=kettle&limit=3", None, "read"),
+    call("GET", "/v1/graphs/G/sessions?limit=3", None, "read"),
+    call("GET", "/v1/graphs/G/trend?text=kettle&by=week", None, "read"),
+    call("GET", "/v1/graphs/G/concept?name=kettle&hops=2", None, "read"),
     call("GET", "/v1/graphs/G/picture?around=kettle", None, "read"),
     call("GET", "/v1/graphs/G/changes?since=2025-01-01", None, "read"),
     call("PUT", "/v1/graphs/G/settings", {"preset": "forgetful"}, "admin"),
@@ -338,3 +343,21 @@ async def test_too_many_requests_are_told_to_come_back(door: Door) -> None:
     response = await door.http.get("/v1/graphs/ada", headers=headers)
     assert (response.status_code, response.json()["code"]) == (429, "too-often")
     assert 1 <= int(response.headers["Retry-After"]) <= 60
+
+
+@pytest.mark.parametrize("name", ["auth0|5f7c", "张伟", "Zoë", "team a/room 7", "100%2F?#&=+", "🐈"])
+async def test_a_graph_of_any_name_has_its_path_and_keys_are_bound_to_it(name: str, tmp_path: Path) -> None:
+    one = Keys([Caller(name="one", sha256=digest("one"), graphs=(name,), rights=RIGHTS)])
+    key = {"Authorization": "Bearer one"}
+    async with (
+        MemoryClient(f"embedded:{tmp_path}") as memory,
+        serving(memory, one) as url,
+        httpx.AsyncClient(base_url=url, headers=key) as http,
+    ):
+        path = f"/v1/graphs/{quote(name, safe='')}"
+        turn = {"id": "t1", "speaker": "Ada", "text": "The red kettle whistles.", "at": "2023-05-08T14:00"}
+        assert (await http.post(f"{path}/turns", json=turn)).status_code == 201
+        reply = (await http.post(f"{path}/query", json={"text": "kettle"})).json()
+        assert (reply["graph"], reply["passages"][0]["at"]) == (name, 1_683_554_400_000)
+        assert (await http.get(path)).json()["graph"] == name
+        assert (await http.get(f"{path}x")).status_code == 403

@@ -45,6 +45,7 @@ async def said(client: Client, tool: str, **arguments: Any) -> Any:
     return result.structured_content
 
 
+@pytest.mark.source("H15")
 @pytest.mark.parametrize("mode", MODES)
 async def test_what_was_remembered_is_recalled_described_and_forgotten(tmp_path: Path, mode: str) -> None:
     async with connected(tmp_path, mode) as client:
@@ -117,9 +118,9 @@ async def test_a_pinned_server_asks_for_no_graph_and_knows_no_other(tmp_path: Pa
 async def test_a_graph_that_cannot_be_is_refused_with_our_sentence_and_not_repeated(tool: str, tmp_path: Path) -> None:
     needed = {"remember": {"text": "x"}, "recall": {"question": "x"}}.get(tool, {})
     async with connected(tmp_path) as client:
-        for bad in ("../../etc/passwd", "a private remark", ""):
+        for bad in ("../../etc/passwd", "a private remark ", ""):
             told = await said(client, tool, graph=bad, **needed)
-            assert "graph: must be 1 to 128 letters, digits" in told
+            assert "graph: must be 1 to 128 printable" in told
             assert not bad or bad not in told
             assert "pydantic" not in told
 

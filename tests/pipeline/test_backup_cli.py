@@ -203,7 +203,7 @@ def test_a_graph_is_written_for_other_tools(memory: Path, tmp_path: Path) -> Non
         (["export", "--out", "x", "--format", "pdf"], 2, "choose one of cloudevents, graphml"),
         (["export", "--out", "x", "--format", "gexf"], 2, "name the graph"),
         (["export", "--out", "x", "--passages"], 2, "a backup holds all events"),
-        (["export", "--out", "x", "--graph", "../x"], 2, "graph: must be 1 to 128 letters"),
+        (["export", "--out", "x", "--graph", "../x"], 2, "graph: must be 1 to 128 printable"),
         (["export", "--out", "/proc/no/such", "--graph", "ada"], 2, "cannot write /proc/no/such"),
         (["export", "--out", "{tmp}/x", "--graph", "nobody"], 3, "nobody has written to graph nobody"),
         (["export", "--out", "{tmp}/x", "--graph", "nobody", "--format", "gexf"], 3, "nobody has written"),

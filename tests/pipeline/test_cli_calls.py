@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-import click
 import pytest
 import typer
 
-from streams.cli.main import app
-from tests.support.cli import ROOT, emgas_here
+from streams.cli.shared import output
+from tests.support.cli import ROOT, commands, emgas, emgas_here, environment
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 
@@ -21,11 +24,11 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
     [
         (["publish", "no-such-file.jsonl"], {}, "there is no file no-such-file.jsonl"),
         (["publish"], {}, "Missing argument"),
-        (["publish", str(CONVERSATION), "--format", "csv"], {}, "choose one of chatgpt, jsonl, locomo"),
+        (["publish", str(CONVERSATION), "--format", "tsv"], {}, "choose one of chatgpt, claude, csv"),
         (["publish", str(ROOT / "LICENSE")], {}, "is in none of the formats"),
-        (["publish", str(CONVERSATION), "--graph", "no graph"], {}, "graph: must"),
+        (["publish", str(CONVERSATION), "--graph", "no//graph"], {}, "graph: must"),
         (["query", "ada"], {}, "Missing argument"),
-        (["query", "no graph", "who?"], {}, "graph: must be 1 to 128 letters"),
+        (["query", "no//graph", "who?"], {}, "graph: must be 1 to 128 printable"),
         (["query", "ada", "who?", "--mode", "wild"], {}, "choose default or literal"),
         (["query", "ada", "who?", "--top", "101"], {}, "--top"),
         (["query", "ada", "who?", "--budget", "9999999"], {}, "budget"),
@@ -45,16 +48,7 @@ def test_a_wrong_call_exits_with_2_and_says_why(
     assert told in emgas_here(tmp_path, *arguments, code=2, **settings).err
 
 
-def commands(group: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield every command below `group` that does something, with its words."""
-    inner = getattr(group, "commands", None)
-    if inner is None:
-        yield path, group
-    for name, command in (inner or {}).items():
-        yield from commands(command, (*path, name))
-
-
-COMMANDS = dict(commands(typer.main.get_command(app)))
+COMMANDS = dict(commands())
 
 
 def shown() -> Iterator[str]:
@@ -67,7 +61,7 @@ def shown() -> Iterator[str]:
                 yield from (call.strip() for call in re.findall(r"(?:^|&& )(emgas [^#&|]+)", line))
 
 
-def command_of(call: str) -> tuple[tuple[str, ...], click.Command] | None:
+def command_of(call: str) -> tuple[tuple[str, ...], Any] | None:
     """Find the command that a line of shell calls."""
     words = tuple(call.split()[1:])
     return next(((words[:n], COMMANDS[words[:n]]) for n in (1, 2) if words[:n] in COMMANDS), None)
@@ -98,3 +92,104 @@ def test_every_command_is_in_the_readme(words: tuple[str, ...]) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     command = " ".join(words)
     assert f"emgas {command}" in readme or f"scripts/{command}" in readme
+
+
+HEAVY = ("faust", "networkx", "numpy", "yake", "aiohttp", "aiokafka", "rocksdict", "processors")
+IMPORTED = """
+import sys
+from streams.cli.main import main
+sys.argv = ["emgas", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print(",".join(sorted({name.partition(".")[0] for name in sys.modules})), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--help",
+        "--version",
+        "replay --help",
+        "serve --help",
+        "publish --help",
+        "query ada who",
+        "themes ada",
+        "topics describe",
+    ],
+)
+def test_a_command_that_needs_no_worker_imports_none_of_its_libraries(tmp_path: Path, arguments: str) -> None:
+    command = [sys.executable, "-c", IMPORTED, *arguments.split()]
+    ended = subprocess.run(command, env=environment(tmp_path), cwd=ROOT, capture_output=True, text=True)
+    imported = ended.stderr.splitlines()[-1].split(",")
+    assert "typer" in imported, ended.stderr
+    assert [name for name in HEAVY if name in imported] == []
+
+
+def test_a_list_of_commands_tells_what_each_one_does(tmp_path: Path) -> None:
+    told = " ".join(line.strip("│ ") for line in emgas_here(tmp_path, "--help").out.splitlines())
+    for words, command in COMMANDS.items():
+        if len(words) == 1:
+            assert re.sub(r"\s+", " ", command.help.split("\n\n")[0])[:50] in re.sub(r"\s+", " ", told), words
+
+
+def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
+    assert emgas_here(tmp_path, "--version").out == f"emgas {version('emgas')}\n"
+
+
+def test_a_shell_completes_the_names_of_commands(tmp_path: Path) -> None:
+    asked = {"_EMGAS_COMPLETE": "complete_bash", "COMP_WORDS": "emgas pub", "COMP_CWORD": "1"}
+    env = environment(tmp_path) | asked
+    ended = subprocess.run([Path(sys.executable).with_name("emgas")], env=env, capture_output=True, text=True)
+    assert ended.stdout.split() == ["publish"]
+
+
+def test_a_misspelt_variable_is_told_with_what_was_meant(tmp_path: Path) -> None:
+    said = emgas_here(tmp_path, "query", "ada", "who?", code=3, brokr="kafka://nowhere:9092")
+    assert "EMGAS_BROKR is no setting: did you mean EMGAS_BROKER?" in said.err
+
+
+def test_settings_come_from_options_then_variables_then_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "emgas.toml"
+    file.write_text(f'data = "{tmp_path / "of-file"}"\nprefix = "mine"\n')
+    assert f"{tmp_path / 'of-file'}/embedded/mine" in emgas(None, "query", "ada", "who?", code=3, config=str(file)).err
+    assert (
+        f"{tmp_path / 'of-variable'}/embedded/mine"
+        in emgas(tmp_path / "of-variable", "--config", str(file), "query", "ada", "who?", code=3).err
+    )
+    option = str(tmp_path / "of-option")
+    assert f"{option}/embedded/emgas" in emgas(tmp_path, "--data", option, "query", "ada", "who?", code=3).err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("brokr = 'x'", "brokr is no setting: did you mean EMGAS_BROKER?"), ("x", "is no TOML"), ("data = true", "text")],
+)
+def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "emgas.toml").write_text(text)
+    assert told in emgas(tmp_path, "--config", str(tmp_path / "emgas.toml"), "query", "ada", "x", code=2).err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["forget", "ada", "--concept", "kettle"],
+        ["events", "skip", "0:1", "--reason", "garbage"],
+        ["snapshot", "restore", "--from", "somewhere"],
+    ],
+)
+def test_what_takes_something_away_wants_yes_where_nobody_can_be_asked(tmp_path: Path, arguments: list[str]) -> None:
+    said = emgas_here(tmp_path, *arguments, "--ask", code=2)
+    assert "nobody can be asked here, so say --yes" in said.err
+
+
+@pytest.mark.parametrize(("answer", "done"), [("y", True), ("n", False)])
+def test_on_a_terminal_the_question_decides(answer: str, done: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(typer, "confirm", lambda _, *, err: answer == "y" and err)
+    if done:
+        output.make_sure("the kettle is to go", yes=False)
+        return
+    with pytest.raises(typer.Exit):
+        output.make_sure("the kettle is to go", yes=False)

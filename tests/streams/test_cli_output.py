@@ -7,28 +7,27 @@ import logging
 from collections.abc import Iterator
 
 import pytest
-import structlog
 import typer
 from rich.text import Text
 
+from emgas.logs import logger
 from emgas.messages.fields import Position
 from emgas.messages.queries import ActivatedConcept, RecalledPassage, Reply, Timing
 from streams.cli.memory import query
 from streams.cli.shared import output
-from streams.worker import service
 
 
 @pytest.fixture
 def logging_restored() -> Iterator[None]:
     yield
-    structlog.reset_defaults()
     logging.basicConfig(force=True)
+    logging.getLogger("emgas").setLevel(logging.NOTSET)
 
 
 @pytest.mark.usefixtures("logging_restored")
 def test_what_a_library_logs_is_a_line_of_json_as_a_workers_own_are(capsys: pytest.CaptureFixture[str]) -> None:
     output.configure_logging("INFO", quiet=False)  # to the stderr that is captured
-    structlog.get_logger().info("owns", partitions=[1])
+    logger("worker").info("owns", partitions=[1])
     logging.getLogger("aiokafka.conn").warning("lost %s", "node 1")
     logging.getLogger("aiokafka.conn").info("found %s", "node 1")
     try:
@@ -97,24 +96,8 @@ def test_a_traceback_shows_no_values_and_no_secret(quiet: bool, capsys: pytest.C
     try:
         raise ValueError("s3://ada:geheim@bucket")
     except ValueError:
-        structlog.get_logger().exception("answer failed")
+        logger("query").exception("answer failed")
     told = capsys.readouterr().err
     assert "answer failed" in told
     assert private not in told
     assert "geheim" not in told
-
-
-@pytest.mark.usefixtures("logging_restored")
-def test_a_program_that_never_configured_logging_sees_no_values_in_tracebacks(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    structlog.reset_defaults()
-    service._log_without_locals()  # noqa: SLF001 - only from inside can this be told
-    private = "what somebody " + "said"
-    try:
-        raise ValueError(1)
-    except ValueError:
-        structlog.get_logger().exception("answer failed")
-    told = capsys.readouterr()
-    assert "answer failed" in told.out
-    assert private not in told.out + told.err

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 from faust.types import TP
-from structlog.testing import capture_logs
 
 from emgas.errors import DataDirectoryInUseError, TransportError
 from replay.rebuild.rebuild import refold
@@ -20,6 +19,7 @@ from streams.recovery.event_table import FoldStore
 from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
 from tests.support.fakes import MemoryLog
+from tests.support.logged import capture_logs
 from tests.support.logs import LogWriter
 
 PARTITIONS = 3
@@ -157,6 +157,20 @@ async def test_a_store_of_another_log_is_folded_anew(tmp_path: Path) -> None:
     held.close()
     last = log.records[0][-1]
     log.records[0][-1] = last._replace(value=last.value.replace(b"t2", b"x2"))
+    await held.hold({0})
+    assert held.open[0].position.watermark == -1
+    held.close()
+
+
+async def test_a_fold_that_stays_open_is_folded_anew_once_the_log_lost_its_end_and_grew_again(tmp_path: Path) -> None:
+    """Found by the simulation: who claimed with the old fold left a log that nobody else could fold any more."""
+    log, _ = a_log()
+    held = partitions(tmp_path, log)
+    await held.hold({0})
+    held.fold(records(log))
+    del log.records[0][2:]
+    for value in ("another leader", "took these", "instead"):
+        log.put(value.encode())
     await held.hold({0})
     assert held.open[0].position.watermark == -1
     held.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from structlog.testing import capture_logs
 
 from state.events.events import Claim, TurnsLost, decode
 from state.partition import Partition
@@ -13,6 +12,7 @@ from streams.ingest import source
 from streams.ingest.partition_writer import PartitionWriter
 from tests.support.builders import turn_recorded
 from tests.support.fakes import MemoryLog
+from tests.support.logged import capture_logs
 
 PARTITIONS = 4
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from structlog.testing import capture_logs
 
 from emgas.errors import TransportError
 from emgas.wire import partition_of
@@ -26,6 +25,7 @@ from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from tests.support.clocks import eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, MemoryLog, OneConcept, SentRecords, arrival
+from tests.support.logged import capture_logs
 from tests.support.window_timers import timer_of
 
 PARTITIONS = 4
@@ -268,6 +268,14 @@ async def test_a_partition_with_enough_turns_in_its_queue_is_held_until_half_of_
         await bench.until_done(19)
     assert bench.held == [(HERE, True), (HERE, False)]
     assert bench.ids == [f"t{number}" for number in range(20)]
+
+
+async def test_a_partition_that_is_given_up_while_it_is_held_is_fetched_again() -> None:
+    """Found by the simulation: who took it up again had an empty queue, and waited for turns for ever."""
+    bench = Bench(queued=2)
+    await bench.put(*(a_turn(f"t{number}") for number in range(3)))
+    bench.processor.drop()
+    assert bench.held == [(HERE, True), (HERE, False)]
 
 
 async def test_what_waits_in_a_partition_that_is_taken_away_is_read_again_by_the_next_owner() -> None:

@@ -7,10 +7,12 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import structlog
+import typer
+from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from streams.cli.main import app
@@ -33,17 +35,31 @@ class Said(NamedTuple):
         return json.loads(self.out.splitlines()[-1])
 
 
-def environment(data: Path, **settings: str) -> dict[str, str]:
-    """Return an environment with these EMGAS_* settings and no others."""
+def environment(data: Path | None, **settings: str) -> dict[str, str]:
+    """Return an environment with these EMGAS_* settings and no others; without `data`, a file has to say it."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("EMGAS_")}
     ours = {f"EMGAS_{name.upper()}": value for name, value in settings.items()}
-    return {**others, "EMGAS_DATA": str(data), "COLUMNS": "200", **ours}
+    where = {} if data is None else {"EMGAS_DATA": str(data)}
+    return {**others, **where, "COLUMNS": "200", **ours}
 
 
-def emgas(data: Path, *arguments: str, stdin: bytes = b"", code: int = 0, **settings: str) -> Said:
+DESTRUCTIVE = (["forget"], ["replay", "undo"], ["events", "skip"], ["snapshot", "restore"])
+
+
+def sure(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Add --yes to a destructive command: nobody can be asked."""
+    asks = any(list(arguments[: len(words)]) == words for words in DESTRUCTIVE) and "--help" not in arguments
+    return (*arguments, "--yes") if asks and "--ask" not in arguments else tuple(a for a in arguments if a != "--ask")
+
+
+def emgas(data: Path | None, *arguments: str, stdin: bytes = b"", code: int = 0, **settings: str) -> Said:
     """Run a command in a process of its own, and check its exit code."""
     done = subprocess.run(
-        [*COMMAND, *arguments], env=environment(data, **settings), input=stdin, capture_output=True, timeout=PATIENCE
+        [*COMMAND, *sure(arguments)],
+        env=environment(data, **settings),
+        input=stdin,
+        capture_output=True,
+        timeout=PATIENCE,
     )
     said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
     assert said.code == code, said
@@ -54,11 +70,21 @@ def emgas(data: Path, *arguments: str, stdin: bytes = b"", code: int = 0, **sett
 def emgas_here(data: Path, *arguments: str, code: int = 0, **settings: str) -> Said:
     """Run a command in this process, and check its exit code."""
     try:
-        done = CliRunner().invoke(app, arguments, env=environment(data, **settings))
+        done = CliRunner().invoke(app, sure(arguments), env=environment(data, **settings))
     finally:
-        structlog.reset_defaults()  # it was told to print to a stderr that is gone
-        logging.basicConfig(force=True)
+        logging.basicConfig(force=True)  # it was told to print to a stderr that is gone
+        logging.getLogger("emgas").setLevel(logging.NOTSET)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     said = Said(done.exit_code, done.stdout, done.stderr)
     assert said.code == code, said
     return said
+
+
+def commands(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every command that does something, with its words; each is imported."""
+    group = typer.main.get_command(app) if group is None else group
+    if not isinstance(group, TyperGroup):
+        yield path, group
+        return
+    for name in group.list_commands(None):  # type: ignore[arg-type]  # ours need no context
+        yield from commands(group.get_command(None, name), (*path, name))  # type: ignore[arg-type]

@@ -1,4 +1,7 @@
-"""`emgas import FILE`: restore a backup into an empty memory, or publish whatever else can become turns."""
+"""`emgas import FILE`: restore a backup into an empty memory, or publish whatever else can become turns.
+
+What reads a backup is imported for one: to publish a chat, nothing of a log is needed.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,9 @@ from uuid import uuid4
 import typer
 
 from emgas.importers.registry import NAMES, Options
-from replay.backup.lines import is_backup
-from replay.backup.restore import restorable, restore
-from replay.backup.restore import turns as turns_of
-from streams.cli.memory.export import progress
-from streams.cli.memory.publish import DateOrder, Sending, Timezone, Wait, publish_file, publish_items
+from streams.cli.memory.publish import DateOrder, DryRun, Sending, Timezone, Wait, publish_file, publish_items
 from streams.cli.shared import output
 from streams.cli.shared.setting_options import PresetOfNew
-from streams.transport.event_topic import writing
 
 HEAD_BYTES = 4096  # enough of a backup's header to know it
 
@@ -37,9 +35,13 @@ def import_(
     timezone: Timezone = "UTC",
     preset: PresetOfNew = None,
     wait: Wait = True,
+    dry_run: DryRun = False,
     json: output.Json = False,
 ) -> None:
     """Restore a backup into an empty memory, or publish a chat's export.  Importing again changes nothing."""
+    from replay.backup.lines import is_backup
+
+    sending = Sending(preset=preset, wait=wait, dry_run=dry_run)
     if file == "-" and is_backup(_ahead()):
         output.fail(
             "a backup is checked before it is restored, so it cannot come from a pipe: name the file", output.USAGE
@@ -47,15 +49,15 @@ def import_(
     if file == "-" or not _holds_backup(Path(file)):
         if turns:
             output.fail(f"{file} is no backup: --turns is for backups", output.USAGE)
-        publish_file(
-            file, graph, format, options=Options(date_order, timezone), sending=Sending(preset, wait), json=json
-        )
+        publish_file(file, graph, format, options=Options(date_order, timezone), sending=sending, json=json)
     elif graph or format:
         output.fail("a backup says itself which graphs it holds: leave --graph and --format out", output.USAGE)
     elif turns:
-        publish_items(file, turns_of, Sending(preset, wait), json=json)
+        from replay.backup.restore import turns as turns_of
+
+        publish_items(file, turns_of, sending, json=json)
     else:
-        _restore(Path(file), json=json)
+        _restore(Path(file), dry_run=dry_run, json=json)
 
 
 def _ahead() -> bytes:
@@ -67,6 +69,8 @@ def _ahead() -> bytes:
 def _holds_backup(path: Path) -> bool:
     if not os.path.isfile(path):  # noqa: PTH113 - as pathlib's, but False of a name that cannot be looked at
         return False
+    from replay.backup.lines import is_backup
+
     try:
         with path.open("rb") as stream:
             return is_backup(stream.read(HEAD_BYTES))
@@ -74,7 +78,10 @@ def _holds_backup(path: Path) -> bool:
         output.fail_path("read", path, error)
 
 
-def _restore(file: Path, *, json: bool) -> None:
+def _restore(file: Path, *, dry_run: bool, json: bool) -> None:
+    if dry_run:
+        _check(file, json=json)
+        return
     result = output.run(_restored(file))
     if json:
         output.print_json(result)
@@ -83,7 +90,24 @@ def _restore(file: Path, *, json: bool) -> None:
     output.out.print(told, highlight=False)
 
 
+def _check(file: Path, *, json: bool) -> None:
+    """Check a backup, and say what it holds."""
+    from replay.backup.restore import restorable
+
+    with output.explained(), file.open("rb") as stream:
+        bounds = restorable(stream).bounds
+    told = {"events": sum(end for _, end in bounds), "partitions": len(bounds)}
+    if json:
+        output.print_json(told)
+    else:
+        output.out.print(f"a whole backup of {told['events']} events; nothing written")
+
+
 async def _restored(file: Path) -> dict[str, Any]:
+    from replay.backup.restore import restorable, restore
+    from streams.cli.memory.export import progress
+    from streams.transport.event_topic import writing
+
     started = time.perf_counter()
     with file.open("rb") as stream:
         bounds = restorable(stream).bounds

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import typer
 
-from streams.cli.replay.diff import diff
-from streams.cli.replay.digest import digest
-from streams.cli.replay.rebuild import rebuild
-from streams.cli.replay.verify import verify
+from streams.cli.shared.lazy_commands import Lazy, LazyGroup
 
-app = typer.Typer(no_args_is_help=True, help="Fold the log again.")
-for command in (rebuild, verify, digest, diff):
-    app.command()(command)
+
+class ReplayCommands(LazyGroup):
+    """What reads a log again."""
+
+    lazy = {  # noqa: RUF012 - as the class that it refines has it
+        "rebuild": Lazy("streams.cli.replay.rebuild:rebuild"),
+        "verify": Lazy("streams.cli.replay.verify:verify"),
+        "digest": Lazy("streams.cli.replay.digest:digest"),
+        "diff": Lazy("streams.cli.replay.diff:diff"),
+        "branch": Lazy("streams.cli.replay.branch:branch"),
+        "compare": Lazy("streams.cli.replay.compare:compare"),
+        "events": Lazy("streams.cli.replay.undo:events"),
+        "undo": Lazy("streams.cli.replay.undo:undo"),
+    }
+
+
+app = typer.Typer(cls=ReplayCommands, no_args_is_help=True, help="Fold the log again.")
+
+
+@app.callback()
+def _group() -> None:
+    """Keep this a group, though Typer knows of no command in it."""

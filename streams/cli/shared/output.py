@@ -7,16 +7,14 @@ import contextlib
 import logging
 import re
 import sys
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, MutableMapping
-from typing import Annotated, Any, NoReturn, TypeVar
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import orjson
-import structlog
 import typer
 from pydantic import ValidationError
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
-from rich.progress import Progress, ProgressColumn
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -24,10 +22,13 @@ from rich.text import Text
 from emgas.errors import EmgasError, InvalidMessageError, NoMemoryError, QueryFailedError
 from emgas.importers.lines import check_graph
 from emgas.masking import masked
-from emgas.times import format_utc
-from streams.settings import Settings
+from emgas.times import datetime_of, format_utc
 
-PLAIN = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
+    from streams.settings import Settings
+
 FAILURE, USAGE, NOT_FOUND, MISMATCH = 1, 2, 3, 4
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and newline
@@ -64,6 +65,7 @@ def graph_id(name: str | None) -> str | None:
 
 Graph = Annotated[str, typer.Argument(help="Whose memory.", show_default=False, callback=graph_id)]
 Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for an answer.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
 
 
@@ -103,6 +105,21 @@ def warn(message: str) -> None:
     err.print(f"[bold yellow]passed over:[/] {escape(message)}", highlight=False, soft_wrap=True)
 
 
+def make_sure(what: str, *, yes: bool) -> None:
+    """Go on if it is meant so: said by --yes, or to the question on a terminal.  Exits otherwise, with nothing done."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        fail(f"{what}: nobody can be asked here, so say --yes", USAGE)
+    if not typer.confirm(shown(f"{what}.  Go on?"), err=True):
+        fail("not confirmed: nothing was done")
+
+
+def doubt(message: str) -> None:
+    """Say what may not be meant so, and go on."""
+    err.print(f"[bold yellow]doubtful:[/] {escape(masked(message))}", highlight=False, soft_wrap=True)
+
+
 def fail_unknown(graph: str, as_of: int | None = None) -> NoReturn:
     """Say that there is no such graph, or that there was none by a time (ms), and exit."""
     told = (
@@ -118,6 +135,8 @@ def fail_path(what: str, path: object, error: OSError) -> NoReturn:
 
 def progress(*columns: ProgressColumn | str) -> Progress:
     """Make a progress bar, for people only: where stderr is no terminal, it does not even leave an empty line."""
+    from rich.progress import Progress  # here: most commands have none
+
     return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
 
 
@@ -144,6 +163,8 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 def settings() -> Settings:
     """Read the settings of the environment, or exit with what is wrong with them."""
+    from streams.settings import Settings  # here: who is told of a wrong call needs none
+
     try:
         return Settings()
     except ValidationError as error:
@@ -155,32 +176,36 @@ def _problem(found: Mapping[str, Any]) -> str:
     return f"EMGAS_{name}: {told}" if name else told  # what is wrong between several names them itself
 
 
-def _masked_values(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Let no line of a log tell a secret."""
-    return {name: masked(value) if isinstance(value, str) else value for name, value in event.items()}
+class PlainLines(logging.Formatter):
+    """A record for people, with the error's trace, that tells no secret."""
+
+    def __init__(self) -> None:
+        super().__init__("%(levelname)s %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write level, message and trace."""
+        return masked(super().format(record))
+
+
+class JsonLines(logging.Formatter):
+    """A record of anybody's, ours or a library's, as one line of JSON that tells no secret."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write time, level, logger, what happened, its facts, and the error's trace."""
+        known = {"event": masked(str(getattr(record, "sentence", None) or record.getMessage()))}
+        when = datetime_of(round(record.created * 1000)).isoformat(timespec="milliseconds")
+        line = {**getattr(record, "facts", {}), **known, "level": record.levelname.lower(), "logger": record.name}
+        if record.exc_info:
+            line["exception"] = masked(self.formatException(record.exc_info))
+        return orjson.dumps({**line, "timestamp": when}, default=str).decode()
 
 
 def configure_logging(level: str, *, quiet: bool = True) -> None:
     """Log to stderr: JSON lines for a worker, for a command only what went wrong."""
     threshold = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.format_exc_info,
-            _masked_values,
-            structlog.processors.TimeStamper(fmt="iso"),
-            PLAIN if quiet else structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR if quiet else threshold),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(PlainLines() if quiet else JsonLines())
+    logging.basicConfig(
+        level=logging.CRITICAL if quiet else max(threshold, logging.WARNING), handlers=[handler], force=True
     )
-    logging.basicConfig(level=logging.CRITICAL if quiet else max(threshold, logging.WARNING), force=True)
-    if not quiet:  # what libraries log, tracebacks too, is a line of JSON as well
-        (handler,) = logging.getLogger().handlers
-        handler.setFormatter(
-            structlog.stdlib.ProcessorFormatter(
-                foreign_pre_chain=[structlog.stdlib.add_logger_name, *structlog.get_config()["processors"][:-1]],
-                processor=structlog.processors.JSONRenderer(),
-            )
-        )
+    logging.getLogger("emgas").setLevel(logging.ERROR if quiet else threshold)

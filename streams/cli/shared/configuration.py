@@ -1,0 +1,95 @@
+"""Settings of a file and of the command line, as the environment variables that everything reads.
+
+    emgas --broker … --data …    before    EMGAS_*    before    the file: --config FILE, else EMGAS_CONFIG, else
+                                                                 config.toml in the platform's directory for it
+
+    broker = "kafka://localhost:9092"        # config.toml: EMGAS_BROKER, in small letters and without EMGAS_
+    health = 9100
+
+A name that is no setting is told, with the one that it resembles: in a file it is an error, in the environment a
+warning, for another program may have put it there.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from streams.cli.shared import output
+from streams.settings import Settings
+
+FILE = "config.toml"
+OF_COMMANDS = {"config", "key", "keys", "otel", "fail_at"}
+OF_TESTS = {"kafka_port", "test_kafka", "require_kafka", "require_audit", "simulations", "fuzz_cases"}
+
+
+def known() -> set[str]:
+    """Name every variable that EMGAS reads, in small letters and without EMGAS_."""
+    return set(Settings.model_fields) | OF_COMMANDS | OF_TESTS
+
+
+def apply(*, broker: str | None, data: Path | None, config: Path | None) -> None:
+    """Put what the command line and the file say into the environment, or exit with what is wrong."""
+    _tell_misspelt(os.environ)
+    for name, value in _of_file(config).items():
+        os.environ.setdefault(name, value)
+    if broker is not None:
+        os.environ["EMGAS_BROKER"] = broker
+    if data is not None:
+        os.environ["EMGAS_DATA"] = str(data)
+        if broker is None:
+            os.environ["EMGAS_BROKER"] = ""  # who names a directory means the log in it
+
+
+def misspelt(environment: Iterable[str]) -> list[str]:
+    """Say which EMGAS_ variables are none, and which one each resembles."""
+    names = sorted(name for name in environment if name.startswith("EMGAS_"))
+    unknown = (name for name in names if name.removeprefix("EMGAS_").lower() not in known())
+    return [f"{name} is no setting{_meant(name)}" for name in unknown]
+
+
+def _tell_misspelt(environment: Iterable[str]) -> None:
+    for sentence in misspelt(environment):
+        output.doubt(sentence)
+
+
+def _meant(name: str) -> str:
+    variables = [f"EMGAS_{each.upper()}" for each in known()]
+    near = get_close_matches(name.upper(), variables, n=1, cutoff=0.75)
+    return f": did you mean {near[0]}?" if near else ""
+
+
+def _of_file(given: Path | None) -> Mapping[str, str]:
+    """Read the file that is named, or the usual one where it is; as variables."""
+    named = given or Path(os.environ.get("EMGAS_CONFIG") or "")
+    path = named if named.name else Path(platformdirs.user_config_dir("emgas", appauthor=False)) / FILE
+    if not named.name and not path.is_file():
+        return {}
+    try:
+        settings = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        output.fail_path("read", path, error)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        output.fail(f"{path} is no TOML: {error}", output.USAGE)
+    return {_variable(path, name): _text(path, name, value) for name, value in settings.items()}
+
+
+def _variable(path: Path, name: str) -> str:
+    variable = f"EMGAS_{name.upper().replace('-', '_')}"
+    if variable.removeprefix("EMGAS_").lower() not in known():
+        output.fail(f"{path}: {name} is no setting{_meant(variable)}", output.USAGE)
+    return variable
+
+
+def _text(path: Path, name: str, value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        output.fail(f"{path}: {name} must be text, a number or a list", output.USAGE)
+    return str(value)
