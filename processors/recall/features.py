@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from processors.recall import edge_scores
-from processors.recall.dense import above_mean
+from processors.recall.dense import standardised
 from processors.recall.edge_scores import Mentions
 from processors.recall.query_terms import QueryTerms
 from state.arrays import Floats
@@ -161,7 +161,7 @@ def _latest(inquiry: Inquiry) -> Floats:
 def _dense(inquiry: Inquiry) -> Floats:
     if inquiry.cosine is None:
         return np.zeros(len(inquiry.view.passage_at))
-    return above_mean(inquiry.cosine)[inquiry.view.session_order.order]
+    return standardised(inquiry.cosine)[inquiry.view.session_order.order]
 
 
 def _importance(inquiry: Inquiry) -> Floats:
@@ -190,10 +190,10 @@ def _wanted(mark: str, inquiry: Inquiry) -> Floats:
 
 # The weights are those of a conditional logit (evaluation/fitting.py) over all forms of talk at once, each of which
 # weighs the same, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
-# nothing: match from 1.8, because long messages stay at the level of BM25 otherwise; inherited from 1.1, session from
-# 0.8 and first from 0.2, because a memory of many sessions needs them (docs/recall.md).  Three are not fitted: `dense`,
-# as without embeddings there is nothing to fit it to, and `importance`
-# and `feedback`, as no set of questions has any.  Those without flow were searched for on the measured recall itself.
+# nothing: match from 1.6, because passages and notes need it; inherited from 1.3, session from 0.8 and first from 0.1,
+# because a memory of many sessions needs them (docs/recall.md).  Four are set by hand: `dense` at the best of what was
+# tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them.  Those without flow
+# were searched for on the measured recall itself.
 FEATURES: Final = (
     Feature("match", lambda inquiry: inquiry.near.match(), 2.2, 1.0, reaches=True),
     Edge("inherited", lambda inquiry: inquiry.near.inherited(), 1.6),
@@ -213,10 +213,10 @@ FEATURES: Final = (
     Feature("length", _length, 0.95),
     Feature("brevity", _brevity, 0.45),
     Feature("echo", _echo, -1.0),
-    Feature("latest", _latest, 1.5, 1.5),
+    Feature("latest", _latest, 0.8, 0.8),
     Feature("importance", _importance, 0.8, 0.8),
     Feature("feedback", _feedback, 1.5, 1.5),
-    Feature("dense", _dense, 1.0, 1.0, reaches=True),
+    Feature("dense", _dense, 0.8, 0.8, reaches=True),
 )
 
 
