@@ -21,6 +21,7 @@ DIMENSIONS = 4096  # of the vector that a model of text embeddings gives a turn
 SPANS_PER_TURN = 16  # time expressions of which a turn's event records what they mean
 TOP = 100  # concepts or passages that one reply may carry
 EVENT_NAMES_BYTES = 1024 * 1024  # of what one event of a window, or of a request to forget, names: more are more events
+GRAPH_EVENTS = 2**40  # that a graph may have
 INSPECTED_GRAPHS = 1000  # whose digests one answer carries
 CONTEXT_TOKENS = 32_000
 READ_TURNS = 100  # that one answer to `read` carries

@@ -26,7 +26,7 @@ from gateway.keys import ANYBODY, Caller, Keys, Right
 from gateway.paths import PathGraph
 
 # What needs no key: it tells nothing of any memory.
-OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css")
+OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css", "/icon.svg")
 OPEN_FOLDER = "/page/"
 BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
 

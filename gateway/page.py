@@ -7,8 +7,7 @@ of /v1 does.
 
 from __future__ import annotations
 
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
@@ -16,13 +15,13 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from gateway.reference import reference
 
-STATIC = files("gateway") / "static"
+STATIC = Path(__file__).with_name("static")
 TYPES = {
-    "css": "text/css; charset=utf-8",
-    "html": "text/html; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "md": "text/plain; charset=utf-8",
-    "svg": "image/svg+xml",
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".md": "text/plain; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -67,9 +66,12 @@ def add(app: FastAPI) -> None:
 
     @app.get("/docs.css", include_in_schema=False)
     async def style() -> Response:
-        return _file(files("gateway") / "docs.css", ANEW)
+        return _file(STATIC.with_name("docs.css"), ANEW)
+
+    @app.get("/icon.svg", include_in_schema=False)
+    async def icon() -> Response:
+        return _file(STATIC.with_name("icon.svg"), ANEW)
 
 
-def _file(file: Traversable, cached: dict[str, str]) -> Response:
-    suffix = file.name.rpartition(".")[2]
-    return Response(file.read_bytes(), headers={**HEADERS, **cached}, media_type=TYPES[suffix])
+def _file(file: Path, cached: dict[str, str]) -> Response:
+    return Response(file.read_bytes(), headers={**HEADERS, **cached}, media_type=TYPES[file.suffix])

@@ -168,7 +168,7 @@ def _check(message: Any, key: str | None) -> None:
             return
         case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback():
             caller().check("write", message.graph)
-        case turns.Configure():
+        case turns.Configure() | turns.Erase():
             caller().check("admin", message.graph)
         case turns.Forget() | turns.Undo():
             caller().check("forget", message.graph)

@@ -12,7 +12,8 @@ Schema = Mapping[str, Any]
 SAMPLES = {"text": "What did the vet prescribe?", "speaker": "Ada", "turns": ["t1"], "first": 1, "preset": "default"}
 HEAD = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>EMGAS: routes</title><link rel="stylesheet" href="docs.css"></head><body><main>"""
+<title>EMGAS: routes</title><link rel="icon" href="icon.svg">
+<link rel="stylesheet" href="docs.css"></head><body><main>"""
 INTRODUCTION = """<h1>EMGAS <small>{version}</small></h1>
 <p>{summary} <a href="./">Look at a memory</a> · <a href="openapi.json">openapi.json</a> (OpenAPI {openapi}).
 Where keys are wanted, send <code>Authorization: Bearer KEY</code>. What is refused is told as

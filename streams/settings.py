@@ -7,10 +7,10 @@ EMGAS_DATA     directory of the embedded log and of the partitions' stores
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import platformdirs
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from emgas.client.security import SecuritySettings
@@ -64,6 +64,10 @@ class Settings(BaseSettings, SecuritySettings):
         "read_committed", description="whether what a Kafka transaction wrote counts only once it is committed"
     )
     fetch_wait_ms: int = Field(50, ge=1, description="how long the broker may hold back an empty fetch")
+    encryption: bool = Field(False, description="whether graphs are born encrypted")  # noqa: FBT003 - pydantic's way
+    graph_keys: Path | None = Field(None, description="directory of the keys of encrypted graphs")
+    kek_file: Path | None = Field(None, description="64 hexadecimal digits that the keys are encrypted by, at rest")
+    erased_within_days: int = Field(30, ge=1, description="what is erased is to be gone from every topic: doctor looks")
     snapshots: str | None = Field(None, description="directory or fsspec URL where workers keep snapshots")
     snapshots_kept: int = Field(3, ge=1, description="newest snapshots kept of each partition")
     health: str | None = Field(None, description="[host:]port of /livez, /readyz and /metrics; a bare port: loopback")
@@ -111,6 +115,33 @@ class Settings(BaseSettings, SecuritySettings):
         if "@" in value:  # not repeated: it may hold a password
             raise ValueError("holds credentials: set EMGAS_SASL_USERNAME and EMGAS_SASL_PASSWORD instead")
         return value
+
+    @field_validator("graph_keys", "kek_file", mode="before")
+    @classmethod
+    def _empty_is_nothing(cls, value: object) -> object:
+        return value or None
+
+    @model_validator(mode="after")
+    def _keys_have_a_place(self) -> Self:
+        if self.encryption and self.broker and not (self.graph_keys or self.kek_file):
+            raise ValueError(
+                "EMGAS_ENCRYPTION on Kafka wants EMGAS_KEK_FILE, for keys in a topic (openssl rand -hex 32 > FILE), or "
+                "EMGAS_GRAPH_KEYS, a directory that all workers share"
+            )
+        return self
+
+    @property
+    def keys_directory(self) -> Path | None:
+        """Name the directory of the graphs' keys; None where they are in a topic, or there are none."""
+        if self.graph_keys is not None or self.is_embedded:
+            home = self.graph_keys or self.data.expanduser() / "keys"
+            return home / ("embedded" if self.is_embedded else "kafka") / self.prefix
+        return None
+
+    @property
+    def keys_in_topic(self) -> bool:
+        """Whether the graphs' keys are in a topic that all workers share."""
+        return self.kek_file is not None and self.keys_directory is None
 
     @property
     def health_address(self) -> tuple[str, int] | None:

@@ -9,20 +9,44 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from random import Random
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from bench.simulation.broker import Broker
+from bench.simulation.clients import Client
+from bench.simulation.group import Group
+from bench.simulation.worker import Machine, Process
 from emgas.limits import TRANSPORT_BYTES
 from emgas.times import DAY_MS
 from emgas.wire import ProducerRecord
+from streams.settings import Settings
 from streams.transport.failpoints import Step
-
-if TYPE_CHECKING:  # a run draws its faults, and a fault is given the run
-    from bench.simulation.worker import Process
-    from bench.simulation.world import Run
 
 FIRST, LAST = 1.5, 22.0  # seconds of a run between which faults begin
 MOST = 6  # of one run
 GARBAGE = (b"", b"garbage", b'{"kind":"TurnRecorded","v":1}', b"\xff" * 40, b"[" * 3000, b'{"kind":"Claim"}')
+
+
+class Run(Protocol):
+    """What a fault is given of a run (world.py)."""
+
+    chance: Random
+    settings: Settings
+    broker: Broker
+    group: Group
+    client: Client
+    machines: list[Machine]
+    ahead_ms: int
+    tail_lost: bool
+
+    @property
+    def alive(self) -> list[Process]:
+        """The processes that live."""
+
+    def note(self, what: str) -> None:
+        """Write a line of the trace."""
+
+    def skip_garbage(self) -> None:
+        """Let an operator skip what nobody can read."""
 
 
 def planned(chance: Random) -> list[tuple[float, str]]:
@@ -290,7 +314,7 @@ async def hostile_headers(run: Run) -> None:
 async def flood(run: Run) -> None:
     """Ask many questions, most of them for turns that are far away."""
     for _ in range(40):
-        run.client.ask(after=run.chance.choice([0, 10**6]))
+        run.client.ask(after=run.chance.choice([0, 10**6, 10**6]))
 
 
 async def many_turns(run: Run) -> None:

@@ -176,7 +176,10 @@ WITHOUT: dict[str, list[Patch]] = {
     "epoch fence": [(LogPosition, "acceptance_of", _judged(epoch=True))],
     "sequence": [(LogPosition, "acceptance_of", _judged(seq=True))],
     "claim": [(PartitionWriter, "claim", _claimed_by_nobody)],
-    "own events looked at": [(PartitionWriter, "_fold_own", _folded_unseen)],
+    "fencing oneself": [
+        (PartitionWriter, "_fold_own", _folded_unseen),
+        (PartitionWriter, "_check_owned", lambda self: None),
+    ],
     "catching up": [(PartitionWriter, "_catch_up", _nothing)],
     "old end noticed": [(PartitionWriter, "_check_shown", _nothing)],
     "ack wait": [(ProducedLog, "append", _sent_only)],

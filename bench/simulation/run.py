@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
-from typing import Any
-
-import structlog
 
 from bench.simulation.clock import StuckError, VirtualLoop
 from bench.simulation.worker import passing, task_of_process
 from bench.simulation.world import Result, Run
 from streams.transport import failpoints
-
-TOLD = {"warning", "error", "critical", "exception"}
 
 
 def run(seed: int) -> Result:
@@ -64,17 +60,26 @@ def _failing() -> Iterator[None]:
 @contextmanager
 def _traced(here: Run) -> Iterator[None]:
     """Put what the workers log into the trace, for as long as the block lasts."""
-    before = structlog.get_config()
-
-    def keep(_: Any, level: str, event: dict[str, Any]) -> Any:
-        if level in TOLD:
-            error = event.pop("exc_info", None)
-            told = " ".join(f"{name}={str(value)[:300]}" for name, value in event.items() if name != "event")
-            here.note(f"  {level} {event['event']} {told}" + (f" {error!r}" if error not in {None, True} else ""))
-        raise structlog.DropEvent
-
-    structlog.configure(processors=[keep], wrapper_class=structlog.BoundLogger, cache_logger_on_first_use=False)
+    logger, told = logging.getLogger("emgas"), _Trace(here)
+    before = logger.level, logger.propagate
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False
+    logger.addHandler(told)
     try:
         yield
     finally:
-        structlog.configure(**before)
+        logger.removeHandler(told)
+        logger.level, logger.propagate = before
+
+
+class _Trace(logging.Handler):
+    """A handler that writes into a run's trace."""
+
+    def __init__(self, here: Run) -> None:
+        super().__init__()
+        self._here = here
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        told = f"  {record.levelname.lower()} {record.getMessage()[:400]}"
+        self._here.note(told if error is None else f"{told} {error!r}")

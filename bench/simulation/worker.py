@@ -206,7 +206,8 @@ class Process:
             stopping = asyncio.create_task(self._stop())
         finally:
             PROCESS.reset(token)
-        await asyncio.wait([stopping], timeout=STOP_SECONDS)
+        asyncio.get_running_loop().call_later(STOP_SECONDS, self.kill)
+        await asyncio.wait([stopping])
         self.kill()
 
     async def _stop(self) -> None:
@@ -214,6 +215,7 @@ class Process:
             await self._stop_recovering()
             await self.app.ownership.release()
             self.app.folds.close()
+        asyncio.get_running_loop().call_soon(self.kill)
 
     # its place in the group
 

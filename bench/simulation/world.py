@@ -13,6 +13,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -57,6 +59,20 @@ class Result:
     live_after: float  # virtual seconds from the end of the last fault until all partitions lived
 
 
+@lru_cache
+def _settings() -> Settings:
+    """Give the settings that all runs share; what the environment says must not matter."""
+    return Settings.model_construct(
+        data=Path("/simulated"),  # nothing is ever written there
+        broker="kafka://simulated:9092",
+        partitions=2,
+        tick_seconds=5.0,
+        append_timeout=10.0,
+        skew_ms=SKEW_MS,
+        queries_at_once=16,
+    )
+
+
 @dataclass
 class Run:
     """The world of one run, as faults and oracles see it."""
@@ -74,20 +90,13 @@ class Run:
 
     def __post_init__(self) -> None:
         self.chance = Random(f"run {self.seed}")
-        self.settings = Settings(
-            data="/simulated",  # type: ignore[arg-type]  # nothing is ever written there
-            broker="kafka://simulated:9092",
-            partitions=2,
-            tick_seconds=5.0,
-            append_timeout=10.0,
-            skew_ms=SKEW_MS,
-            queued_turns=self.chance.choice([4, 64]),
-            batch_turns=self.chance.choice([1, 8, 64]),
-            cached_graphs=self.chance.choice([1, 1000]),
-            queries_at_once=16,
-            snapshots=None,
-            embedder=None,
-            health=None,
+        self.settings = _settings().model_copy(
+            update={
+                "preset": self.chance.choice(["default", "forgetful", "mofox"]),
+                "queued_turns": self.chance.choice([4, 64]),
+                "batch_turns": self.chance.choice([1, 8, 64]),
+                "cached_graphs": self.chance.choice([1, 1000]),
+            }
         )
         self.broker = Broker(plan(self.settings.topics, self.settings.partitions, 1), self.now)
         self.group = Group(self.broker, self.settings.partitions, self.chance)
@@ -181,7 +190,7 @@ class Run:
             (2, client.say_poison),
             (3, client.say_in_future),
             (3, client.request),
-            (10, client.ask_something),
+            (6, client.ask_something),
         ]
         weights, doing = [weight for weight, _ in actions], [action for _, action in actions]
         while True:
@@ -196,7 +205,7 @@ class Run:
         for machine in self.machines:
             machine.disk.is_full = False
             if machine.process is not None:
-                machine.process.is_deaf = False
+                machine.process.is_deaf, machine.process.fatal_step = False, None
                 link = machine.process.link
                 link.open.set()
                 link.slowness, link.failing = 1.0, 0.0

@@ -39,7 +39,7 @@ from bench.torture.scene import Scene, WedgedError
 
 FAULTS = (process_faults, network_faults, record_faults, store_faults, load_faults)  # which enter their kinds
 
-SETTLED = 0.8  # of the faults meet a group at rest; the others, whatever the fault before left behind
+SETTLED = 0.3  # of the faults meet a group at rest; the others, whatever the fault before left behind
 
 
 class Run:

@@ -35,7 +35,7 @@ async def flood_of_turns(scene: Scene) -> AsyncIterator[None]:
     """Publish 1,500 turns into one graph at once."""
     graph = scene.random.choice(scene.graphs)
     mark, start = scene.random.randrange(1 << 30), scene.random.randrange(1000)
-    turns = [scene.turn(f"{graph}-flood", f"flood-{mark}-{n}", start + n) for n in range(1500)]
+    turns = [scene.turn(f"{graph}-flood", f"flood-{mark}-{n}", start) for n in range(1500)]
     async for _ in scene.memory.publish_many(turns, outcomes=False, timeout=20.0):
         pass
     yield

@@ -82,8 +82,8 @@ class Worker:
         async for line in process.stdout:
             self._log.write(line)
             self._spoke.set()
-            if b'"event": "owns"' in line:
-                self.owns = json.loads(line)["partitions"]
+            if b'"owns"' in line and (said := json.loads(line))["event"] == "owns":
+                self.owns = said["partitions"]
 
     @property
     def pid(self) -> int:

@@ -45,7 +45,7 @@ TICK_SECONDS = 2
 FIRST_DAY = 19_000  # since 1970: what is told lies in the past, and stays there
 APART_MS = DAY_MS // 4
 TRY_SECONDS = 4.0  # that a client waits for an outcome before it sends the same turn again
-SETTLES_WITHIN = 20.0  # the group; a fault that comes earlier meets a rebalance
+SETTLES_WITHIN = 15.0  # the group; a fault that comes earlier meets a rebalance
 LONGEST_TRY_SECONDS = 16.0  # a client that is told nothing becomes more patient
 WORDS = ["kettle", "garden", "museum", "violin", "harbour", "lantern", "orchard", "compass", "blanket", "meadow"]
 
@@ -167,8 +167,8 @@ class Scene:
     # chance
 
     def a_worker(self) -> Worker:
-        """Pick a worker."""
-        return self.random.choice(self.workers)
+        """Pick a worker, of those that own something if any does: of another, little could be lost."""
+        return self.random.choice([each for each in self.workers if each.owns] or self.workers)
 
     def others(self, worker: Worker) -> list[Worker]:
         """Give all other workers."""

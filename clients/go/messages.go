@@ -82,7 +82,7 @@ type Undo struct {
 }
 
 // Query is a question to one graph. After: answer once the turn at this offset is folded. AsOf: ms since 1970. Timezone:
-// whose "yesterday" is meant, as Europe/Berlin.
+// whose "yesterday" is meant, as Europe/Berlin. Fallback: "recent" offers the newest turns where nothing answers.
 type Query struct {
 	Kind        string     `json:"kind"`
 	Graph       string     `json:"graph"`
@@ -96,6 +96,7 @@ type Query struct {
 	AsOf        *int64     `json:"as_of,omitempty"`
 	Only        *Filter    `json:"only,omitempty"`
 	Timezone    string     `json:"timezone,omitempty"`
+	Fallback    string     `json:"fallback,omitempty"`
 	Explain     bool       `json:"explain,omitempty"`
 	Reinforce   bool       `json:"reinforce,omitempty"`
 }
@@ -177,7 +178,7 @@ type Timing struct {
 	RecallMS float64 `json:"recall_ms"`
 }
 
-// Reply answers a Query. An unknown graph has Found false.
+// Reply answers a Query. An unknown graph has Found false; Matched is false where nothing in the graph answers.
 type Reply struct {
 	Kind     string             `json:"kind"`
 	Graph    string             `json:"graph"`
@@ -189,6 +190,16 @@ type Reply struct {
 	Tokens   int                `json:"tokens"`
 	Position Position           `json:"position"`
 	Timing   Timing             `json:"timing"`
+	Matched  bool               `json:"matched"`
+}
+
+// UnmarshalJSON reads a Reply, which says that it matched by not saying otherwise.
+func (m *Reply) UnmarshalJSON(raw []byte) error {
+	type plain Reply
+	found := plain{Matched: true}
+	err := json.Unmarshal(raw, &found)
+	*m = Reply(found)
+	return err
 }
 
 // Theme is a theme of a graph: its label, its concepts' labels, strongest first, and since when it exists (ms).

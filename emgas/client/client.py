@@ -34,7 +34,7 @@ from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
 from emgas.messages.topics import Answer, OfGraph, OfPartition
-from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 from emgas.times import milliseconds
 from emgas.validation import build, checked_graph, encode
@@ -367,6 +367,24 @@ class MemoryClient:
         """
         return await self._command(Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last})
 
+    async def erase(
+        self,
+        graph: str,
+        *,
+        turn: str | None = None,
+        speaker: str | None = None,
+        whole: bool = False,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph.
+
+        Its keys are destroyed once the outcome is `accepted`: nobody can read it any more, in the log, in snapshots or
+        in backups.  `rejected`: there is no such thing, or the graph is not encrypted (docs/erasure.md).
+        """
+        fields = {"turn": turn, "speaker": speaker, "whole": whole}
+        return await self._command(Erase, graph, id=id, timeout=timeout, fields=fields)
+
     async def inspect(self, partition: int, *, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Ask the owner of a partition what it holds, and for its digest.  Raises QueryFailedError, as `ask` does."""
         return _expect(Inspection, await self._asked_of(Inspect(digest=digest), partition, timeout))
@@ -415,7 +433,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Feedback | Forget | Pin | Unpin | Undo],
+        kind: type[Configure | Erase | Feedback | Forget | Pin | Unpin | Undo],
         graph: str,
         *,
         id: str | None,

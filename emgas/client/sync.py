@@ -141,6 +141,12 @@ class Memory:
         """Say how a graph is to live from here on."""
         return self._wait(self._client.configure(self._named(graph), preset, **settings))
 
+    def erase(
+        self, *, turn: str | None = None, speaker: str | None = None, whole: bool = False, graph: str | None = None
+    ) -> Outcome:
+        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph."""
+        return self._wait(self._client.erase(self._named(graph), turn=turn, speaker=speaker, whole=whole))
+
     def forget(
         self,
         *,

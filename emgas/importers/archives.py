@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -31,8 +31,8 @@ Read = Callable[[IO[bytes], str | None, Options], Iterator[Item]]
 class Files(Protocol):
     """Files by name, with / between folders."""
 
-    def names(self) -> list[str]:
-        """List all names, ascending."""
+    def names(self, below: Iterable[str] = ()) -> list[str]:
+        """List names, ascending: of a ZIP all, of a folder those at its top and what matches the globs `below`."""
 
     def read(self, name: str) -> bytes:
         """Read a file's bytes.  Raises InvalidMessageError."""
@@ -50,7 +50,7 @@ class Zipped:
             raise InvalidMessageError(f"file: is not a whole ZIP ({error}): download it again") from None
         self._read = 0
 
-    def names(self) -> list[str]:
+    def names(self, below: Iterable[str] = ()) -> list[str]:
         return sorted({info.filename for info in self._zip.infolist() if not info.is_dir()})
 
     def read(self, name: str) -> bytes:
@@ -77,14 +77,15 @@ class Zipped:
 
 
 class Folder:
-    """The files below a folder, without those that lie elsewhere and are only linked."""
+    """The files of a folder, without those that lie elsewhere and are only linked; not searched below its top."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def names(self) -> list[str]:
-        files = (path for path in self._path.rglob("*") if path.is_file() and not path.is_symlink())
-        return sorted(path.relative_to(self._path).as_posix() for path in files)
+    def names(self, below: Iterable[str] = ()) -> list[str]:
+        found = (path for pattern in ("*", *below) for path in self._path.glob(pattern))
+        files = (path for path in found if path.is_file() and not path.is_symlink())
+        return sorted({path.relative_to(self._path).as_posix() for path in files})
 
     def read(self, name: str) -> bytes:
         try:
@@ -101,7 +102,7 @@ def read_each(
     files: Files, wanted: re.Pattern[str], read: Read, *, graph: str | None, options: Options
 ) -> Iterator[Item]:
     """Yield the items of every file whose name is `wanted`; bad lines say in which file."""
-    for name in files.names():
+    for name in files.names(options.below):
         if wanted.search(name):
             try:
                 stream = BytesIO(files.read(name))

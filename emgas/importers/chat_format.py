@@ -66,6 +66,7 @@ class Format:
     matches     by a file's head; may raise InvalidMessageError for what is nearly of this format, and say what to do
     read        (stream, graph, options): the turns and bad lines of one file
     files       which files of a ZIP or a folder belong to an export of it, None where it has no such exports
+    below       globs of those that lie below a folder's top; no folder is searched for others
     read_files  the same of such an export; given with `files`
     """
 
@@ -75,6 +76,7 @@ class Format:
     matches: Callable[[Head], Fit]
     read: Callable[[IO[bytes], str | None, Options], Iterator[Item]]
     files: re.Pattern[str] | None = None
+    below: tuple[str, ...] = ()
     read_files: Callable[[Files, str | None, Options], Iterator[Item]] | None = None
 
     def has_files_among(self, names: list[str]) -> bool:

@@ -50,11 +50,13 @@ class Options:
     date_order  dmy, mdy or ymd, for dates that may be read in more than one way; None: they have to tell themselves
     timezone    IANA name, for times that come without one
     name        of the file: some chats have no other name
+    below       globs of the files that a format has below a folder's top (chat_format.py)
     """
 
     date_order: str | None = None
     timezone: str = "UTC"
     name: str = ""
+    below: tuple[str, ...] = ()
 
     @property
     def zone(self) -> tzinfo:

@@ -1,38 +1,60 @@
-"""OpenAI chat messages, one conversation per line, as fine-tuning files and chat logs have them.
+"""OpenAI chat messages, one conversation per line, as fine-tuning files and chat logs have them; or a plain array.
 
     {"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"text","text":"Hello"}]}]}
+    [{"role":"user","content":"Hi"}, …]                                 one conversation
+    [{"messages":[…]}, …]                                               several
 
-The format names no graph (the caller does), no session (the line number is it), no ids (a hash is; the same file gives
-the same ids) and no times (the log's timestamp counts).  Of content parts the text is kept.  A message without text,
-such as a bare tool call, is reported as a bad line: nothing is passed over in silence.
+The format names no graph (the caller does), no session (the line number is it; in an array, the place), no ids (a hash
+is; the same file gives the same ids) and no times (the log's timestamp counts).  Of content parts the text is kept.  A
+message without text, such as a bare tool call, is reported as a bad line.  System prompts are left out: they are
+instructions to a model, said by nobody, and the same in every conversation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO, Any
 
 import orjson
 
 from emgas.errors import InvalidMessageError
-from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told
-from emgas.importers.lines import BadLine, Item, check_graph, read_lines, stable_id
+from emgas.importers.chat_format import MESSAGES, Fit, Format, Head, Told, json_key
+from emgas.importers.documents import load, raw_of
+from emgas.importers.lines import BadLine, Item, head_of, read_lines, stable_id
 from emgas.messages.turns import Turn
 from emgas.validation import build
 
-ROLES = {"developer": "system", "function": "tool"}  # what newer and older files call them
+ROLES = {"function": "tool"}  # what older files call it
+PROMPTS = ("system", "developer")  # older and newer files
+
+
+_ROLE, _CONTENT = json_key("role"), json_key("content")
 
 
 def read(stream: IO[bytes], graph: str | None = None) -> Iterator[Item]:
     """Yield a turn per message.  Raises InvalidMessageError if no graph is given."""
     if graph is None:
         raise InvalidMessageError("graph: OpenAI messages name none: say which graph they belong to")
-    check_graph(graph)
+    if head_of(stream).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
+        yield from _array(stream, graph)
+        return
     for line in read_lines(stream):
         if isinstance(line, BadLine):
             yield line
         else:
             yield from _conversation(*line, graph)
+
+
+def _array(stream: IO[bytes], graph: str) -> Iterator[Item]:
+    found = load(stream)
+    if isinstance(found, BadLine):
+        yield found
+        return
+    are_messages = all(isinstance(each, dict) and "role" in each for each in found)
+    for number, conversation in enumerate([{"messages": found}] if are_messages else found, start=1):
+        for item in _conversation(number, raw_of(conversation), graph):
+            yield replace(item, unit="conversation") if isinstance(item, BadLine) else item
 
 
 def _conversation(number: int, raw: bytes, graph: str) -> Iterator[Item]:
@@ -47,7 +69,8 @@ def _conversation(number: int, raw: bytes, graph: str) -> Iterator[Item]:
             yield BadLine(number, raw, "messages: must be a list")
             return
         for position, message in enumerate(messages):
-            yield _item(number, raw, position, message=message, graph=graph)
+            if not isinstance(message, dict) or message.get("role") not in PROMPTS:
+                yield _item(number, raw, position, message=message, graph=graph)
 
 
 def _item(number: int, raw: bytes, position: int, *, message: Any, graph: str) -> Item:
@@ -83,13 +106,21 @@ def _text(content: Any) -> str:
 
 
 def _matches(head: Head) -> Fit:
+    if head.is_array:
+        is_one = MESSAGES.search(head.start) or (_ROLE.search(head.start) and _CONTENT.search(head.start))
+        return Fit.SURE if is_one else Fit.NO
     return Fit.SURE if head.is_object and MESSAGES.search(head.first_line) else Fit.NO
 
 
 FORMAT = Format(
     name="openai",
     order=50,
-    told=Told(file="messages JSONL", graph="must be given", session="the line", time="when imported"),
+    told=Told(
+        file="messages JSONL, or an array of {role, content}",
+        graph="must be given",
+        session="the line",
+        time="when imported",
+    ),
     matches=_matches,
     read=lambda stream, graph, _: read(stream, graph),
 )

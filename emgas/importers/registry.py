@@ -20,7 +20,7 @@ from emgas import importers
 from emgas.errors import InvalidMessageError
 from emgas.importers.archives import Files, Folder, Zipped
 from emgas.importers.chat_format import Fit, Format, Head
-from emgas.importers.lines import BadLine, Item, Options, check_graph, head_of
+from emgas.importers.lines import HEAD_BYTES, BadLine, Item, Options, check_graph, head_of
 
 __all__ = ["FORMATS", "NAMES", "BadLine", "Item", "Options", "detect", "read", "read_folder"]
 
@@ -98,11 +98,28 @@ def _named(format: str | None) -> Format | None:
 
 def _read_files(files: Files, graph: str | None, given: Format | None, *, options: Options) -> Iterator[Item]:
     """Yield the items of the files that belong to `given`, or to the first format that any file belongs to."""
-    names = files.names()
-    format = given or next((known for known in OF_MANY_FILES if known.has_files_among(names)), None)
+    format = given or _of_files(files)
     if format is None or format.read_files is None:
         known = ", ".join(sorted(each.name for each in OF_MANY_FILES))
         raise InvalidMessageError(f"{options.name}: holds many files and is no export of {known}")
-    if not format.has_files_among(names):
+    if not format.has_files_among(files.names(format.below)):
         raise InvalidMessageError(f"{options.name}: holds none of the files that an export of {format.name} has")
-    return format.read_files(files, graph, options)
+    return format.read_files(files, graph, replace(options, below=format.below))
+
+
+def _of_files(files: Files) -> Format | None:
+    """Recognise an export by the names of its files; where several call them so, by what the first one holds."""
+    possible = [format for format in OF_MANY_FILES if format.has_files_among(files.names(format.below))]
+    sure = (format for format in possible if len(possible) > 1 and _holds(files, format))
+    return next(sure, next(iter(possible), None))
+
+
+def _holds(files: Files, format: Format) -> bool:
+    """Tell whether the first file of `files` that is called as this format's are looks like one."""
+    assert format.files is not None  # noqa: S101 - it has exports of many files
+    name = next(name for name in files.names(format.below) if format.files.search(name))
+    try:
+        start = files.read(name)[:HEAD_BYTES]
+    except InvalidMessageError:
+        return False
+    return format.matches(Head(start.removeprefix(b"\xef\xbb\xbf").lstrip(), name)) is Fit.SURE

@@ -5,6 +5,8 @@
 graph    the given one, else sharegpt-<id>      session   the id, else conversation-<position in the file>
 role     of `from`; the speaker is `from`       id        a hash of session, position and text
 at       none: the log's timestamp counts       metadata  {"origin": "import:sharegpt"}
+
+System prompts are left out: they are instructions to a model, said by nobody.
 """
 
 from __future__ import annotations
@@ -80,6 +82,8 @@ def _conversation(number: int, conversation: Any, graph: str | None) -> Iterator
         return
     session = name or f"conversation-{number}"
     for position, message in enumerate(messages):
+        if isinstance(message, dict) and message.get("from") == "system":
+            continue  # an instruction to a model, said by nobody
         try:
             yield _turn(graph or graph_named("sharegpt", session), session, position, message=message)
         except InvalidMessageError as error:

@@ -46,7 +46,7 @@ def read_files(files: Files, graph: str | None, options: Options) -> Iterator[It
     """Yield the turns of every channel, day by day."""
     if graph is not None:
         check_graph(graph)
-    names = files.names()
+    names = files.names(options.below)
     people: dict[str, str] = {}
     for name in names:
         if name.rpartition("/")[2] == "users.json":
@@ -174,5 +174,6 @@ FORMAT = Format(
     matches=_matches,
     read=read,
     files=DAY,
+    below=("*/*.json",),
     read_files=read_files,
 )

@@ -2,6 +2,8 @@
 
     [08/05/2023, 13:56:02] Ada: Hi        iPhone          5/8/23, 1:56 PM - Ada: Hi             Android
     and on with it                        the same message, going on
+    08/05/2023 à 13:56 - Ada: …           French          8.5.2023 klo 13.56 - Ada: …           Finnish
+    2023. 5. 8. 오후 1:56, Ada : …        Korean          ٨/٥/٢٠٢٣, ١:٥٦ م - Ada: …             Arabic
 
     graph     the given one, else whatsapp-<chat's name, from the file's>    session   the day, local
     id        a hash of time, speaker and text, and of how often they came   speaker   the name as it stands there
@@ -33,11 +35,16 @@ from emgas.validation import build
 
 FILE = re.compile(r"(^|/)(_chat|WhatsApp[^/]*)\.txt$")
 ORDERS = ("dmy", "mdy", "ymd")
+AFTERNOON = ("p", "下", "오후", "م")  # what the second half of the day begins with
 _MARK = "\u200e"
-_DATE = r"(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4})\.?"
-_NOON = r"(?P<noon>[AaPp]\.?\s?[Mm]\.?|上午|下午)"
-_TIME = rf"(?P<early>上午|下午)?\s?(?P<h>\d{{1,2}})[:.](?P<m>\d{{2}})(?:[:.](?P<s>\d{{2}}))?(?:\s?{_NOON})?"
-_BRACKET, _DASH = rf"\[{_DATE},?\s{_TIME}\]", rf"{_DATE},?\s{_TIME}\s[-–]".replace("?P<", "?P<x")
+_DATE = (  # \d is a digit of any script; Arabic has marks of direction beside the slashes
+    r"(?P<a>\d{1,4})(?:\u200f?[./-]\u200f?|년) ?(?P<b>\d{1,2})(?:\u200f?[./-]\u200f?|월) ?(?P<c>\d{1,4})(?:\.|일)?"
+)
+_NOON = r"(?P<noon>[AaPp]\.?\s?[Mm]\.?|上午|下午|ص|م)"
+_TIME = rf"(?P<early>上午|下午|오전|오후)?\s?(?P<h>\d{{1,2}})[:.](?P<m>\d{{2}})(?:[:.](?P<s>\d{{2}}))?(?:\s?{_NOON})?"
+_BETWEEN = r"[,،]?\s(?:à\s|klo\s)?"
+_BRACKET = rf"\[{_DATE}{_BETWEEN}{_TIME}\]"
+_DASH = rf"{_DATE}{_BETWEEN}{_TIME}(?:\s[-–]|,)".replace("?P<", "?P<x")  # Korean has a comma
 HEADER = re.compile(rf"[\u200e\u200f\ufeff]*(?:{_BRACKET}|{_DASH})\s(?P<rest>.*)", re.DOTALL)
 
 
@@ -161,11 +168,11 @@ def _when(found: re.Match[str], order: str) -> datetime:
     parts = dict(zip(order, (int(_group(found, name)) for name in "abc"), strict=True))
     year = parts["y"] + 2000 if parts["y"] < 100 else parts["y"]
     hour = int(_group(found, "h"))
-    noon = (_group(found, "noon") or _group(found, "early")).lower().replace("上", "a").replace("下", "p")
+    noon = (_group(found, "noon") or _group(found, "early")).lower()
     if noon:
         if not 1 <= hour <= 12:
             raise ValueError
-        hour = hour % 12 + (12 if noon.startswith("p") else 0)
+        hour = hour % 12 + (12 if noon.startswith(AFTERNOON) else 0)
     moment = time(hour, int(_group(found, "m")), int(_group(found, "s") or 0))
     return datetime.combine(date(year, parts["m"], parts["d"]), moment)
 

@@ -47,6 +47,10 @@ class RecordedTurn(Message):
     at: int
     metadata: Metadata = Field(default_factory=dict)
     archived: bool = Field(default=False, description="it has faded, and can still be found")
+    pinned: bool = Field(default=False, description="a user wants it kept in mind", exclude_if=lambda it: not it)
+    importance: float | None = Field(
+        None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
+    )
 
 
 class Turns(Message):

@@ -49,6 +49,7 @@ class PicturedConcepts(Message):
     touched: list[int] = Field(default_factory=list)
     long_term: list[bool] = Field(default_factory=list)
     archived: list[bool] = Field(default_factory=list)
+    pinned: list[bool] = Field(default_factory=list)
 
 
 class PicturedLinks(Message):

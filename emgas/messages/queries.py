@@ -42,6 +42,11 @@ class Query(Message):
         default=False, description="say why each passage came", exclude_if=lambda explain: not explain
     )
     reinforce: bool = False
+    fallback: Literal["none", "recent"] = Field(
+        "none",
+        description="what comes back where nothing is found: nothing, or the latest turns that the filter lets through",
+        exclude_if=lambda fallback: fallback == "none",
+    )
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
@@ -109,6 +114,11 @@ class Reply(Message):
     tokens: int
     position: Position
     timing: Timing
+    matched: bool = Field(
+        default=True,
+        description="false: nothing in the graph answers; what is listed, if anything, is the newest",
+        exclude_if=lambda matched: matched,
+    )
 
 
 class Theme(Message):

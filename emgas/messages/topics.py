@@ -1,6 +1,6 @@
 """What a record of each topic may hold, as unions by `kind`, each with the adapter that reads it.
 
-    Turn, Configure, Forget, Pin, Unpin, Feedback, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
+    Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase ── topic turns ──▶ Outcome  (if the headers ask for one)
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
     Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
@@ -20,7 +20,7 @@ from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 
 
@@ -37,12 +37,13 @@ Inbound = Annotated[
     | Annotated[Pin, Tag("pin")]
     | Annotated[Unpin, Tag("unpin")]
     | Annotated[Feedback, Tag("feedback")]
-    | Annotated[Undo, Tag("undo")],
+    | Annotated[Undo, Tag("undo")]
+    | Annotated[Erase, Tag("erase")],
     Discriminator(_kind),
 ]
 
 
-Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo
+Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase
 
 
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)

@@ -6,9 +6,9 @@ sees, never a value that is silently dropped.  Times are integer milliseconds si
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Name, Position, Role, Text
@@ -107,6 +107,26 @@ class Undo(Message):
     graph: GraphId
     first: int = Field(ge=0, lt=2**63)
     last: int | None = Field(None, ge=0, lt=2**63)
+
+
+class Erase(Message):
+    """Erase content of an encrypted graph for ever: its keys are destroyed.  Exactly one of the three is given.
+
+    turn: the turn of that id.  speaker: every turn that this speaker said.  whole: all of the graph.
+    """
+
+    kind: Literal["erase"]
+    id: Name
+    graph: GraphId
+    turn: Name | None = None
+    speaker: Name | None = None
+    whole: bool = False
+
+    @model_validator(mode="after")
+    def _says_what(self) -> Self:
+        if sum((self.turn is not None, self.speaker is not None, self.whole)) != 1:
+            raise ValueError("give one of turn, speaker and whole")
+        return self
 
 
 class Outcome(Message):

@@ -39,6 +39,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "value": 1.0,
     },
     "Undo": {"kind": "undo", "id": "u1", "graph": "ada", "first": 41, "last": 43},
+    "Erase": {"kind": "erase", "id": "e1", "graph": "ada", "turn": "t17"},
     "Query": {
         "kind": "query",
         "graph": "ada",

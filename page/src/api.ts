@@ -2,7 +2,7 @@
 
 export interface Columns {
   ids: string[]; labels: string[]; strengths: number[]; mentions: number[]; themes: number[]; hops: number[];
-  born: number[]; touched: number[]; long_term: boolean[]; archived: boolean[];
+  born: number[]; touched: number[]; long_term: boolean[]; archived: boolean[]; pinned: boolean[];
 }
 
 export interface Theme { id: string; label: string; born: number }
@@ -24,7 +24,7 @@ export interface Hop { source: string; target: string; times: number; weight: nu
 export interface Why { terms: Record<string, number>; mentions: Mention[]; associations: Hop[]; kinds: { asked: string; member: string }[] }
 
 export interface Passage {
-  id: string; session: string; speaker: string; text: string; at: number; score: number; archived?: boolean; why?: Why;
+  id: string; session: string; speaker: string; text: string; at: number; score: number; archived?: boolean; pinned?: boolean; why?: Why;
 }
 
 export interface Reply {
@@ -32,7 +32,7 @@ export interface Reply {
   timing: { waited_ms: number; recall_ms: number };
 }
 
-export interface Turn { id: string; session: string; speaker: string; text: string; at: number; archived: boolean }
+export interface Turn { id: string; session: string; speaker: string; text: string; at: number; archived: boolean; pinned?: boolean }
 
 export interface Turns { total: number; turns: Turn[]; next: number | null }
 

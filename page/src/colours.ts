@@ -12,7 +12,7 @@ export interface Shade {
 
 export const SHADES: Record<"dark" | "light", Shade> = {
   dark: {
-    dark: true, back: "#0a0d18", ink: "#eef1fb", faint: "#8e97b5", plain: "#7f8aab", link: "#8ea4d8", asleep: "#2a3148",
+    dark: true, back: "#0a0d18", ink: "#eef1fb", faint: "#8e97b5", plain: "#68739a", link: "#8ea4d8", asleep: "#2a3148",
     awake: "#ffd166", born: "#5ef2a0", grew: "#5fd4f4", faded: "#b58cff", gone: "#ff7a6b", themes: DARK,
   },
   light: {
@@ -28,6 +28,12 @@ export function ofTheme(shade: Shade, theme: number): string {
 /** A colour with an alpha of 0 to 1, as CSS and sigma read it. */
 export function clear(colour: string, alpha: number): string {
   const [red, green, blue] = channels(colour);
+  return `rgba(${red},${green},${blue},${alpha.toFixed(3)})`;
+}
+
+/** The same for sigma's links, whose shader takes colours that are multiplied with their alpha already. */
+export function sheer(colour: string, alpha: number): string {
+  const [red, green, blue] = channels(colour).map((value) => Math.round(value * alpha));
   return `rgba(${red},${green},${blue},${alpha.toFixed(3)})`;
 }
 

@@ -21,7 +21,10 @@ export function byId<T extends HTMLElement>(id: string): T {
 export function marked(text: string, wanted: string[]): Child[] {
   const words = wanted.filter((word) => word.length > 1 || /[\u3400-\u9fff]/.test(word));
   if (!words.length) return [text];
-  const escaped = words.sort((a, b) => b.length - a.length).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const escaped = words.sort((a, b) => b.length - a.length).map((word) => {
+    const plain = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return /^\w/.test(word) ? `(?<![\\p{L}\\p{N}])${plain}(?![\\p{L}\\p{N}])` : plain; // no "ear" in "near"
+  });
   const found = text.split(new RegExp(`(${escaped.join("|")})`, "giu"));
   return found.map((piece, at) => (at % 2 ? element("mark", {}, piece) : piece));
 }

@@ -7,8 +7,10 @@ export interface Told { nodes: Float32Array; done: boolean }
 
 const SETTINGS = {
   linLogMode: false, outboundAttractionDistribution: false, adjustSizes: false, edgeWeightInfluence: 1,
-  scalingRatio: 12, strongGravityMode: false, gravity: 1.2, slowDown: 4, barnesHutTheta: 0.6,
+  scalingRatio: 6, strongGravityMode: true, gravity: 0.02, slowDown: 2, barnesHutTheta: 0.6,
 };
+
+const WIDER = 1.5; // than high: as screens are
 
 self.onmessage = ({ data }: MessageEvent<Job>) => {
   const { nodes, edges, rounds, tellEvery } = data;
@@ -17,6 +19,7 @@ self.onmessage = ({ data }: MessageEvent<Job>) => {
     iterate(settings, nodes, edges);
     if (round % tellEvery === 0 && round < rounds) tell(nodes, false);
   }
+  for (let n = 0; n < nodes.length; n += 10) nodes[n] = nodes[n]! * WIDER;
   spread(nodes);
   tell(nodes, true);
 };
@@ -30,7 +33,7 @@ function spread(nodes: Float32Array): void {
   const count = nodes.length / 10;
   let reach = 0;
   for (let n = 0; n < count; n++) reach = Math.max(reach, Math.abs(nodes[n * 10]!), Math.abs(nodes[n * 10 + 1]!));
-  const room = (reach * 1.5) / Math.sqrt(count + 1);
+  const room = (reach * 0.9) / Math.sqrt(count + 1);
   for (let pass = 0; pass < 30; pass++) {
     const cells = new Map<string, number[]>();
     const cell = (n: number) => [Math.floor(nodes[n * 10]! / room), Math.floor(nodes[n * 10 + 1]! / room)] as const;

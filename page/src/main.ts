@@ -11,6 +11,7 @@ import { Wave, type Ring } from "./wave.ts";
 import { date, number, say, speak, spoken, words, type Language, type Name } from "./words.ts";
 
 const SIZES = [100, 300, 800, 3000];
+const LINKS = 4; // drawn for each concept: the strongest of each, as the gateway has them first
 const FRAMES = 36; // of a film from the first turn to the last
 const root = document.documentElement;
 const stored = (name: string) => localStorage.getItem(`emgas.${name}`);
@@ -89,7 +90,7 @@ class Explorer {
 
   private wanted(): Record<string, number | string> {
     const nodes = Number(byId<HTMLSelectElement>("size").value);
-    return { nodes, links: Math.min(20000, nodes * 7), ...(this.at === null ? {} : { as_of: api.moment(this.at) }) };
+    return { nodes, links: Math.min(20000, nodes * LINKS), ...this.when() };
   }
 
   private async choose(graph: string): Promise<void> {
@@ -136,12 +137,13 @@ class Explorer {
     this.reset();
     const reply = await this.told(api.query(this.graph, text, Number(byId<HTMLSelectElement>("reach").value), this.at));
     if (reply === null) { root.dataset["state"] = "ready"; return; }
+    await this.drawMissing(reply);
     this.reply = reply;
     this.remember();
     this.sky.refresh();
     this.panel.showReply(reply);
-    const reached = [...reply.seeds, ...reply.concepts.slice(0, 40)].map(({ id }) => id);
-    this.sky.show(reached, 0.5);
+    const reached = [...reply.seeds, ...reply.concepts.slice(0, 24)].map(({ id }) => id);
+    this.sky.show(reached, 0.36);
     root.dataset["state"] = "spreading";
     this.wave.play(reply, (round, done) => {
       root.dataset["round"] = String(round);
@@ -149,10 +151,34 @@ class Explorer {
     });
   }
 
+  /** Draw what an answer woke and the picture had no room for, near what woke it. */
+  private async drawMissing(reply: api.Reply): Promise<void> {
+    const beside = new Map<string, string[]>();
+    for (const { id, path } of [...reply.seeds, ...reply.concepts]) {
+      if (!id.startsWith("@") && !this.memory.graph.hasNode(id)) beside.set(id, path.slice(-2, -1));
+    }
+    for (const [id, near] of beside) { // a seed woke by itself: it lies near what it woke
+      if (!near.length) near.push(...reply.concepts.filter(({ path }) => path.at(-2) === id).map((concept) => concept.id));
+    }
+    await this.draw([...beside.keys()].slice(0, 100), beside);
+  }
+
+  private async draw(ids: string[], beside: Map<string, string[]>): Promise<void> {
+    if (!ids.length) return;
+    const seen = await this.told(api.picture(this.graph, { around: ids, hops: 0, nodes: ids.length, links: 0, ...this.when() }));
+    if (seen) this.memory.join(seen, beside);
+  }
+
+  private when(): { as_of?: string } {
+    return this.at === null ? {} : { as_of: api.moment(this.at) };
+  }
+
   private async open(id: string): Promise<void> {
+    if (!this.memory.graph.hasNode(id)) await this.draw([id], new Map([[id, this.sky.focus.chosen ? [this.sky.focus.chosen] : []]]));
     if (!this.memory.graph.hasNode(id)) return;
     this.sky.focus.chosen = id;
     this.sky.refresh();
+    if (!this.reply && !this.sky.focus.near) this.sky.show([id, ...this.memory.graph.neighbors(id)], 0.5);
     byId("said").textContent = this.memory.graph.getNodeAttribute(id, "label");
     await this.told(this.panel.showConcept(id, this.graph, this.at));
   }
@@ -163,9 +189,10 @@ class Explorer {
       this.sky.focus.near = null;
       this.sky.fit();
     } else {
-      const near = await this.told(api.picture(this.graph, { around: [id], hops: 2, nodes: 60, links: 0, ...(this.at === null ? {} : { as_of: api.moment(this.at) }) }));
+      const near = await this.told(api.picture(this.graph, { around: [id], hops: 2, nodes: 60, links: 0, ...this.when() }));
       if (near === null) return;
-      this.sky.focus.near = new Set([...near.concepts.ids.filter((one) => this.memory.graph.hasNode(one)), id]);
+      this.memory.join(near, new Map(near.concepts.ids.map((one) => [one, [id]])));
+      this.sky.focus.near = new Set([...near.concepts.ids, id]);
       this.sky.show(this.sky.focus.near, 0.2);
     }
     await this.open(id);
@@ -329,7 +356,7 @@ class Explorer {
     for (const [id, name] of titles) byId(id).title = byId(id).ariaLabel = say(name);
     byId("play").title = byId("play").ariaLabel = this.film ? text.stop : text.play;
     choices("reach", [1, 2, 3].map((n) => [n, say("rounds", { n })]), 1);
-    choices("size", SIZES.map((n) => [n, say("concepts", { n: number(n) })]), 800);
+    choices("size", SIZES.map((n) => [n, say("concepts", { n: number(n) })]), 300);
     const manual = byId<HTMLDialogElement>("manual");
     const close = element("button", { class: "button", type: "button" }, text.close);
     close.addEventListener("click", () => manual.close());
@@ -446,7 +473,9 @@ class Explorer {
   /** Where a concept of this label is on the screen: for the tests, and for whoever looks around in the console. */
   placeOf(label: string): { x: number; y: number } | null {
     const id = this.memory.graph.findNode((_id, concept) => concept.label === label);
-    return id === undefined ? null : this.sky.sigma.graphToViewport(this.memory.place(id)!);
+    if (id === undefined) return null;
+    const [at, box] = [this.sky.sigma.graphToViewport(this.memory.place(id)!), byId("graph").getBoundingClientRect()];
+    return { x: at.x + box.x, y: at.y + box.y };
   }
 }
 

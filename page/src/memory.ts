@@ -1,12 +1,14 @@
 // The memory as it is shown: a graph of concepts, taken from pictures; where each lies stays with its id.
 import Graph from "graphology";
-import type { Pictured, Theme } from "./api.ts";
+import type { Columns, Pictured, Theme } from "./api.ts";
 import type { Job, Told } from "./layout.worker.ts";
 
-export interface Concept {
-  label: string; x: number; y: number; size: number; theme: number; strength: number; mentions: number;
-  born: number; touched: number; longTerm: boolean; archived: boolean; color: string; [more: string]: unknown;
-}
+type Traits = {
+  label: string; size: number; theme: number; strength: number; mentions: number;
+  born: number; touched: number; longTerm: boolean; archived: boolean; pinned: boolean; color: string;
+};
+
+export type Concept = Traits & { x: number; y: number; [more: string]: unknown };
 
 export interface Link { weight: number; times: number; size: number; color: string; [more: string]: unknown }
 
@@ -54,13 +56,7 @@ export class Memory {
     const near = neighbours(seen);
     const groups = new Map<number, number>(); // theme → how many of it have got a place
     concepts.ids.forEach((id, at) => {
-      const strength = concepts.strengths[at]!;
-      const mentions = concepts.mentions[at]!;
-      const attributes = {
-        label: concepts.labels[at]!, strength, mentions, size: sizeOf(strength, mentions),
-        theme: colours[concepts.themes[at]!] ?? -1, born: concepts.born[at]!, touched: concepts.touched[at]!,
-        longTerm: concepts.long_term[at]!, archived: concepts.archived[at]!, color: "#888888",
-      };
+      const attributes = attributesOf(concepts, at, colours);
       if (this.graph.hasNode(id)) return this.graph.mergeNodeAttributes(id, attributes);
       const nth = groups.get(attributes.theme) ?? 0;
       groups.set(attributes.theme, nth + 1);
@@ -75,12 +71,32 @@ export class Memory {
     });
   }
 
+  private reach(): number {
+    return Math.max(1, ...[...this.places.values()].map(({ x }) => Math.abs(x)));
+  }
+
   /** A place amid those that have one; none where nobody has. */
   private between(ids: string[]): { x: number; y: number } | null {
     const near = ids.map((id) => this.places.get(id)).filter((place) => place !== undefined);
     if (!this.laidOut || !near.length) return null;
-    const turn = this.places.size;
-    return { x: mean(near.map(({ x }) => x)) + 6 * Math.cos(turn), y: mean(near.map(({ y }) => y)) + 6 * Math.sin(turn) };
+    const turn = this.places.size * GOLDEN;
+    const away = this.reach() * (0.03 + 0.012 * Math.sqrt(this.places.size % 40));
+    return { x: mean(near.map(({ x }) => x)) + away * Math.cos(turn), y: mean(near.map(({ y }) => y)) + away * Math.sin(turn) };
+  }
+
+  /** Add concepts that the picture had no room for; `beside` names, for each, those that it should lie near. */
+  join(seen: Pictured, beside: Map<string, string[]>): void {
+    const { concepts } = seen;
+    const colours = seen.themes.map((theme) => this.colour(theme));
+    concepts.ids.forEach((id, at) => {
+      if (this.graph.hasNode(id)) return;
+      const near = beside.get(id)?.filter((other) => this.graph.hasNode(other)) ?? [];
+      const place = this.places.get(id) ?? this.between(near) ?? nested(-1, this.graph.order);
+      this.places.set(id, place);
+      this.graph.addNode(id, { ...attributesOf(concepts, at, colours), ...place });
+      const [first] = near;
+      if (first !== undefined) this.graph.addEdge(first, id, { weight: 0.02, times: 1, size: 0.5, color: "#888888" });
+    });
   }
 
   /** Lay the concepts out; `moved` is called as they move, and at the end with `true`. */
@@ -110,7 +126,8 @@ export class Memory {
     };
     const rounds = ids.length > 1500 ? 160 : 400;
     const edges = new Float32Array(this.springs(at).flat());
-    worker.postMessage({ nodes, edges, rounds, tellEvery: ids.length > 1500 ? 20 : 10 } satisfies Job);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    worker.postMessage({ nodes, edges, rounds, tellEvery: still ? rounds : ids.length > 1500 ? 20 : 10 } satisfies Job);
   }
 
   /** Links as springs; the members of a theme hang on its strongest one as well, so that a theme is a place. */
@@ -119,23 +136,16 @@ export class Memory {
     this.graph.forEachEdge((_edge, link, one, other) => {
       const [source, target] = [this.graph.getNodeAttributes(one), this.graph.getNodeAttributes(other)];
       const apart = source.theme >= 0 && target.theme >= 0 && source.theme !== target.theme;
-      springs.push([at.get(one)! * NODE, at.get(other)! * NODE, (0.25 + link.weight * 4) * (apart ? 0.3 : 1)]);
+      springs.push([at.get(one)! * NODE, at.get(other)! * NODE, (0.3 + link.weight * 3) * (apart ? 0.5 : 1)]);
     });
     const centres = new Map<number, string>();
     this.graph.forEachNode((id, concept) => {
       if (concept.theme < 0) return;
       const centre = centres.get(concept.theme);
       if (centre === undefined) centres.set(concept.theme, id);
-      else springs.push([at.get(centre)! * NODE, at.get(id)! * NODE, 2]);
+      else springs.push([at.get(centre)! * NODE, at.get(id)! * NODE, 1.2]);
     });
     return springs.filter((spring) => spring.length === EDGE);
-  }
-
-  /** The concepts linked with one, the most strongly linked first. */
-  linked(id: string): { id: string; link: Link }[] {
-    const found: { id: string; link: Link }[] = [];
-    this.graph.forEachEdge(id, (_edge, link, one, other) => found.push({ id: one === id ? other : one, link }));
-    return found.sort((a, b) => b.link.weight - a.link.weight);
   }
 
   place(id: string): { x: number; y: number } | null {
@@ -152,6 +162,15 @@ function neighbours({ concepts, links }: Pictured): string[][] {
     near[target]!.push(concepts.ids[source]!);
   });
   return near;
+}
+
+function attributesOf(concepts: Columns, at: number, colours: number[]): Traits {
+  const [strength, mentions] = [concepts.strengths[at]!, concepts.mentions[at]!];
+  return {
+    label: concepts.labels[at]!, strength, mentions, size: sizeOf(strength, mentions),
+    theme: colours[concepts.themes[at]!] ?? -1, born: concepts.born[at]!, touched: concepts.touched[at]!,
+    longTerm: concepts.long_term[at]!, archived: concepts.archived[at]!, pinned: concepts.pinned[at] ?? false, color: "#888888",
+  };
 }
 
 function sizeOf(strength: number, mentions: number): number {

@@ -7,6 +7,7 @@ import type { Sky } from "./sky.ts";
 import { date, number, say, words } from "./words.ts";
 
 const PAGE = 8; // turns shown at once
+const NEAR = 13; // a concept, and what it is linked with most strongly
 const SHOWN = 14; // of each kind of change
 
 export interface Deeds {
@@ -23,17 +24,22 @@ export class Panel {
 
   constructor(private readonly memory: Memory, private readonly sky: Sky, private readonly deeds: Deeds) {}
 
-  get isOpen(): boolean {
-    return !this.box.hidden;
-  }
-
   close(): void {
-    this.box.hidden = true;
+    this.open(false);
     this.content.replaceChildren();
   }
 
+  /** Open or close; the graph makes room. */
+  private open(isOpen: boolean): void {
+    if (this.box.hidden !== isOpen) return;
+    this.box.hidden = !isOpen;
+    document.documentElement.toggleAttribute("data-panel", isOpen);
+    this.sky.sigma.resize();
+    this.sky.refresh();
+  }
+
   private show(kind: string, ...children: (Node | string | null | false)[]): void {
-    this.box.hidden = false;
+    this.open(true);
     this.box.dataset["kind"] = kind;
     this.content.replaceChildren(...children.filter((child) => child !== null && child !== false));
     this.content.scrollTop = 0;
@@ -79,6 +85,7 @@ export class Panel {
     open.addEventListener("click", () => this.deeds.showConversation(turn.session, turn.id));
     return element("div", { class: "said" },
       element("p", { class: "who" }, element("b", {}, turn.speaker), ` · ${date(turn.at)} · `, open,
+        turn.pinned ? element("span", { class: "flag pin" }, `★ ${words().pinned}`) : null,
         turn.archived ? element("span", { class: "flag" }, words().archived) : null),
       element("p", { class: "text" }, ...marked(turn.text, wanted)));
   }
@@ -108,8 +115,10 @@ export class Panel {
     const bar = element("meter", { min: 0, max: 6, value: Math.min(6, concept.strength) });
     const heading = element("h2", {}, element("span", { class: "bead" }), concept.label);
     (heading.firstElementChild as HTMLElement).style.background = ofTheme(this.sky.shade, concept.theme);
-    const flags = [concept.longTerm && words().longTerm, concept.archived && words().archived].filter((flag) => flag !== false);
+    const flags = [concept.pinned && `★ ${words().pinned}`, concept.longTerm && words().longTerm, concept.archived && words().archived].filter((flag) => flag !== false);
     const evidence = element("div", { class: "evidence" });
+    const neighbours = element("ul", { class: "neighbours" });
+    const when = at === null ? {} : { as_of: api.moment(at) };
     this.show("concept", heading,
       element("p", { class: "dim" }, theme ? theme.label : words().noTheme),
       flags.length ? element("p", { class: "chips" }, ...flags.map((flag) => element("span", { class: "flag" }, flag))) : null,
@@ -119,17 +128,22 @@ export class Panel {
       element("p", { class: "row" },
         this.button(words().askAbout, () => this.deeds.ask(concept.label)),
         this.button(this.sky.focus.near ? words().whole : words().focus, () => this.deeds.focus(id))),
-      element("h3", {}, words().neighbours), this.neighbours(id),
+      element("h3", {}, words().neighbours), neighbours,
       element("h3", {}, words().evidence), evidence);
-    await this.addTurns(evidence, graph, { concept: id, newest: true, limit: PAGE, as_of: at === null ? null : api.moment(at) }, [concept.label]);
+    await this.addTurns(evidence, graph, { concept: id, newest: true, limit: PAGE, ...when }, [concept.label]);
+    const near = await api.picture(graph, { around: [id], hops: 1, nodes: NEAR, links: 400, ...when });
+    neighbours.append(...this.neighbours(near));
   }
 
-  private neighbours(id: string): HTMLElement {
-    const linked = this.memory.linked(id).slice(0, 12);
-    const most = linked[0]?.link.weight ?? 1;
-    return element("ul", { class: "neighbours" }, ...linked.map(({ id: other, link }) => element("li", {},
-      this.chip(other, this.label(other)), element("meter", { min: 0, max: most, value: link.weight }),
-      element("span", { class: "dim" }, say("together", { n: link.times })))));
+  /** List what is linked with the first concept of a picture, the strongest link first. */
+  private neighbours({ concepts, links }: api.Pictured): HTMLElement[] {
+    const own = links.sources.map((source, n) => ({ one: source, other: links.targets[n]!, weight: links.weights[n]!, times: links.times[n]! }))
+      .filter(({ one, other }) => one === 0 || other === 0).map((link) => ({ ...link, to: link.one === 0 ? link.other : link.one }))
+      .sort((a, b) => b.weight - a.weight);
+    const most = own[0]?.weight ?? 1;
+    return own.map(({ to, weight, times }) => element("li", {},
+      this.chip(concepts.ids[to]!, concepts.labels[to]!), element("meter", { min: 0, max: most, value: weight }),
+      element("span", { class: "dim" }, say("together", { n: times }))));
   }
 
   private async addTurns(into: HTMLElement, graph: string, wanted: Parameters<typeof api.turns>[1], mark: string[]): Promise<void> {
@@ -179,9 +193,8 @@ export class Panel {
   // parts
 
   private chip(id: string, label: string, kind = ""): HTMLElement {
-    const known = this.memory.graph.hasNode(id);
-    const chip = element("button", { class: `chip ${kind}`, type: "button", disabled: !known }, label);
-    if (known) chip.style.borderColor = ofTheme(this.sky.shade, this.memory.graph.getNodeAttribute(id, "theme"));
+    const chip = element("button", { class: `chip ${kind}`, type: "button" }, label);
+    if (this.memory.graph.hasNode(id)) chip.style.borderColor = ofTheme(this.sky.shade, this.memory.graph.getNodeAttribute(id, "theme"));
     chip.addEventListener("click", () => this.deeds.openConcept(id));
     return chip;
   }

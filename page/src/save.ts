@@ -17,7 +17,7 @@ function shapes({ memory, sky }: Scene): { lines: Shape[]; beads: Bead[] } {
   const lines: Shape[] = [];
   memory.graph.forEachEdge((edge, link, one, other) => {
     const look = sky.linkLooks(edge, link);
-    if (!look.hidden) lines.push({ from: place(one), to: place(other), color: look.color, width: Math.max(0.6, look.size * 0.8) });
+    if (!look.hidden) lines.push({ from: place(one), to: place(other), color: clear(look.color, look.alpha), width: Math.max(0.6, look.size * 0.8) });
   });
   const labelled = new Set(sky.sigma.getNodeDisplayedLabels());
   const beads: Bead[] = [];

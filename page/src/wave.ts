@@ -7,6 +7,7 @@ import { FONT, type Sky } from "./sky.ts";
 
 const ROUND_MS = 900;
 const TURN_MS = 110; // between one turn and the next
+const NAMED = 22; // concepts, at most, whose names are always shown
 const LINKED = 6; // concepts, at most, that a turn is drawn with lines to
 
 interface Woken { id: string; from: string | null; energy: number }
@@ -36,6 +37,8 @@ export class Wave {
     const focus = this.sky.focus;
     focus.awake = new Map();
     focus.links = new Set();
+    const strongest = reply.concepts.slice(0, NAMED).map(({ id }) => id);
+    focus.named = new Set([...reply.seeds.map(({ id }) => id), ...strongest]);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.began = performance.now() - (still ? 1e6 : 0);
     let begun = -1;
@@ -69,7 +72,7 @@ export class Wave {
       const edge = from !== null && graph.hasNode(from) ? graph.edge(from, id) : undefined;
       if (edge !== undefined) links.add(edge);
     }
-    this.sky.refresh();
+    this.sky.recolour();
   }
 
   /** Let everything go to sleep again. */
@@ -118,9 +121,9 @@ export class Wave {
       const x = places.reduce((total, place, n) => total + place.x * weights[n]!, 0) / sum;
       const y = places.reduce((total, place, n) => total + place.y * weights[n]!, 0) / sum;
       const angle = Math.atan2(y - middleY, x - middleX) + (at % 2 ? 0.5 : -0.5) * at * 0.35;
-      turns.push({ passage, rank: at + 1, holds, x: x + Math.cos(angle) * wide * 0.07, y: y + Math.sin(angle) * wide * 0.07 });
+      turns.push({ passage, rank: at + 1, holds, x: x + Math.cos(angle) * wide * 0.11, y: y + Math.sin(angle) * wide * 0.11 });
     });
-    for (let pass = 0; pass < 60; pass++) for (const one of turns) for (const other of turns) part(one, other, wide * 0.05);
+    for (let pass = 0; pass < 60; pass++) for (const one of turns) for (const other of turns) part(one, other, wide * 0.062);
     return turns;
   }
 
@@ -148,7 +151,9 @@ export class Wave {
     const since = time - this.rounds.length * ROUND_MS;
     for (const turn of this.turns) {
       const part = ease((since - (turn.rank - 1) * TURN_MS) / 400);
-      if (part > 0) this.drawLines(context, turn, part);
+      if (part <= 0) continue;
+      this.drawLines(context, turn, part);
+      if (turn.rank <= 3 || this.chosen === turn.passage.id) this.drawSnippet(context, turn, part);
     }
     for (const turn of this.turns) {
       const part = ease((since - (turn.rank - 1) * TURN_MS) / 400);
@@ -178,7 +183,7 @@ export class Wave {
       context.moveTo(start.x, start.y);
       context.lineTo(head.x, head.y);
       context.stroke();
-      if (part < 1) dot(context, head, 3.2, shade.awake, 10);
+      if (part < 1) this.dot(context, head, 3.2, shade.awake);
     }
     if (from === null || part >= 1) {
       const pulse = from === null ? part : 1;
@@ -213,13 +218,11 @@ export class Wave {
     const at = this.sky.sigma.graphToViewport(turn);
     const isChosen = this.chosen === turn.passage.id;
     const half = (turn.rank === 1 ? 13 : 10.5) * part * (isChosen ? 1.2 : 1);
-    context.shadowColor = clear(shade.awake, turn.rank === 1 || isChosen ? 0.8 : 0.3);
-    context.shadowBlur = 16;
+    this.sky.glow(context, at, half * 2.6, shade.awake, turn.rank === 1 || isChosen ? 1 : 0.5);
     context.fillStyle = isChosen || turn.rank === 1 ? shade.awake : shade.dark ? "#f3ecd9" : "#fffdf6";
     context.beginPath();
     context.roundRect(at.x - half, at.y - half, half * 2, half * 2, 5);
     context.fill();
-    context.shadowBlur = 0;
     context.strokeStyle = clear(shade.awake, 0.9);
     context.lineWidth = 1.5;
     context.stroke();
@@ -228,23 +231,26 @@ export class Wave {
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.fillText(String(turn.rank), at.x, at.y + 0.5);
-    if (turn.rank <= 3 || isChosen) this.drawSnippet(context, turn, at, part);
   }
 
-  private drawSnippet(context: CanvasRenderingContext2D, turn: PlacedTurn, at: { x: number; y: number }, part: number): void {
+  private drawSnippet(context: CanvasRenderingContext2D, turn: PlacedTurn, part: number): void {
     const { shade } = this.sky;
+    const at = this.sky.sigma.graphToViewport(turn);
     const wide = /[\u3400-\u9fff]/.test(turn.passage.text) ? 16 : 32;
     const text = turn.passage.text.length > wide ? `${turn.passage.text.slice(0, wide)}…` : turn.passage.text;
     context.globalAlpha = part;
     context.font = `500 12px ${FONT}`;
     const width = context.measureText(text).width;
+    const room = this.sky.sigma.getDimensions().width;
+    const left = at.x + 31 + width < room ? at.x + 17 : at.x - 31 - width; // on the other side where it would be cut off
     context.textAlign = "left";
+    context.textBaseline = "middle";
     context.fillStyle = clear(shade.back, 0.82);
     context.beginPath();
-    context.roundRect(at.x + 17, at.y - 11, width + 14, 22, 7);
+    context.roundRect(left, at.y - 11, width + 14, 22, 7);
     context.fill();
     context.fillStyle = shade.ink;
-    context.fillText(text, at.x + 24, at.y + 0.5);
+    context.fillText(text, left + 7, at.y + 0.5);
     context.globalAlpha = 1;
   }
 
@@ -252,9 +258,17 @@ export class Wave {
     if (this.memory.graph.order > 1500) return;
     context.lineWidth = 1.2;
     this.memory.graph.forEachNode((id, concept) => {
-      if (!concept.longTerm && !concept.archived) return;
+      if (!concept.longTerm && !concept.archived && !concept.pinned) return;
       const at = this.at(id);
       if (!at) return;
+      if (concept.pinned) {
+        context.font = `${10 + at.size * 0.5}px ${FONT}`;
+        context.textAlign = "center";
+        context.textBaseline = "bottom";
+        context.fillStyle = this.sky.shade.awake;
+        context.fillText("★", at.x + at.size * 0.8, at.y - at.size * 0.4);
+      }
+      if (!concept.longTerm && !concept.archived) return;
       context.strokeStyle = clear(concept.archived ? this.sky.shade.faint : this.sky.shade.ink, this.sky.isDim ? 0.25 : 0.7);
       context.setLineDash(concept.archived ? [2, 3] : []);
       context.beginPath();
@@ -262,6 +276,14 @@ export class Wave {
       context.stroke();
     });
     context.setLineDash([]);
+  }
+
+  private dot(context: CanvasRenderingContext2D, at: { x: number; y: number }, radius: number, colour: string): void {
+    this.sky.glow(context, at, radius * 4, colour, 1);
+    context.fillStyle = colour;
+    context.beginPath();
+    context.arc(at.x, at.y, radius, 0, 7);
+    context.fill();
   }
 
   private drawRings(context: CanvasRenderingContext2D): void {
@@ -274,7 +296,7 @@ export class Wave {
       context.beginPath();
       context.arc(at.x, at.y, at.size + (ring === "born" ? 5 : 3.5), 0, 7);
       context.stroke();
-      if (ring === "born") dot(context, { x: at.x + at.size + 4, y: at.y - at.size - 4 }, 2.4, shade.born, 8);
+      if (ring === "born") this.dot(context, { x: at.x + at.size + 4, y: at.y - at.size - 4 }, 2.4, shade.born);
     }
   }
 }
@@ -298,16 +320,6 @@ const ease = (part: number) => {
   const clamped = Math.max(0, Math.min(1, part));
   return 1 - (1 - clamped) ** 3;
 };
-
-function dot(context: CanvasRenderingContext2D, at: { x: number; y: number }, radius: number, colour: string, glow: number): void {
-  context.fillStyle = colour;
-  context.shadowColor = colour;
-  context.shadowBlur = glow;
-  context.beginPath();
-  context.arc(at.x, at.y, radius, 0, 7);
-  context.fill();
-  context.shadowBlur = 0;
-}
 
 function part(one: PlacedTurn, other: PlacedTurn, room: number): void {
   if (one.rank >= other.rank) return;

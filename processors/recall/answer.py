@@ -26,13 +26,14 @@ from processors.recall.context import Context, ContextPacker, Passage, is_short,
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
 from processors.recall.query_terms import asked, worth
-from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall
+from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall, recent
 from processors.recall.sentences import Wanted
 from processors.text.question_types import MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 
+LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 READ_AT_ONCE: Final = 100  # turns whose metadata is read without letting others in: a millisecond or two
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
@@ -118,6 +119,11 @@ class _Answering:
         self._options = _options(query, self._view, extractor)
         self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode == "default" else None
         self._found = recall(self._view, self._question, query.text, self._options, self._cosine)
+        self._is_match = bool(self._found.passages)
+        if not self._is_match and query.fallback == "recent":
+            wanted = query.top_passages or LATEST
+            latest = recent(self._view, self._options.only, METADATA_READ if query.only.metadata else wanted)
+            self._found = replace(self._found, passages=latest, depth=LATEST)
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
@@ -135,6 +141,7 @@ class _Answering:
             tokens=context.tokens,
             position=self._memory.position,
             timing=UNTIMED,
+            matched=self._is_match,
         )
         return Answer(reply, found.recalled, self._from_archive()) if query.reinforce else Answer(reply)
 
@@ -157,7 +164,7 @@ class _Answering:
 
     def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
         """Explain each of the listed passages, if the query wants that."""
-        if not self._query.explain:
+        if not self._query.explain or not self._is_match:  # the latest turns come for no reason
             return [None] * len(listed)
         whys: list[Why | None] = []
         explained = self._explanations(listed)

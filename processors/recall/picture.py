@@ -160,6 +160,7 @@ class _Picture:
             touched=view.accessed[chosen].tolist(),
             long_term=[bool(self._graph.concepts.long_term[number]) for number in numbers],
             archived=view.is_archived[chosen].tolist(),
+            pinned=[bool(self._graph.concepts.pinned[number]) for number in numbers],
         )
 
     def _passages(self, chosen: Integers) -> PicturedPassages:

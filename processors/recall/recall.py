@@ -143,6 +143,15 @@ def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ra
     return [passages[place] for place in order.tolist()]
 
 
+def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
+    """List the latest passages that a filter lets through, the newest first; nothing ranks them, so each scores 0."""
+    passes = allowed(view, only)
+    among = np.ones(len(view.passage_at), np.bool_) if passes is None else passes
+    return tuple(
+        Ranked(ranked.number, 0.0) for ranked in _ranked(view.passage_at.astype(np.float64), among, None, limit)
+    )
+
+
 def _recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:
     """Name what a reinforcing query records: seeds first, each concept once."""
     numbers = [*seeds.tolist(), *strongest[energy[strongest] > RECALLED_ABOVE].tolist()]

@@ -59,7 +59,7 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
     `kind` is the name of the class.  Bounds are checked where an event is written or read, not where it is made.
     """
 
-    v: Literal[2] = VERSION  # the schema version: raised, with an upcaster, when a field changes
+    v: Literal[3] = VERSION  # the schema version: raised, with an upcaster, when a field changes
 
 
 @control_event
@@ -317,6 +317,51 @@ class Retracted(GraphEvent, frozen=True, kw_only=True):
             raise ValueError("last: lies before first")
 
 
+def _erased(event: SubjectErased) -> str:
+    return "erased all that was said before" if event.whole else f"erased {len(event.turns)} turns"
+
+
+Run = tuple[Ordinal, Ordinal]  # ordinals among the events of the graph: first, last
+
+
+@graph_event(Timing.UNTIMED, summary=_erased, touches=lambda event: event.turns, is_step=False)
+class SubjectErased(GraphEvent, frozen=True, kw_only=True):
+    """Content of the graph was erased: its keys are destroyed once this is in the log.  It cannot be taken back.
+
+    whole    all that was said before; else:
+    keys     ids of the keys that are destroyed, whole or but for these events
+    turns    their ids: a turn that comes again under one of them is not recorded again
+    events   whose secrets are destroyed
+    instead  what stands in the place of some of those: an event, as a record value, without the names that are erased
+    """
+
+    src: Ordinal | None = None
+    whole: bool
+    keys: list[str]
+    turns: list[str]
+    events: list[Run]
+    instead: list[tuple[Ordinal, bytes]]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for runs that are none, or that nobody could expand."""
+        if any(not first <= last < first + limits.GRAPH_EVENTS for first, last in self.events):
+            raise ValueError("events: a run ends before it begins, or is longer than any graph")
+
+
+@graph_event(Timing.UNTIMED, summary=lambda event: "erased: no key opens it any more", is_step=False)
+class Sealed(GraphEvent, frozen=True, kw_only=True):
+    """Another event of the graph, encrypted (state/sealing/keyring.py); as it is, it does nothing.
+
+    key   id of the graph's key that seals it     n   its ordinal in the graph, by which its secret is derived
+    body  nonce, ciphertext and tag
+    """
+
+    src: Ordinal | None = None
+    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{16}\Z")]
+    n: Ordinal
+    body: bytes
+
+
 @graph_event(Timing.TIMED, summary=lambda event: f"it is {format_utc(event.at)}")
 class Ticked(GraphEvent, frozen=True, kw_only=True):
     """Time reached `at` (ms) in a graph that is live but silent.
@@ -446,7 +491,7 @@ def decode_as(kind: type[EventT], value: bytes) -> EventT:
     """Decode a record value that can only hold one kind of event.  Raises UnreadableEventError for any other."""
     event = decode(value)
     if not isinstance(event, kind):
-        raise _unreadable(TypeError(f"{type(event).__name__} where only a {kind.__name__} can stand"))
+        raise unreadable(TypeError(f"{type(event).__name__} where only a {kind.__name__} can stand"))
     return event
 
 
@@ -458,7 +503,7 @@ def _decode_older(value: bytes, error: Exception) -> AnyEvent:
             return _converted(plain)
     except (orjson.JSONDecodeError, msgspec.MsgspecError) as wrong:
         error = wrong if isinstance(wrong, msgspec.MsgspecError) else error
-    raise _unreadable(error) from None
+    raise unreadable(error) from None
 
 
 def _converted(plain: dict[str, Any]) -> AnyEvent:
@@ -466,7 +511,8 @@ def _converted(plain: dict[str, Any]) -> AnyEvent:
     return event
 
 
-def _unreadable(why: Exception) -> UnreadableEventError:
+def unreadable(why: Exception) -> UnreadableEventError:
+    """Say of a record of the log that it is no event that this EMGAS reads, and why."""
     return UnreadableEventError(
         f"cannot read an event of the log ({why}). It was written by a newer version of EMGAS, "
         "or by a program that must not write to this topic. Run the version that wrote it; do not skip it."

@@ -30,6 +30,8 @@ from state.events.events import (
     MemoryRestored,
     Pinned,
     Retracted,
+    Sealed,
+    SubjectErased,
     Ticked,
     TurnEmbedded,
     TurnRecorded,
@@ -302,6 +304,19 @@ class Graph(GraphTables):
                 self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
         self.fresh_turns, self.enough_at = 0, NEVER
         return True
+
+    @folds(SubjectErased)
+    def _fold_erased(self, event: SubjectErased) -> bool:
+        """Know turns as erased: they are not here any more, as the graph was folded without them (state/erasure.py)."""
+        for turn in event.turns:
+            self.passages.erase(turn)
+        self.undoable_from = self.events + 1  # what was erased cannot come back, nor what it was a part of
+        return bool(event.turns)
+
+    @folds(Sealed)
+    def _fold_sealed(self, event: Sealed) -> bool:
+        """Do nothing: its key is destroyed."""
+        return False
 
     @folds(Retracted)
     def _refuse(self, event: Retracted) -> bool:

@@ -35,6 +35,9 @@ def fingerprint(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
+ERASED = -1  # stands for the fingerprint of a turn that was erased
+
+
 def hashed(turn: str) -> int:
     """Hash a gone turn's id into 64 bits: of n ids, two meet once in 2^64 / n graphs."""
     return int.from_bytes(hashlib.blake2b(turn.encode(), digest_size=8).digest(), "big", signed=True)
@@ -116,6 +119,11 @@ class PassageTable(Table):
         if number is not None:
             return self.fingerprint[number]
         return self.gone.get(hashed(turn)) if self.gone else None
+
+    def erase(self, turn: str) -> None:
+        """Know a turn that is not here as erased: by its id alone, not even by the fingerprint of its text."""
+        if turn not in self.numbers:
+            self.gone[hashed(turn)] = ERASED
 
     def concepts_of(self, number: int) -> Sequence[int]:
         """Slice the concept numbers of a passage, forgotten ones among them."""

@@ -33,6 +33,7 @@ class Commands(LazyGroup):
         "timeline": Lazy("streams.cli.memory.timeline:timeline"),
         "configure": Lazy("streams.cli.memory.configure:configure"),
         "forget": Lazy("streams.cli.memory.forget:forget"),
+        "erase": Lazy("streams.cli.memory.erase:erase"),
         "pin": Lazy("streams.cli.memory.pin:pin"),
         "unpin": Lazy("streams.cli.memory.pin:unpin"),
         "feedback": Lazy("streams.cli.memory.feedback:feedback"),

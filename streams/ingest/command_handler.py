@@ -7,8 +7,10 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
                                             GraphConfigured, behind it TurnEmbedded if there is a model
-    a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven.
-    pin, unpin, feedback                    Requests are not told apart by id: a repeated one has its effect once more
+    id known as erased                      TurnDuplicated: nothing of it is kept again, whatever it says now
+    a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
+    pin, unpin, feedback, erase             SubjectErased.  Requests are not told apart by id: a repeated one
+                                            has its effect once more
 
 The events are unstamped: where they lie in the log is for the partition's writer to say.
 """
@@ -26,7 +28,7 @@ from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
 from emgas.messages.topics import INBOUND, Command
-from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
@@ -55,10 +57,12 @@ from state.events.extraction_types import Anchor
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
-from state.graph.passage_table import fingerprint
+from state.graph.passage_table import ERASED, fingerprint
 from state.log_position import LogPosition, stamp
 from state.partition import Partition
+from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
+from streams.ingest.erasing import parts_of
 
 log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
@@ -87,6 +91,7 @@ class HandlerContext:
 
     partitions  of the topic `turns`          skew_ms  how far ahead of the present a turn may be said, ms
     preset      by which new graphs live      now      tells the present, ms
+    keys        of encrypted graphs
     """
 
     partitions: int
@@ -95,6 +100,7 @@ class HandlerContext:
     skew_ms: int
     preset: str
     now: Callable[[], int]
+    keys: Keyring = NO_KEYS
 
 
 def _zone(turn: Turn) -> str:
@@ -191,8 +197,8 @@ class CommandHandler:
         match command:
             case Configure():
                 return self._configured(arrival, command)
-            case Forget():
-                return self._forgotten(arrival, command)
+            case Forget() | Erase():
+                return self._removed(arrival, command)
             case Undo():
                 return self._retracted(arrival, command)
             case Pin() | Unpin():
@@ -202,24 +208,29 @@ class CommandHandler:
             case Turn():
                 return self._of_turn(arrival, command)
 
+    def _removed(self, arrival: Record, request: Forget | Erase) -> Decision:
+        if isinstance(request, Erase):
+            return self._erased(arrival, request)
+        return self._forgotten(arrival, request)
+
     def _of_turn(self, arrival: Record, command: Turn) -> Decision:
         known = self._known_text(command)
         if known is None:
             return self._recorded(arrival, command)
-        if known != fingerprint(command.text):
+        if known not in (ERASED, fingerprint(command.text)):
             return _rejected(arrival, command, f"turn id {command.id!r} is known with another text: use a new id")
         event = TurnDuplicated(src=arrival.offset, graph=command.graph, id=command.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", command.id)
 
     def _check_place(self, command: Command, key: bytes | None) -> None:
         if key is None:
-            raise RejectedError(f"the record has no key: it must be the graph id, {command.graph!r}")
+            raise RejectedError("the record has no key: it must be the graph id")
         if key != command.graph.encode():
-            raise RejectedError(f"the record's key {key[:200]!r} is not the turn's graph {command.graph!r}")
+            raise RejectedError("the record's key is not the turn's graph: give both the same id, in normal form C")
         partition = partition_of(command.graph, self._context.partitions)
         if partition != self._partition:
             raise RejectedError(
-                f"graph {command.graph!r} belongs to partition {partition}, the record came to {self._partition}: "
+                f"this graph belongs to partition {partition}, the record came to {self._partition}: "
                 "use murmur2 partitioning (librdkafka: partitioner=murmur2_random)"
             )
 
@@ -361,6 +372,17 @@ class CommandHandler:
         if self._state.counting(graph, first, last) == 0:
             return f"events {first} to {last} of graph {graph.graph_id!r} are taken back already: nothing left to undo"
         return None
+
+    def _erased(self, arrival: Record, request: Erase) -> Decision:
+        try:
+            parts = parts_of(request, self._state, self._context.keys)
+        except RejectedError as why:
+            return _rejected(arrival, request, str(why))
+        *before, last = parts
+        # As in `_forgotten`: only the last has the source.
+        events: list[DataEvent] = [*before, replace(last, src=arrival.offset)]
+        self._born.discard(request.graph)
+        return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
 
     def _concept_ids(self, graph: Graph, text: str) -> list[str]:
         """Find the concept ids that a user means: an id, or whatever the extractor finds in the words."""

@@ -116,6 +116,8 @@ def _recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
         at=turn.at,
         metadata=dict(turn.metadata),
         archived=bool(view.passage_archived[number]),
+        pinned=bool(view.passage_pinned[number]),
+        importance=turn.importance,
     )
 
 

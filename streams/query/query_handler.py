@@ -60,6 +60,7 @@ log = logger("query")
 PATIENCE_MS = 10_000  # how long a question without a deadline may wait
 LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `queries_at_once`
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
+PART_FOR_A_TURN = 0.7  # of the same, until it is answered at last: where many wait so long, many must be told
 PART_IN_QUEUE = 0.4  # of its time: what lay in the log for longer is refused at once, as is all that lies behind it
 
 T = TypeVar("T")
@@ -246,12 +247,12 @@ class QueryHandler:
                 return description(writer.state, request.graph, position_of(writer))
             case Recap() | Trend() | Explore():
                 memory = await self._memory(request, writer, asked)
-                async with self._short:
+                async with self._turn(self._short, asked):
                     await asyncio.sleep(0)
                     return contents.told(memory(), request, self._context.answerer.extractor)
             case Read():
                 memory = await self._memory(request, writer, asked)
-                async with self._short:
+                async with self._turn(self._short, asked):
                     await asyncio.sleep(0)
                     return contents.turns(memory(), request, self._context.answerer.extractor)
             case Picture():
@@ -271,7 +272,7 @@ class QueryHandler:
         before = await self._past(graph_id, request.since, writer=writer, asked=asked)
         after = await self._past(graph_id, until, writer=writer, asked=asked)
         memory = Memory(after.graph if after else None, writer.state.text_of, position)
-        async with self._turn_of_long(asked):
+        async with self._turn(self._long, asked):
             return await asyncio.to_thread(contents.compared, before.graph if before else None, memory, request)
 
     async def _checkpoint(self, partition: int) -> Checkpointed:
@@ -320,9 +321,9 @@ class QueryHandler:
         except TransportError as error:
             raise RefusedError("internal", f"the log does not tell where the turns end: {error}") from None
 
-    def _in_time(self, asked: _Asked) -> asyncio.Timeout:
+    def _in_time(self, asked: _Asked, part: float = PART_TO_WAIT) -> asyncio.Timeout:
         """Give up so early before the deadline that a refusal arrives in time."""
-        return asyncio.timeout(PART_TO_WAIT * (asked.deadline - self._context.monotonic()) / 1000)
+        return asyncio.timeout(part * (asked.deadline - self._context.monotonic()) / 1000)
 
     async def _recall(self, query: Query, writer: PartitionWriter, asked: _Asked, *, started: float) -> Answer:
         """Answer a query from the graph as it is, or as it was; it has been waiting since `started` (s)."""
@@ -363,7 +364,7 @@ class QueryHandler:
         """Answer in one go; a long question lets others in, and begins again if what it needs is gone by then."""
         answer = self._context.answerer.answer
         if not is_long(query):
-            async with self._short:
+            async with self._turn(self._short, asked):
                 await asyncio.sleep(0)  # turns, and other questions coming in, have their share between two answers
                 return in_one_go(answer(query, memory()))
         read: dict[int, TurnRecorded] = {}
@@ -371,24 +372,24 @@ class QueryHandler:
 
     async def _long_steps(self, begin: Callable[[], Steps[T]], asked: _Asked) -> T:
         """Take long steps, letting others in; begin again, in one go, if they changed what is needed."""
-        async with self._turn_of_long(asked):
+        async with self._turn(self._long, asked):
             try:
                 return await _letting_others_in(begin())
             except (GraphChangedError, StoreCorruptError):  # a text was forgotten meanwhile, or else it fails again
                 return in_one_go(begin())
 
     @asynccontextmanager
-    async def _turn_of_long(self, asked: _Asked) -> AsyncIterator[None]:
-        """Wait until no other long question is being answered."""
+    async def _turn(self, among: asyncio.Lock, asked: _Asked) -> AsyncIterator[None]:
+        """Wait for a question's turn among the short, or the long, ones: no other of them is being answered then."""
         try:
-            async with self._in_time(asked):
-                await self._long.acquire()
+            async with self._in_time(asked, PART_FOR_A_TURN):
+                await among.acquire()
         except TimeoutError:
-            raise RefusedError("overloaded", "other long questions come first: ask again later, or for less") from None
+            raise RefusedError("overloaded", "other questions come first: ask again later, or for less") from None
         try:
             yield
         finally:
-            self._long.release()
+            among.release()
 
     async def _reinforce(self, asked: _Asked, answer: Answer) -> None:
         """Record what a question woke.

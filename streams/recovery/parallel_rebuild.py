@@ -17,7 +17,7 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from functools import partial
 from multiprocessing.connection import wait as wait_for
@@ -125,6 +125,12 @@ def _finished(running: Sequence[Future[Rebuilt]], look: Callable[[], None]) -> l
 def combined(digests: Sequence[str]) -> str:
     """Combine the partitions' digests, in order of partition, into one."""
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def of_graphs(partitions: Iterable[Mapping[str, str]]) -> str:
+    """Combine the digests of graphs, whatever partitions they lie in: equal wherever the same turns were folded."""
+    digests = sorted(item for partition in partitions for item in partition.items())
+    return combined([f"{graph} {digest}" for graph, digest in digests])
 
 
 def _end_with_parent() -> None:

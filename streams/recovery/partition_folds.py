@@ -29,12 +29,13 @@ from replay.accepted_events import fold_record
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from
-from state.errors import LogRewrittenError, StoreCorruptError
+from state.errors import KeysError, LogRewrittenError, StoreCorruptError
 from state.partition import Partition
 from streams.recovery import snapshots
 from streams.recovery.store_folders import KeptStore, RocksFolders, StoreFolders
 from streams.settings import Settings
 from streams.transport.failpoints import Step, passing
+from streams.transport.keys.key_store import KeyStore, MemoryKeys
 
 log = logger("recovery")
 OTHER_LOG, DAMAGED = "set-aside", "damaged"
@@ -44,9 +45,16 @@ FOLDED_AT_ONCE = 64  # records, before others are let in
 class Partitions:
     """The folds that this worker keeps, by partition, and why those are broken that it should keep and cannot."""
 
-    def __init__(self, settings: Settings, reader: LogReader, folders: StoreFolders | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        reader: LogReader,
+        folders: StoreFolders | None = None,
+        keys: KeyStore | None = None,
+    ) -> None:
         self._settings = settings
         self._reader = reader
+        self._keys = keys or MemoryKeys()
         self._folders = folders or RocksFolders(settings)
         self._stores: dict[int, KeptStore] = {}
         self._behind: set[int] = set()  # partitions of which the next record was not delivered
@@ -72,6 +80,9 @@ class Partitions:
                 touched.add(partition)
                 try:
                     state.fold(offset, value)
+                except KeysError as error:  # born elsewhere since we looked: whoever claims it looks again
+                    self._behind.add(partition)
+                    log.warning("a key is not known yet", partition=partition, error=str(error))
                 except HaltedError as error:
                     self._break(partition, error)
         passing(Step.RECOVERY)
@@ -109,6 +120,7 @@ class Partitions:
         Raises what concerns all of them: TransportError, DataDirectoryInUseError, errors of the disk.
         """
         self._behind.clear()
+        await self._keys.refresh()
         for partition in list(self.broken):
             self._discard(partition)
         for partition in set(self.open) - partitions:
@@ -129,6 +141,7 @@ class Partitions:
         """
         self._discard(partition)
         try:
+            await self._keys.refresh()
             await self._take_up(partition)
             await self._catch_up(partition)
         except HaltedError as error:
@@ -191,7 +204,7 @@ class Partitions:
     def _open(self, partition: int) -> None:
         store = self._folders.open(partition)
         self._stores[partition] = store  # before it is looked into: `close` then closes it, whatever happens
-        self.open[partition] = Partition(store, self._settings.cached_graphs)
+        self.open[partition] = Partition(store, self._settings.cached_graphs, graph_keys=self._keys)
 
     def _start_anew(self, partition: int, end: int) -> None:
         """Set a store aside that holds events that the log lost: it is no fold of it."""

@@ -17,7 +17,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
-from aiokafka.admin import AIOKafkaAdminClient  # type: ignore[import-untyped]
 
 from emgas.client.kafka import kafka_errors
 from emgas.errors import TransportError
@@ -27,7 +26,7 @@ from replay.log import LogReader
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
-from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.transport.embedded.reader import EmbeddedReader
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import RECORD_BYTES
 
@@ -35,14 +34,8 @@ from streams.transport.topic_plan import RECORD_BYTES
 @asynccontextmanager
 async def reading(settings: Settings) -> AsyncIterator[LogReader]:
     """Give the topic `events` to read.  Raises TransportError when there is none."""
-    if not settings.is_embedded:
-        yield KafkaReader(settings.bootstrap, settings.topics.events, isolation=settings.isolation, **settings.security)
-        return
-    log = ReadOnlyLog(settings.home)
-    try:
-        yield EmbeddedReader(log, settings.topics.events)
-    finally:
-        log.close()
+    async with select.readable(settings) as topics:
+        yield topics.reader(settings.topics.events)
 
 
 @asynccontextmanager
@@ -125,15 +118,7 @@ class _KafkaTopic(KafkaReader):
 
 async def _refuse_members(settings: Settings) -> None:
     """Raise TransportError while workers are in the consumer group, which is named as the topics' prefix."""
-    admin = AIOKafkaAdminClient(bootstrap_servers=settings.bootstrap, **settings.security)
-    with kafka_errors(settings.bootstrap):
-        try:
-            await admin.start()
-            responses = await admin.describe_consumer_groups([settings.prefix])
-        finally:
-            await admin.close()
-    members = sum(len(group[5]) for response in responses for group in response.groups)
-    if members:
+    if members := await select.workers(settings):
         raise TransportError(
             f"{members} worker(s) of {settings.prefix} are running: stop them before a log is restored, and start them "
             "again afterwards"

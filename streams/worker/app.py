@@ -35,6 +35,7 @@ from streams.ingest import source
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
+from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from streams.ingest.window_timer import WindowTimer
@@ -48,6 +49,7 @@ from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
 from streams.transport.kafka.assignor import BirthAssignor
 from streams.transport.kafka.credentials import faust_credentials
+from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer, Rejoins
 from streams.worker.metrics import CountingSender, WorkerMetrics
@@ -96,7 +98,10 @@ class MemoryApp(faust.App):
         self._topic_id = transport.topic_id
         events = transport.reader(settings.topics.events)
         self._folders = context.folders or RocksFolders(settings)
-        self.folds = Partitions(settings, events, self._folders)
+        self.folds = Partitions(settings, events, self._folders, transport.keys)
+        self._sealer = Sealer(transport.keys, is_on=settings.encryption, scrub=transport.scrub)
+        if isinstance(transport.keys, KafkaKeys):
+            transport.keys.sent_by(self._send)
         self._sender = CountingSender(self.metrics, settings.topics.dead_letters, transport.destinations, self._send)
         self.ownership = Ownership(self._ownership_context())
         self.ready = self.ownership.ready
@@ -263,7 +268,9 @@ class MemoryApp(faust.App):
             appended=partial(self.metrics.appended, partition),
             ignored=lambda reason: self.metrics.ignored.labels(reason).inc(),
             slices=self._slices,
+            sealer=self._sealer,
         )
+        await self._sealer.keys.refresh()
         await source.claim(writer, self._reader(settings.topics.turns), await self._topic_id(settings.topics.turns))
         self.metrics.claims.inc()
         timer = WindowTimer(writer, self._change_feed(partition))
@@ -284,6 +291,7 @@ class MemoryApp(faust.App):
             skew_ms=settings.skew_ms,
             preset=settings.preset,
             now=context.now,
+            keys=self._sealer.keys,
         )
         processing = ProcessorContext(
             sender=self._sender,
@@ -294,6 +302,7 @@ class MemoryApp(faust.App):
             told=self.metrics.told,
             hold=self._hold,
             slices=self._slices,
+            sealer=self._sealer,
         )
         handler = CommandHandler(writer.state, writer.partition, handling)
         return TurnProcessor(writer=writer, timer=timer, handler=handler, context=processing, is_behind=is_behind)

@@ -31,6 +31,7 @@ class Contents(PipelineSteps):
 
     # read
 
+    @pytest.mark.source("H4")
     async def test_turns_are_read_back_as_they_were_said(self, pipeline: Pipeline, graph: str) -> None:
         await self.tell(pipeline, graph)
         page = await pipeline.memory.turns(graph)
@@ -54,6 +55,7 @@ class Contents(PipelineSteps):
             await pipeline.memory.forget(graph, turns=["t1"])  # what leaves meanwhile makes no page begin elsewhere
         assert read == (["t3", "t2", "t1", "t0"] if newest else ["t0", "t1", "t2", "t3"])
 
+    @pytest.mark.source("S14", "M3")
     async def test_turns_are_found_by_id_session_and_concept(self, pipeline: Pipeline, graph: str) -> None:
         await self.tell(pipeline, graph)
         asked = {

@@ -149,6 +149,7 @@ class Lives(PipelineSteps):
         assert (again.status, "nothing to forget" in (again.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
 
+    @pytest.mark.source("S28")
     async def test_what_a_user_pins_is_kept_in_mind_until_it_is_unpinned(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.memory.configure(graph, "forgetful")
         await pipeline.record(graph, id="pin", text="The kettle and the anchor.", at=NOON)
@@ -169,6 +170,7 @@ class Lives(PipelineSteps):
         assert (refused.status, "nothing to pin" in (refused.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
 
+    @pytest.mark.source("S9", "S11")
     async def test_what_a_user_thinks_of_an_answer_changes_the_next_one(self, pipeline: Pipeline, graph: str) -> None:
         for id, text in {"a": "The kettle is in the cellar.", "b": "The kettle is in the attic."}.items():
             await pipeline.record(graph, id=id, text=text)
@@ -192,6 +194,7 @@ class Lives(PipelineSteps):
         assert (await pipeline.memory.undo(graph, held.events - 2)).status == "accepted"
         assert pipeline.digests()[graph] == before
 
+    @pytest.mark.source("M24", "P16", "H3", "H5")
     async def test_a_turn_that_matters_says_so_and_is_not_archived(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.memory.configure(graph, "forgetful")
         said = {
@@ -202,11 +205,20 @@ class Lives(PipelineSteps):
             "trifle": ("The falcon is grey.", 0.1),
         }
         for id, (text, importance) in said.items():
-            await pipeline.record(graph, id=id, text=text, at=NOON, importance=importance)
+            role = "assistant" if id == "trifle" else "user"
+            await pipeline.record(graph, id=id, text=text, at=NOON, importance=importance, role=role)
         await pipeline.record(graph, id="later", text="The glacier melts.", at=NOON + 200 * DAY)
         question = "kettle, alarm code, peanuts 花生 过敏, basil, falcon?"
         found = {each.id: each for each in (await pipeline.memory.query(graph, question, top_passages=10)).passages}
         assert {name for name, each in found.items() if not each.archived} == {"told", "rule", "zh", "later"}
+        for wanted, passes in (
+            ({"min_importance": 0.9}, {"told", "rule", "zh"}),
+            ({"min_importance": 0.2}, {"told", "rule", "zh", "plain", "later"}),
+            ({"pinned": True}, set()),
+            ({"roles": ["assistant"]}, {"trifle"}),
+        ):
+            listed = await pipeline.memory.query(graph, question, top_passages=10, only=wanted)
+            assert {each.id for each in listed.passages} == passes
         assert {name: found[name].importance for name in said} == {
             "told": 0.95,
             "rule": 0.9,

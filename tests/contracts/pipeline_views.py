@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from emgas.times import HOUR_MS as HOUR
 from tests.support.clocks import DAY, NOON
 from tests.support.pipeline import Pipeline
@@ -31,6 +33,7 @@ class Views(PipelineSteps):
                 at = NOON + day * DAY + n
                 await pipeline.record(graph, id=f"{session}{n}", text=text, session=session, speaker="Ada", at=at)
 
+    @pytest.mark.source("S16", "P38", "H7")
     async def test_the_last_conversations_are_recapped_in_their_own_words(self, pipeline: Pipeline, graph: str) -> None:
         await self.talk(pipeline, graph)
         told = await pipeline.memory.recap(graph, words=20)
@@ -47,6 +50,7 @@ class Views(PipelineSteps):
         assert [each.session for each in then.sessions] == ["vet"]
         assert not (await pipeline.memory.recap("nobody-ever")).found
 
+    @pytest.mark.source("P22")
     async def test_how_often_since_when_and_when_not_is_counted(self, pipeline: Pipeline, graph: str) -> None:
         mornings = [0, 1, 2, 3, 12, 13]
         for day in mornings:
@@ -66,6 +70,7 @@ class Views(PipelineSteps):
         assert (none.found, none.turns, none.first) == (True, 0, None)
         assert not (await pipeline.memory.trend("nobody-ever", "latte")).found
 
+    @pytest.mark.source("E2", "H12")
     async def test_a_concept_is_shown_with_its_neighbours_and_ways_to_another(
         self, pipeline: Pipeline, graph: str
     ) -> None:

@@ -147,6 +147,7 @@ class TransportContract:
         async with starting(app):
             assert isinstance(await app.failed(), LogRewrittenError)
 
+    @pytest.mark.source("P26")
     async def test_a_question_does_not_wait_behind_the_turns_that_lie_there(
         self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:

@@ -78,7 +78,7 @@ def test_a_broker_is_started_once_comes_back_after_a_kill_and_is_gone_after_stop
     assert node_pid(own_cluster) == first
 
     os.kill(first, signal.SIGKILL)
-    assert started("--name", own_cluster, "--keep") == address
+    assert started("--name", own_cluster) == address
     assert node_pid(own_cluster) != first
 
     assert kafka("stop", "--name", own_cluster).returncode == 0

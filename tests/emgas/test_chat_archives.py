@@ -58,7 +58,7 @@ def test_a_zip_that_is_cut_off_or_packed_unusually_is_refused_in_words(tmp_path:
         with pytest.raises(InvalidMessageError, match="is not a whole ZIP"):
             items(whole[:cut])
     assert all("is packed unusually" in reason for reason in reasons(items(zipped(SLACK, zipfile.ZIP_BZIP2))))
-    with pytest.raises(InvalidMessageError, match="is no export of chatgpt, slack"):
+    with pytest.raises(InvalidMessageError, match="is no export of chatgpt, claude"):
         items(zipped({"holiday.jpg": b"x"}), "photos.zip")
     with pytest.raises(InvalidMessageError, match="none of the files that an export of telegram has"):
         items(whole, format="telegram")
@@ -218,7 +218,7 @@ def test_whatever_the_json_is_nothing_but_invalid_message_is_raised(value: Any, 
 
 # ── another one ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-DISCORD = '''"""Discord, for this test: a JSON object with channel and messages."""
+SIGNAL = '''"""Signal, for this test: a JSON object with channel and messages."""
 
 from collections.abc import Iterator
 from typing import IO
@@ -232,28 +232,28 @@ from emgas.messages.turns import Turn
 
 
 def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
-    for number, said in enumerate(orjson.loads(stream.read())["discord"]):
+    for number, said in enumerate(orjson.loads(stream.read())["signal"]):
         yield build(Turn, {"id": str(number), "graph": graph, "speaker": "Ada", "text": said})
 
 
 FORMAT = Format(
-    name="discord", order=5, told=Told("a file", "must be given", "none", "none"),
-    matches=lambda head: Fit.SURE if b"discord" in head.start else Fit.NO, read=read,
+    name="signal", order=5, told=Told("a file", "must be given", "none", "none"),
+    matches=lambda head: Fit.SURE if b"signal" in head.start else Fit.NO, read=read,
 )
 '''
 IMPORTING = """
 import io
 from emgas.importers.registry import NAMES, read
-(turn,) = read(io.BytesIO(b'{"discord": ["Hello"]}'), "export.json", "ada")
+(turn,) = read(io.BytesIO(b'{"signal": ["Hello"]}'), "export.json", "ada")
 print(turn.text, NAMES)
 """
 
 
 def test_a_format_is_added_by_adding_its_file(tmp_path: Path) -> None:
     shutil.copytree(Path(emgas.__file__).parent, tmp_path / "emgas")
-    (tmp_path / "emgas" / "importers" / "discord.py").write_text(DISCORD)
+    (tmp_path / "emgas" / "importers" / "signal.py").write_text(SIGNAL)
     done = subprocess.run([sys.executable, "-c", IMPORTING], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stdout == "Hello chatgpt, discord, jsonl, locomo, openai, sharegpt, slack, telegram, whatsapp\n", done
+    assert done.stdout == f"Hello {', '.join(sorted([*FORMATS, 'signal']))}\n", done
 
 
 def test_no_two_formats_are_asked_at_once_so_the_order_of_files_on_a_disk_decides_nothing() -> None:

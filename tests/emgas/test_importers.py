@@ -92,7 +92,7 @@ def test_lines_are_read_only_as_the_turns_are_drawn() -> None:
 CHAT = orjson.dumps(
     {
         "messages": [
-            {"role": "developer", "content": "Be kind."},
+            {"role": "tool", "name": "clock", "content": "Be kind."},
             {"role": "user", "name": "Ada", "content": "Hi"},
             {"role": "assistant", "content": [{"type": "text", "text": "Hello"}, {"type": "image_url"}]},
         ]
@@ -103,7 +103,7 @@ CHAT = orjson.dumps(
 def test_openai_messages_become_turns_of_one_session_per_line() -> None:
     found = [item for item in items(CHAT + b"\n" + CHAT, graph="ada") if isinstance(item, Turn)]
     assert [(t.session, t.speaker, t.role, t.text) for t in found[:3]] == [
-        ("line-1", "developer", "system", "Be kind."),
+        ("line-1", "clock", "tool", "Be kind."),
         ("line-1", "Ada", "user", "Hi"),
         ("line-1", "assistant", "assistant", "Hello"),
     ]

@@ -47,6 +47,7 @@ def of(rank: Ranker, memory: Memory, text: str) -> tuple[list[int], list[int]]:
     return listed.tolist(), packed.tolist()
 
 
+@pytest.mark.source("E42")
 @pytest.mark.parametrize("name", ALL)
 def test_every_method_ranks_the_demo(name: str) -> None:
     examined = demo()
@@ -101,6 +102,7 @@ def test_other_evidence_gives_the_same_rankings() -> None:
     assert seen[:half] == seen[half:]
 
 
+@pytest.mark.source("P50")
 def test_shuffled_evidence_scores_at_chance() -> None:
     examined = demo()
     asked = [question for question in examined.questions for _ in range(200)]
@@ -128,6 +130,7 @@ def test_shuffling_keeps_how_much_evidence_there_is_and_draws_from_the_graph() -
     assert (other.text, other.category) == (asked.text, asked.category)
 
 
+@pytest.mark.source("P37")
 def test_a_query_is_timed_with_its_extraction_and_without_the_preparation() -> None:
     now = [0.0]
 

@@ -16,6 +16,7 @@ def measures(ranking: str, evidence: str, costs: list[float]) -> dict[str, float
     return dict(zip(METRICS, scored(ranked, ranked), strict=True))
 
 
+@pytest.mark.source("P36")
 def test_the_measures_of_a_ranking_by_hand() -> None:
     ranking = "a b c d e f g h i j k l"
     told = measures(ranking, "b f k z", [100.0] * 12)

@@ -45,6 +45,7 @@ async def said(client: Client, tool: str, **arguments: Any) -> Any:
     return result.structured_content
 
 
+@pytest.mark.source("H15")
 @pytest.mark.parametrize("mode", MODES)
 async def test_what_was_remembered_is_recalled_described_and_forgotten(tmp_path: Path, mode: str) -> None:
     async with connected(tmp_path, mode) as client:

@@ -11,7 +11,7 @@ import pytest
 from emgas import Turn
 from emgas.errors import EmgasError, QueryFailedError
 from emgas.messages.turns import Outcome
-from emgas.wire import ProducerRecord
+from emgas.wire import ProducerRecord, partition_of
 from state.events.events import ConsolidationWindowClosed, MemoryArchived, decode
 from state.events.upcasting import VERSION
 from streams.settings import Settings
@@ -229,3 +229,20 @@ async def test_an_event_that_cannot_be_read_halts_its_partition_alone_with_instr
                 assert halted.stop() == 0
         _, end = await KafkaReader(kafka_address, events).bounds(3)
         assert end == 1, "nothing was written behind it"
+
+
+async def test_without_a_worker_turns_go_into_the_log_and_whoever_asks_is_told(
+    kafka_address: str, prefix: str, tmp_path: Path
+) -> None:
+    settings = {"broker": f"kafka://{kafka_address}", "prefix": prefix}
+    file = tmp_path / "turns.jsonl"
+    file.write_text(TURNS[0].model_dump_json())
+    emgas(tmp_path, "topics", "create", "--partitions", "2", **settings)
+    said = emgas(tmp_path, "publish", str(file), **settings)
+    assert "no worker runs: the turns go into the log" in said.err
+    assert "1 turns" in said.out
+    assert "logged, not waited for" in said.out
+    told = emgas(tmp_path, "query", TURNS[0].graph, "kettle", code=1, **settings)
+    assert "no worker runs, so nobody can answer" in told.err
+    counts = await KafkaReader(kafka_address, f"{prefix}.turns").bounds(partition_of(TURNS[0].graph, 2))
+    assert counts == (0, 1)

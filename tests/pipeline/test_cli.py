@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,24 @@ import msgspec
 import numpy as np
 import pytest
 
-from emgas.wire import ProducerRecord
+from emgas import Turn
+from emgas.importers.registry import read
+from emgas.wire import ProducerRecord, partition_of
 from state.events.events import GraphEvent, TurnRecorded, decode, encode
 from state.graph.graph import Graph
 from state.store import keys
 from state.store.rocksdb import RocksStore
+from streams.cli.memory.publish import Reading
 from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.streams.test_model_store import published, weights
-from tests.support.cli import ROOT, emgas, emgas_here
+from tests.support.cli import ROOT, Said, emgas, emgas_here
 from tests.support.transports import overwrite
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 GRAPH = "demo"
+DEMO_DIGEST = "a0265f6ea53028a708ac918ecaccc71f61f6d5365943631536dc482d66dd0ed4"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
@@ -35,7 +40,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory that holds the demo's conversation; it is published by the command itself."""
     data = tmp_path_factory.mktemp("memory")
     said = emgas(data, "publish", str(CONVERSATION), "--json", partitions="2")
-    assert {**said.json, "seconds": 0} == counts(published=TURNS, accepted=TURNS)
+    assert numbers(said) == counts(published=TURNS, accepted=TURNS)
     assert said.json["seconds"] > 0
     assert len(said.out.splitlines()) == 1, "progress belongs on stderr"
     return data
@@ -52,6 +57,11 @@ def counts(**given: int) -> dict[str, float]:
     return {"published": 0, "accepted": 0, "duplicates": 0, "rejected": 0, "seconds": 0, **given}
 
 
+def numbers(said: Said) -> dict[str, float]:
+    """Return what `publish --json` counted, without what is no count."""
+    return {name: value for name, value in said.json.items() if name not in ("graphs", "waited")} | {"seconds": 0}
+
+
 def home(data: Path) -> Settings:
     return Settings(data=data, broker=None)
 
@@ -62,6 +72,20 @@ def a_line(**changes: Any) -> bytes:
 
 
 # what a user does
+
+
+def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_memory_if_asked(tmp_path: Path) -> None:
+    said = emgas(tmp_path, "demo", "--keep", str(tmp_path / "kept"))
+    assert "context, ready for a prompt" in said.out
+    assert "no word of the question is in it, and it is found, by sister → lark:\nI read in the local paper" in said.out
+    commands = re.findall(r"^  emgas (.*?)(?:   #.*)?$", said.out, re.MULTILINE)
+    assert [command.split()[2] for command in commands if command.startswith("--data")] == [
+        "query",
+        "timeline",
+        "serve",
+    ]
+    assert "31 August" in emgas(tmp_path, "--data", str(tmp_path / "kept"), "query", "demo", "studio shuts").out
+    assert "holds a memory already" in emgas(tmp_path, "demo", "--keep", str(tmp_path / "kept"), code=2).err
 
 
 def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
@@ -75,8 +99,10 @@ def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
     assert (told["turns"], told["graphs"]) == (TURNS, 2)
     assert min(told["concepts"], told["pairs"]) > 0
     assert list(tmp_path.iterdir()) == [], "the demo leaves nothing behind"
+    assert said.json["digest_live"] == DEMO_DIGEST, "it is the same on every machine"
 
 
+@pytest.mark.source("P48")
 def test_publishing_a_file_again_changes_nothing(memory: Path) -> None:
     before = emgas_here(memory, "replay", "verify", "--json").json["partitions"]
     said = emgas(memory, "publish", str(CONVERSATION))
@@ -166,7 +192,7 @@ def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_re
     file = tmp_path / "chat.jsonl"
     file.write_bytes(b"\n".join([a_line(), *bad, a_line(id="t5"), a_line(id="t5", text="Another text.")]))
     said = emgas(tmp_path, "publish", str(file), "--json")
-    assert {**said.json, "seconds": 0} == counts(published=6, accepted=2, rejected=4)
+    assert numbers(said) == counts(published=6, accepted=2, rejected=4)
     for reason in ("line 2: ", "line 3: ", "line 4: mood", "turn t5: turn id 't5' is known"):
         assert f"rejected {reason}" in said.err
 
@@ -196,7 +222,7 @@ def test_bad_lines_among_good_ones_become_dead_letters_that_can_be_listed_and_re
 def test_turns_from_stdin_need_not_be_waited_for_and_are_found_later(tmp_path: Path) -> None:
     lines = b"\n".join(a_line(id=f"t{n}", text=f"Kettle number {n} broke.") for n in range(30))
     said = emgas(tmp_path, "publish", "-", "--no-wait", "--json", stdin=lines, partitions="2")
-    assert {**said.json, "seconds": 0} == counts(published=30)
+    assert numbers(said) == counts(published=30)
     reply = emgas_here(tmp_path, "query", "ada", "kettle number 29", "--after", "29", "--top", "30", "--json")
     assert "t29" in {passage["id"] for passage in reply.json["passages"]}
 
@@ -349,7 +375,9 @@ def test_a_second_process_on_one_directory_is_told_who_has_it(memory: Path) -> N
 
 def test_a_log_with_an_unknown_event_is_refused_in_words_and_the_process_ends(copy: Path) -> None:
     log = EmbeddedLog(home(copy).home)
-    log.append([ProducerRecord("emgas.events", None, b'{"v": 2, "kind": "GraphErased"}', (), 0, 0)])
+    log.append(
+        [ProducerRecord("emgas.events", None, b'{"v": 2, "kind": "GraphErased"}', (), partition_of(GRAPH, 2), 0)]
+    )
     log.close()
     said = emgas(copy, "query", GRAPH, "who?", code=1)
     assert "Run the version that wrote it; do not skip it" in " ".join(said.err.split())
@@ -359,3 +387,50 @@ def test_a_broker_that_is_not_there_is_a_failure_in_words(tmp_path: Path) -> Non
     for arguments in (["query", "ada", "who?"], ["topics", "describe"], ["worker"]):
         said = emgas_here(tmp_path, *arguments, code=1, broker="kafka://127.0.0.1:1")
         assert "127.0.0.1:1" in said.err
+
+
+def test_who_publishes_is_told_which_graphs_it_went_to(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(b"\n".join([a_line(), a_line(id="t2"), a_line(graph="张伟")]))
+    said = emgas_here(tmp_path / "data", "publish", str(file))
+    assert "graphs: ada (2), 张伟 (1)" in said.out
+    assert emgas_here(tmp_path / "data", "publish", str(file), "--json").json["graphs"] == {"ada": 2, "张伟": 1}
+
+
+@pytest.mark.parametrize("command", ["publish", "import"])
+def test_a_dry_run_tells_what_would_be_sent_and_makes_no_memory(tmp_path: Path, command: str) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(b"\n".join([a_line(), b"{", a_line(id="t2")]))
+    said = emgas_here(tmp_path / "data", command, str(file), "--dry-run", "--json")
+    assert numbers(said) == counts(published=3, rejected=1)
+    assert said.json["graphs"] == {"ada": 2}
+    assert "rejected line 2" in said.err
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_turn_that_moves_an_old_graph_far_ahead_is_doubted_once(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(a_line(at="2023-05-08T14:00"))
+    assert "doubtful" not in emgas_here(tmp_path / "data", "publish", str(file)).err
+    file.write_bytes(b"\n".join([a_line(id="t2", at="2025-05-08"), a_line(id="t3", at="2025-05-08")]))
+    said = emgas_here(tmp_path / "data", "publish", str(file)).err
+    assert said.count("doubtful") == 1
+    assert "graph ada's time is 2023-05-08, turn t2 is of 2025-05-08" in said
+    assert "fades by 730 days" in said
+
+
+async def test_the_bar_is_where_the_turns_are_that_have_arrived(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    lines = [a_line(id=f"t{n}") + b"\n" for n in range(5)]
+    file.write_bytes(b"".join(lines))
+    with file.open("rb") as stream:
+
+        async def turns() -> AsyncIterator[Turn]:
+            for item in read(stream, "chat.jsonl"):
+                assert isinstance(item, Turn)
+                yield item
+
+        reading = Reading(stream)
+        assert [turn.id async for turn in reading.noted(turns())] == [f"t{n}" for n in range(5)]
+        assert reading.next() == len(lines[0]), "though all five were read"
+        assert reading.next() == 2 * len(lines[0])

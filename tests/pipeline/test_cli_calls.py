@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from streams.cli.shared import output
 from tests.support.cli import ROOT, commands, emgas, emgas_here, environment
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
@@ -22,7 +24,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
     [
         (["publish", "no-such-file.jsonl"], {}, "there is no file no-such-file.jsonl"),
         (["publish"], {}, "Missing argument"),
-        (["publish", str(CONVERSATION), "--format", "csv"], {}, "choose one of chatgpt, jsonl, locomo"),
+        (["publish", str(CONVERSATION), "--format", "tsv"], {}, "choose one of chatgpt, claude, csv"),
         (["publish", str(ROOT / "LICENSE")], {}, "is in none of the formats"),
         (["publish", str(CONVERSATION), "--graph", "no//graph"], {}, "graph: must"),
         (["query", "ada"], {}, "Missing argument"),
@@ -167,3 +169,27 @@ def test_settings_come_from_options_then_variables_then_a_file(tmp_path: Path) -
 def test_a_file_of_settings_that_cannot_be_is_told(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "emgas.toml").write_text(text)
     assert told in emgas(tmp_path, "--config", str(tmp_path / "emgas.toml"), "query", "ada", "x", code=2).err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["forget", "ada", "--concept", "kettle"],
+        ["events", "skip", "0:1", "--reason", "garbage"],
+        ["snapshot", "restore", "--from", "somewhere"],
+    ],
+)
+def test_what_takes_something_away_wants_yes_where_nobody_can_be_asked(tmp_path: Path, arguments: list[str]) -> None:
+    said = emgas_here(tmp_path, *arguments, "--ask", code=2)
+    assert "nobody can be asked here, so say --yes" in said.err
+
+
+@pytest.mark.parametrize(("answer", "done"), [("y", True), ("n", False)])
+def test_on_a_terminal_the_question_decides(answer: str, done: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(typer, "confirm", lambda _, *, err: answer == "y" and err)
+    if done:
+        output.make_sure("the kettle is to go", yes=False)
+        return
+    with pytest.raises(typer.Exit):
+        output.make_sure("the kettle is to go", yes=False)

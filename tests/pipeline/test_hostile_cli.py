@@ -192,7 +192,7 @@ def test_a_backup_is_written_over_nothing_else(memory: Path, tmp_path: Path) -> 
 
 def test_where_nothing_could_be_accepted_publishing_fails_and_where_something_could_it_does_not(tmp_path: Path) -> None:
     file = tmp_path / "turns.jsonl"
-    file.write_text(line(at="2023-05-08") + line(id=""))
+    file.write_text(line(at="noon") + line(id=""))
     said = emgas_here(tmp_path, "publish", str(file), "--json", code=1)
     assert (said.json["published"], said.json["rejected"]) == (2, 2)
     assert f"nothing of {file} could be accepted: `emgas dead-letters list` has it" in said.err

@@ -62,7 +62,7 @@ def test_graphs_and_what_was_said_in_them_are_shown(data: Path) -> None:
 
 def test_a_graph_forgets_everything_only_if_somebody_is_sure(tmp_path: Path) -> None:
     emgas(tmp_path, "publish", "-", stdin=turns("ada"), partitions="2")
-    assert "say --yes" in emgas(tmp_path, "forget", "ada", "--all", code=2).err
+    assert "say --yes" in emgas(tmp_path, "forget", "ada", "--all", "--ask", code=2).err
     assert "--all alone" in emgas(tmp_path, "forget", "ada", "--all", "--yes", "--turn", "t0", code=2).err
     told = emgas(tmp_path, "forget", "ada", "--all", "--yes", "--json").json
     assert told["turns"] == len(SAID)

@@ -7,6 +7,7 @@ import pytest
 from processors.text.anchors import anchored
 
 
+@pytest.mark.source("S28")
 @pytest.mark.parametrize(
     ("text", "rule", "kind"),
     [

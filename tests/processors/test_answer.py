@@ -91,6 +91,7 @@ FILTERS: dict[str, tuple[dict[str, Any], Callable[[TurnRecorded], bool]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.source("P17")
 @pytest.mark.parametrize("mode", ["default", "literal"])
 @pytest.mark.parametrize("name", FILTERS)
 def test_a_filtered_ranking_is_the_ranking_without_what_is_filtered_out(name: str, mode: str) -> None:
@@ -98,6 +99,7 @@ def test_a_filtered_ranking_is_the_ranking_without_what_is_filtered_out(name: st
     assert passages(only, mode=mode) == [each for each in passages(mode=mode) if passes(turn(each))]
 
 
+@pytest.mark.source("P16")
 @given(data=st.data())
 def test_filters_together_leave_what_each_of_them_leaves(data: st.DataObject) -> None:
     names = ["session", "speaker", "since", "until", "concept", "metadata", "exclude"]
@@ -157,6 +159,7 @@ def test_a_misspelt_filter_is_refused() -> None:
 # explanations
 
 
+@pytest.mark.source("M22", "P33")
 @pytest.mark.parametrize("text", ["the kettle", "What did Ada say about the cat yesterday?", "Who drank tea in 2023?"])
 def test_the_terms_of_every_explanation_add_up_to_the_score(text: str) -> None:
     found = ask(text, explain=True, top_passages=100).passages
@@ -167,6 +170,7 @@ def test_the_terms_of_every_explanation_add_up_to_the_score(text: str) -> None:
         assert all(passage.why.terms.values())
 
 
+@pytest.mark.source("E17")
 def test_an_explanation_names_the_seeds_the_neighbours_and_the_hops() -> None:
     found = {each.id: each.why for each in passages(explain=True)}
     own = [mention for mention in found["t5"].mentions if mention.distance == 0]  # type: ignore[union-attr]
@@ -199,6 +203,7 @@ def test_the_literal_mode_is_not_explained() -> None:
 # how much comes back
 
 
+@pytest.mark.source("P47")
 @pytest.mark.parametrize("text", [EASY, HARD])
 def test_as_many_passages_come_back_as_a_question_needs(text: str) -> None:
     found = ask(text).passages
@@ -206,6 +211,7 @@ def test_as_many_passages_come_back_as_a_question_needs(text: str) -> None:
     assert found == ask(text, top_passages=len(found)).passages
 
 
+@pytest.mark.source("P32")
 def test_a_harder_question_brings_back_more() -> None:
     assert len(ask(EASY).passages) < len(ask(HARD).passages)
 
@@ -216,6 +222,7 @@ def test_the_budget_alone_decides_how_much_context_comes_back() -> None:
     assert len(ask(budget=300).context.splitlines()) > len(ask().passages)
 
 
+@pytest.mark.source("P31")
 @pytest.mark.parametrize("text", ["Good morning!", "Thanks, Ada!", "你好"])
 def test_a_greeting_brings_back_nothing(text: str) -> None:
     found = ask(text)
@@ -225,3 +232,29 @@ def test_a_greeting_brings_back_nothing(text: str) -> None:
 def test_the_context_says_which_day_yesterday_was() -> None:
     lines = ask(budget=4000).context.splitlines()
     assert any(line.endswith("That was number 0. [yesterday = 2023-05-07]") for line in lines)
+
+
+def test_where_nothing_is_found_the_reply_says_so_and_nothing_comes_back() -> None:
+    assert ask("the kettle").matched
+    reply = ask("xyzzy frobnicate")
+    assert (reply.found, reply.matched, reply.passages, reply.context) == (True, False, [], "")
+
+
+@pytest.mark.parametrize("text", ["xyzzy frobnicate", "hi"])
+def test_where_nothing_is_found_the_latest_turns_may_come_back_newest_first(text: str) -> None:
+    reply = ask(text, fallback="recent", top_passages=3, explain=True)
+    newest = sorted(told()[1], key=lambda turn: turn.at)[::-1][:3]
+    assert not reply.matched
+    assert [passage.id for passage in reply.passages] == [turn.id for turn in newest]
+    assert {passage.score for passage in reply.passages} == {0.0}
+    assert newest[0].text in reply.context
+
+
+def test_the_latest_turns_pass_the_filter_too() -> None:
+    speaker = told()[1][0].speaker
+    reply = ask("xyzzy", {"speakers": [speaker]}, fallback="recent")
+    assert {passage.speaker for passage in reply.passages} == {speaker}
+
+
+def test_what_is_found_needs_no_other() -> None:
+    assert ask("the kettle", fallback="recent") == ask("the kettle")

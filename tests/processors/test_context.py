@@ -79,6 +79,7 @@ def test_tokens_are_estimated_by_words_and_by_characters_of_dense_scripts(text: 
     assert tokens(text) == cost
 
 
+@pytest.mark.source("P34")
 def test_lines_stand_in_the_order_in_which_they_were_said() -> None:
     ranked = [said(2, "best", MAY_8 + HOUR), said(0, "second", MAY_8), said(3, "third", MAY_8 + HOUR)]
     assert packed(ranked, 1000).passages == (0, 2, 3)
@@ -115,6 +116,7 @@ def test_nothing_recalled_or_no_budget_gives_an_empty_context() -> None:
     assert packed([said(0, "short")], 0) == ("", 0, ())
 
 
+@pytest.mark.source("E28")
 @given(ranked=passages, budget=st.integers(0, 120))
 def test_a_context_keeps_its_budget_and_one_line_for_each_passage(ranked: list[Passage], budget: int) -> None:
     context = packed(ranked, budget)
@@ -123,6 +125,7 @@ def test_a_context_keeps_its_budget_and_one_line_for_each_passage(ranked: list[P
     assert len(context.passages) <= most_lines(budget)
 
 
+@pytest.mark.source("M20")
 @given(ranked=passages, budget=st.integers(0, 120))
 def test_of_passages_that_could_fit_alone_a_context_holds_the_best(ranked: list[Passage], budget: int) -> None:
     fitting = [passage.number for passage in ranked if tokens(line(passage)) <= budget]

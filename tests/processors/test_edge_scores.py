@@ -70,6 +70,7 @@ def heir(words: int) -> float:
     return 1 / (1 + (words / HEIR) ** 2)
 
 
+@pytest.mark.source("P10")
 def test_a_mention_is_inherited_by_the_turns_around_it_and_less_by_those_before() -> None:
     found = columns(talk("s Ada: sun", "s Ben: tea", "s Ada: cup", "s Ben: pot", "t Ada: sea"), "tea")
     given = idf(5, 1) / math.sqrt(idf(5, 1))
@@ -136,6 +137,7 @@ def test_length_counts_up_to_a_bound_and_brevity_without_end() -> None:
     assert found["brevity"] == pytest.approx([0, -math.log(64), -math.log(128)])
 
 
+@pytest.mark.source("S8", "S24")
 def test_a_turn_that_was_never_near_the_question_is_reached_by_association() -> None:
     view = talk("s Ada: tea cup", "t Ben: sun", "u Ada: cup pot", "v Ben: sea", "w Ada: rain")
     found = columns(view, "tea")
@@ -171,6 +173,7 @@ def test_a_kind_of_answer_that_is_wanted_counts_where_a_turn_holds_it() -> None:
     assert columns(view, "tea")["names"] == [0, 1, 0]
 
 
+@pytest.mark.source("H11")
 def test_a_chinese_word_finds_its_parts_and_the_words_that_hold_it() -> None:
     view = talk("s Ada: 咖啡", "t Ben: 腰椎间盘", "u Ada: 生日")
     for word, part, overlap in (("喝咖啡", "咖啡", 2 / 3), ("腰椎", "腰椎间盘", 2 / 4), ("生日礼物", "生日", 2 / 4)):
@@ -191,6 +194,7 @@ def test_the_control_has_no_edge_over_which_anything_flows() -> None:
     assert all(DEFAULT_FLOW[name] > 0 for name in FLOW_EDGES)
 
 
+@pytest.mark.source("E37")
 @pytest.mark.parametrize("name", FEATURES)
 def test_a_weight_of_zero_switches_its_term_off(name: str) -> None:
     view = talk(*TEA)

@@ -79,6 +79,14 @@ def test_what_is_in_the_archive_comes_last_and_says_so() -> None:
     assert (concepts.ids[-1], concepts.archived) == ("tea", [False, False, True])
 
 
+def test_what_is_pinned_says_so() -> None:
+    graph = graph_of("tea milk", "rain")
+    graph.settle()
+    graph.concepts.pin(graph.concepts.numbers["rain"], pinned=True)
+    concepts = drawn(graph).concepts
+    assert dict(zip(concepts.ids, concepts.pinned, strict=True)) == {"tea": False, "milk": False, "rain": True}
+
+
 @pytest.mark.parametrize(("hops", "reached"), [(0, ["tea"]), (1, ["tea", "milk"]), (2, ["tea", "milk", "rain"])])
 def test_a_picture_grows_ring_by_ring(hops: int, reached: list[str]) -> None:
     graph = graph_of("tea milk", "milk rain", "sun sand", "sea")

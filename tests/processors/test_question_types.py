@@ -46,6 +46,7 @@ def test_other_questions_want_neither(text: str) -> None:
     assert not asks_number(text)
 
 
+@pytest.mark.source("P29")
 @pytest.mark.parametrize(
     "text", ["What books has Ada read?", "What do they have in common?", "她去过哪些地方", "先后换过几种"]
 )
@@ -54,6 +55,7 @@ def test_a_question_for_several_things_needs_more_passages(text: str) -> None:
     assert 3 == depth("Where is the tea?", 1, 0) < depth(text, 1, 0) <= 20
 
 
+@pytest.mark.source("S12", "P30")
 def test_depth_grows_with_what_is_asked_and_has_an_end() -> None:
     assert depth("tea", 1, 0) <= depth("tea", 5, 0) <= depth("Why tea?", 5, 0) <= depth("Why both teas?", 50, 3) == 20
 

@@ -52,6 +52,7 @@ def beginning(at: datetime, by: Period) -> datetime:
     return day.replace(day=1) if by == "month" else day
 
 
+@pytest.mark.source("P39", "H8")
 @given(times, some.sampled_from(["day", "week", "month"]), some.sampled_from([0, 480, -300, 345]))
 def test_periods_hours_and_weekdays_are_those_of_the_askers_calendar(at: list[int], by: Period, offset: int) -> None:
     found = told(graph_of(*((each, "latte") for each in at), (NOON, "tea")), "latte", by, offset)
@@ -65,6 +66,7 @@ def test_periods_hours_and_weekdays_are_those_of_the_askers_calendar(at: list[in
     assert found.days == len({moment.date() for moment in moments})
 
 
+@pytest.mark.source("P40")
 @given(times)
 def test_a_pause_is_more_than_twice_as_long_as_usual_and_nothing_was_said_in_it(at: list[int]) -> None:
     found = told(graph_of(*((each, "latte") for each in at)), "latte")

@@ -199,6 +199,17 @@ async def test_very_many_questions_at_once_are_each_answered_or_told() -> None:
     assert {answer.get("code", answer["kind"]) for answer in answers} == {"reply", "overloaded"}
 
 
+async def test_who_would_wait_too_long_behind_other_questions_is_told_so_in_time() -> None:
+    worker = Answering()
+    await worker.remember("t1")
+    async with worker.handler._short:  # noqa: SLF001 - another one is being answered
+        await worker.ask(deadline=b"%d" % (NOW + 20))
+        await eventually(lambda: worker.sent.to(REPLIES))
+    await worker.ask()
+    told = await worker.answers()
+    assert [answer.get("code", answer["kind"]) for answer in told] == ["overloaded", "reply"]
+
+
 async def test_too_many_questions_are_refused_and_a_free_place_is_given_again() -> None:
     worker = Answering(queries_at_once=2)
     await worker.remember("t0")

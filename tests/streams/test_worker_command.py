@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from emgas.errors import HaltedError
-from streams.cli.operate.worker import HALTED, Stopping
+from streams.cli.operate.worker import HALTED, Stopping, _own_directory
+from streams.settings import Settings
 
 
 async def test_what_fails_after_it_was_told_to_stop_is_no_reason_to_start_it_again() -> None:
@@ -32,3 +34,9 @@ async def test_a_worker_that_cannot_let_go_leaves_in_time() -> None:
     stopping.begin()
     assert await left == 0
     assert stopping.begun.is_set()
+
+
+def test_workers_on_one_machine_get_directories_of_their_own(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path, broker="kafka://127.0.0.1:1")
+    taken = [_own_directory(settings).data for _ in range(3)]
+    assert taken == [tmp_path, tmp_path / "worker-2", tmp_path / "worker-3"]

@@ -43,10 +43,23 @@ def environment(data: Path | None, **settings: str) -> dict[str, str]:
     return {**others, **where, "COLUMNS": "200", **ours}
 
 
+DESTRUCTIVE = (["forget"], ["replay", "undo"], ["events", "skip"], ["snapshot", "restore"])
+
+
+def sure(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Add --yes to a destructive command: nobody can be asked."""
+    asks = any(list(arguments[: len(words)]) == words for words in DESTRUCTIVE) and "--help" not in arguments
+    return (*arguments, "--yes") if asks and "--ask" not in arguments else tuple(a for a in arguments if a != "--ask")
+
+
 def emgas(data: Path | None, *arguments: str, stdin: bytes = b"", code: int = 0, **settings: str) -> Said:
     """Run a command in a process of its own, and check its exit code."""
     done = subprocess.run(
-        [*COMMAND, *arguments], env=environment(data, **settings), input=stdin, capture_output=True, timeout=PATIENCE
+        [*COMMAND, *sure(arguments)],
+        env=environment(data, **settings),
+        input=stdin,
+        capture_output=True,
+        timeout=PATIENCE,
     )
     said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
     assert said.code == code, said
@@ -57,7 +70,7 @@ def emgas(data: Path | None, *arguments: str, stdin: bytes = b"", code: int = 0,
 def emgas_here(data: Path, *arguments: str, code: int = 0, **settings: str) -> Said:
     """Run a command in this process, and check its exit code."""
     try:
-        done = CliRunner().invoke(app, arguments, env=environment(data, **settings))
+        done = CliRunner().invoke(app, sure(arguments), env=environment(data, **settings))
     finally:
         logging.basicConfig(force=True)  # it was told to print to a stderr that is gone
         logging.getLogger("emgas").setLevel(logging.NOTSET)

@@ -3,9 +3,9 @@
     1  a child process (streams/cli/memory/demo_worker.py) publishes the conversation and answers three questions
     2  it is killed with SIGKILL while its stores are open
     3  its stores are thrown away; every graph is folded again from the log that is left
-    4  the digest that the child reported must be the digest of the fold
+    4  the digest of all graphs that the child reported must be that of the fold, and is the same on every machine
 
-Nothing outside the installed package is read, and nothing is left behind.
+Nothing outside the installed package is read, and nothing is left behind but what --keep names.
 """
 
 from __future__ import annotations
@@ -20,38 +20,58 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from emgas.errors import HaltedError
-from emgas.messages.queries import Reply
+from emgas.messages.queries import RecalledPassage, Reply
 from replay.rebuild.rebuild import refold
 from state.store.rocksdb import RocksStore
+from streams.cli.memory.demo_worker import SHOWN
 from streams.cli.memory.query import show
 from streams.cli.shared import output
-from streams.recovery.parallel_rebuild import combined
+from streams.recovery.parallel_rebuild import of_graphs
 from streams.settings import Settings
 from streams.transport.select import found
 
 
-def demo(json: output.Json = False) -> None:
+def demo(
+    *,
+    keep: Annotated[
+        Path | None, typer.Option(metavar="DIRECTORY", help="Keep the memory there, to go on with it.")
+    ] = None,
+    json: output.Json = False,
+) -> None:
     """Show turns becoming a memory, ask it, kill it, rebuild it from the log, and compare."""
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="emgas-demo-") as directory:
-        home = Path(directory)
+    if keep is not None and _settings(keep).home.exists():
+        output.fail(f"{keep} holds a memory already: name another directory", output.USAGE)
+    with _home(keep) as home:
         with output.explained(), _child(home) as lines:
             live = _follow(lines, quiet=json)
-        digest, kept = output.run(_rebuilt(_settings(home)))
-    match = digest == live["digest"] and kept == live["turns"]
+        digest, turns = output.run(_rebuilt(_settings(home)))
+    match = digest == live["digest"] and turns == live["turns"]
     _tell_rebuilt(digest, match=match)
+    if not json:
+        _tell_how_to_go_on(keep)
     if json:
         counts = {name: live[name] for name in ("turns", "graphs", "concepts", "pairs")}
         digests = {"digest_live": live["digest"], "digest_replayed": digest, "match": match}
         output.print_json({**counts, **digests, "seconds": round(time.perf_counter() - started, 3)})
     if not match:
         raise typer.Exit(output.MISMATCH)
+
+
+@contextmanager
+def _home(keep: Path | None) -> Iterator[Path]:
+    """Give the directory of the memory: the one that is to be kept, else one that is gone at the end."""
+    if keep is not None:
+        yield keep.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="emgas-demo-") as directory:
+        yield Path(directory)
 
 
 def _settings(home: Path) -> Settings:
@@ -62,6 +82,7 @@ def _settings(home: Path) -> Settings:
 def _child(home: Path) -> Iterator[IO[str]]:
     """Run the child; at the end of the block kill it, as a crash would: no clean-up, no flush."""
     environment = {**os.environ, "EMGAS_DATA": str(home), "EMGAS_BROKER": "", "EMGAS_PARTITIONS": "4"}
+    environment["EMGAS_TICK_SECONDS"] = "1000000"  # the time of day is none of the conversation's: the digest stays
     command = [sys.executable, "-m", "streams.cli.memory.demo_worker"]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None  # noqa: S101 - a pipe was asked for
@@ -87,7 +108,19 @@ def _show_turn(report: dict[str, Any]) -> None:
 
 def _show_reply(report: dict[str, Any]) -> None:
     output.out.rule(f"[bold]{escape(report['question'])}")
-    show(Reply.model_validate(report["reply"]))
+    reply = Reply.model_validate(report["reply"])
+    show(reply.model_copy(update={"passages": [_plain(passage) for passage in reply.passages[:SHOWN]]}))
+    output.out.print(f"[bold]context, ready for a prompt[/]\n{escape(reply.context)}", highlight=False, soft_wrap=True)
+    for passage in reply.passages:
+        if passage.id in report["answers"] and passage.why and not passage.why.mentions:
+            way = ", ".join(f"{hop.source} → {hop.target}" for hop in passage.why.associations)
+            told = f"[bold green]no word of the question is in it, and it is found, by {escape(way)}:[/]"
+            output.out.print(f"{told}\n{escape(passage.text)}", highlight=False, soft_wrap=True)
+
+
+def _plain(passage: RecalledPassage) -> RecalledPassage:
+    """Leave out why a passage came: shown for each, it would fill the screen."""
+    return passage.model_copy(update={"why": None})
 
 
 _SHOW = {"turn": _show_turn, "reply": _show_reply}
@@ -102,13 +135,26 @@ async def _rebuilt(settings: Settings) -> tuple[str, int]:
         for partition in range(transport.partitions):
             _, end = await log.bounds(partition)
             state = await refold(log, partition, end, RocksStore(settings.home / "rebuilt" / str(partition)))
-            digests.append(state.digest())
+            digests.append(state.digests())
             turns += state.position.turns
             state.close()
-    return combined(digests), turns
+    shutil.move(settings.home / "rebuilt", settings.home / "partitions")
+    return of_graphs(digests), turns
 
 
 def _tell_rebuilt(digest: str, *, match: bool) -> None:
     output.err.rule("[bold]killed with SIGKILL, stores thrown away, folded again from the log")
     told = "[green]the same digest[/]" if match else "[bold red]ANOTHER DIGEST[/]"
     output.err.print(f"{told}: {digest}", highlight=False)
+
+
+def _tell_how_to_go_on(keep: Path | None) -> None:
+    """Name three commands that go on with the memory, and the page."""
+    data = keep or Path("demo-memory")
+    begin = [] if keep else [f"emgas demo --keep {data}"]
+    commands = [*begin, f'emgas --data {data} query demo "what did the vet prescribe?"']
+    commands += [f"emgas --data {data} timeline demo", f"emgas --data {data} serve"]
+    output.out.print("[bold]go on:[/]")
+    for command in commands:
+        page = "   # then open http://127.0.0.1:8088" if command.endswith("serve") else ""
+        output.out.print(f"  {command}{page}", highlight=False, soft_wrap=True, markup=False)

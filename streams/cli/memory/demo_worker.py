@@ -14,11 +14,13 @@ from emgas.importers.registry import read
 from emgas.times import format_utc
 from streams.cli.shared.client import session
 from streams.cli.shared.output import configure_logging, explained
-from streams.recovery.parallel_rebuild import combined
+from streams.recovery.parallel_rebuild import of_graphs
 from streams.settings import Settings
 
 DEMO = files("streams.cli.memory") / "demo_data"
 SHOWN = 5  # passages and concepts per question
+ASSOCIATED = 20  # passages among which one is looked for that no word of the question finds
+BUDGET = 200  # tokens of context: some lines, to be read on a screen
 
 
 def report(kind: str, **facts: Any) -> None:
@@ -43,14 +45,19 @@ async def _publish(memory: MemoryClient) -> None:
 
 async def _ask(memory: MemoryClient) -> None:
     for each in json.loads((DEMO / "questions.json").read_text(encoding="utf-8")):
-        reply = await memory.query(each["graph"], each["question"], top_concepts=SHOWN, top_passages=SHOWN)
-        report("reply", question=each["question"], reply=reply.model_dump())
+        is_associative = each["kind"] == "associative"
+        passages = ASSOCIATED if is_associative else SHOWN
+        shown = {"top_concepts": SHOWN, "top_passages": passages, "budget": BUDGET, "explain": is_associative}
+        reply = await memory.query(each["graph"], each["question"], **shown)
+        report("reply", question=each["question"], answers=each["answers"], reply=reply.model_dump())
 
 
 async def _report_holdings(memory: MemoryClient) -> None:
-    held = [await memory.inspect(partition) for partition in range(await memory.partitions())]
+    partitions = range(await memory.partitions())
+    held = [await memory.inspect(partition, digest=False) for partition in partitions]
     sums = {name: sum(getattr(each, name) for each in held) for name in ("turns", "graphs", "concepts", "pairs")}
-    report("holds", digest=combined([each.digest or "" for each in held]), **sums)
+    graphs = [await memory.digests(partition) for partition in partitions]
+    report("holds", digest=of_graphs(graphs), **sums)
 
 
 if __name__ == "__main__":

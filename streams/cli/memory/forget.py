@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +12,8 @@ from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
 KEPT = (
-    "The log keeps the past: replayed to an earlier point, the graph still holds it.  Erasing it from the log is "
-    "another matter: see docs/lifecycle.md."
+    "The log keeps the past: replayed to an earlier point, the graph still holds it.  Erasing it, so that "
+    "nobody can read it again, is `emgas erase`: see docs/erasure.md."
 )
 Named = dict[str, list[str]]  # "concepts", "turns", "sessions"
 
@@ -25,8 +24,8 @@ def forget(
     concept: Annotated[list[str] | None, typer.Option(help="By its id, or as it was written; may be repeated.")] = None,
     turn: Annotated[list[str] | None, typer.Option(help="A turn's id; may be repeated.")] = None,
     session: Annotated[list[str] | None, typer.Option(help="A session's id; may be repeated.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All that the graph holds; needs --yes, or asks.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before forgetting all.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All that the graph holds.")] = False,
+    yes: output.Yes = False,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
@@ -34,8 +33,8 @@ def forget(
     named = {"concepts": concept or [], "turns": turn or [], "sessions": session or []}
     if any(named.values()) == everything:
         output.fail("name what to forget: --concept, --turn, --session, or --all alone", output.USAGE)
-    if everything and not yes:
-        _ask(graph)
+    told = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
+    output.make_sure(f"{graph} is to forget {told or 'all that it holds'}", yes=yes)
     result = output.run(_forget(graph, named, timeout, everything=everything))
     if result is None:
         output.fail_unknown(graph)
@@ -45,13 +44,6 @@ def forget(
     told = f"{graph} forgot {_counted(result['concepts'], 'concept')} and {_counted(result['turns'], 'turn')}"
     output.out.print(told, highlight=False, soft_wrap=True)
     output.err.print(KEPT, style="dim", highlight=False)
-
-
-def _ask(graph: str) -> None:
-    """Go on only if somebody at a terminal says so."""
-    if not sys.stdin.isatty():
-        output.fail(f"this forgets all that {graph} holds: say --yes", output.USAGE)
-    typer.confirm(f"Forget all that {graph} holds?", abort=True, err=True)
 
 
 async def _forget(graph: str, named: Named, timeout: float, *, everything: bool) -> dict[str, Any] | None:

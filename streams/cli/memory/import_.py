@@ -16,7 +16,7 @@ from uuid import uuid4
 import typer
 
 from emgas.importers.registry import NAMES, Options
-from streams.cli.memory.publish import DateOrder, Sending, Timezone, Wait, publish_file, publish_items
+from streams.cli.memory.publish import DateOrder, DryRun, Sending, Timezone, Wait, publish_file, publish_items
 from streams.cli.shared import output
 from streams.cli.shared.setting_options import PresetOfNew
 
@@ -35,11 +35,13 @@ def import_(
     timezone: Timezone = "UTC",
     preset: PresetOfNew = None,
     wait: Wait = True,
+    dry_run: DryRun = False,
     json: output.Json = False,
 ) -> None:
     """Restore a backup into an empty memory, or publish a chat's export.  Importing again changes nothing."""
     from replay.backup.lines import is_backup
 
+    sending = Sending(preset=preset, wait=wait, dry_run=dry_run)
     if file == "-" and is_backup(_ahead()):
         output.fail(
             "a backup is checked before it is restored, so it cannot come from a pipe: name the file", output.USAGE
@@ -47,17 +49,15 @@ def import_(
     if file == "-" or not _holds_backup(Path(file)):
         if turns:
             output.fail(f"{file} is no backup: --turns is for backups", output.USAGE)
-        publish_file(
-            file, graph, format, options=Options(date_order, timezone), sending=Sending(preset, wait), json=json
-        )
+        publish_file(file, graph, format, options=Options(date_order, timezone), sending=sending, json=json)
     elif graph or format:
         output.fail("a backup says itself which graphs it holds: leave --graph and --format out", output.USAGE)
     elif turns:
         from replay.backup.restore import turns as turns_of
 
-        publish_items(file, turns_of, Sending(preset, wait), json=json)
+        publish_items(file, turns_of, sending, json=json)
     else:
-        _restore(Path(file), json=json)
+        _restore(Path(file), dry_run=dry_run, json=json)
 
 
 def _ahead() -> bytes:
@@ -78,13 +78,29 @@ def _holds_backup(path: Path) -> bool:
         output.fail_path("read", path, error)
 
 
-def _restore(file: Path, *, json: bool) -> None:
+def _restore(file: Path, *, dry_run: bool, json: bool) -> None:
+    if dry_run:
+        _check(file, json=json)
+        return
     result = output.run(_restored(file))
     if json:
         output.print_json(result)
         return
     told = f"{result['appended']} events restored in {result['seconds']:.1f} s, {result['found']} were there"
     output.out.print(told, highlight=False)
+
+
+def _check(file: Path, *, json: bool) -> None:
+    """Check a backup, and say what it holds."""
+    from replay.backup.restore import restorable
+
+    with output.explained(), file.open("rb") as stream:
+        bounds = restorable(stream).bounds
+    told = {"events": sum(end for _, end in bounds), "partitions": len(bounds)}
+    if json:
+        output.print_json(told)
+    else:
+        output.out.print(f"a whole backup of {told['events']} events; nothing written")
 
 
 async def _restored(file: Path) -> dict[str, Any]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from io import BufferedReader, BytesIO
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import typer
 from rich.markup import escape
@@ -23,9 +23,10 @@ from emgas.client.connection import Connection
 from emgas.errors import EmgasError
 from emgas.importers.registry import NAMES, BadLine, Item, Options, read, read_folder
 from emgas.messages.turns import Outcome
+from emgas.times import DAY_MS, format_utc
 from emgas.wire import ProducerRecord
 from streams.cli.shared import output
-from streams.cli.shared.client import Session, session
+from streams.cli.shared.client import Session, session, someone_works
 from streams.cli.shared.setting_options import PresetOfNew
 from streams.transport.sender import error_headers
 
@@ -35,12 +36,44 @@ Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until all is 
 RESULTS = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
 
 
-@dataclass(frozen=True)
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only read: say what would be published, and where to.")]
+OLD_DAYS = 180  # after which what was said before has faded for good part: half-lives are weeks to months
+ALL_SHOWN = 10  # graphs that are told by name
+
+
+@dataclass(frozen=True, kw_only=True)
 class Sending:
-    """How turns are sent: which preset graphs get that are new, if any, and whether outcomes are waited for."""
+    """How turns are sent.
+
+    preset   what graphs get that are new, if any      wait     whether outcomes are waited for
+    dry_run  whether nothing is sent at all
+    """
 
     preset: str | None
     wait: bool
+    dry_run: bool = False
+
+
+@dataclass
+class Tally:
+    """What became of the turns, and how many each graph was sent."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    graphs: Counter[str] = field(default_factory=Counter)
+
+    def add(self, turn: Turn) -> None:
+        """Count a turn that was sent."""
+        self.counts["published"] += 1
+        self.graphs[turn.graph] += 1
+
+    def reject(self) -> None:
+        """Count what can be no turn."""
+        self.counts["published"] += 1
+        self.counts["rejected"] += 1
+
+    def told(self) -> dict[str, Any]:
+        """Give what a program reads."""
+        return {name: self.counts[name] for name in ("published", *RESULTS.values())} | {"graphs": dict(self.graphs)}
 
 
 def publish(
@@ -52,10 +85,12 @@ def publish(
     timezone: Timezone = "UTC",
     preset: PresetOfNew = None,
     wait: Wait = True,
+    dry_run: DryRun = False,
     json: output.Json = False,
 ) -> None:
     """Publish turns: our own JSONL, or what another program exported.  Publishing again changes nothing."""
-    publish_file(file, graph, format, options=Options(date_order, timezone), sending=Sending(preset, wait), json=json)
+    sending = Sending(preset=preset, wait=wait, dry_run=dry_run)
+    publish_file(file, graph, format, options=Options(date_order, timezone), sending=sending, json=json)
 
 
 def publish_file(
@@ -75,43 +110,81 @@ def publish_file(
 def publish_items(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending, *, json: bool) -> None:
     """Publish what `reading` makes of `file`, and say what became of it."""
     with output.explained():
-        counts = output.run(_publish(file, reading, sending))
+        told = output.run(_publish(file, reading, sending))
     if json:
-        output.print_json(counts)
+        output.print_json(told)
     else:
-        _show(counts, waited=sending.wait)
-    if 0 < counts["published"] == counts["rejected"]:
-        output.fail(f"nothing of {file} could be accepted: `emgas dead-letters list` has it, with the reasons")
+        _show(told, dry_run=sending.dry_run)
+    if 0 < told["published"] == told["rejected"]:
+        kept = "" if sending.dry_run else ": `emgas dead-letters list` has it, with the reasons"
+        output.fail(f"nothing of {file} could be accepted{kept}")
 
 
-async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending) -> dict[str, float]:
-    started = time.perf_counter()
-    counts: Counter[str] = Counter()
+async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sending: Sending) -> dict[str, Any]:
+    started, tally = time.perf_counter(), Tally()
     with _opened(file) as stream:
         items = _begun(file, reading, stream)
-        async with session(output.settings(), timeout=30.0) as connected:
-            await _send(connected, items, stream, counts=counts, sending=sending)
-    result: dict[str, float] = {name: counts[name] for name in ("published", *RESULTS.values())}
-    return {**result, "seconds": round(time.perf_counter() - started, 3)}
+        if sending.dry_run:
+            _look(items, tally)
+        else:
+            settings = output.settings()
+            async with session(settings, timeout=30.0) as connected:
+                if sending.wait and not await someone_works(settings):
+                    sending = replace(sending, wait=False, preset=None)
+                    output.doubt("no worker runs: the turns go into the log, and are folded once `emgas worker` does")
+                await _send(connected, items, stream, tally=tally, sending=sending)
+    return {**tally.told(), "waited": sending.wait, "seconds": round(time.perf_counter() - started, 3)}
 
 
-async def _send(
-    connected: Session, items: Iterator[Item], stream: BinaryIO, *, counts: Counter[str], sending: Sending
-) -> None:
+def _look(items: Iterator[Item], tally: Tally) -> None:
+    """Count what would be sent, and tell what would be rejected."""
+    for item in items:
+        if isinstance(item, BadLine):
+            tally.reject()
+            _tell_rejected(item.told)
+        else:
+            tally.add(item)
+
+
+async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, *, tally: Tally, sending: Sending) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with output.progress(*columns) as progress:
-        known = isinstance(stream, BufferedReader) and stream is not sys.stdin.buffer
-        size = Path(stream.name).stat().st_size if known else None
-        bar = progress.add_task("publishing", total=size)
-        turns = _good(connected.connection, items, counts)
-        turns = turns if sending.preset is None else _configured(connected.memory, turns, sending.preset)
-        async for _, result in connected.memory.publish_many(turns, outcomes=sending.wait):
-            counts["published"] += 1
+        reading = Reading(stream)
+        bar = progress.add_task("publishing", total=reading.size)
+        turns = reading.noted(_good(connected.connection, items, tally))
+        turns = _looked_after(connected.memory, turns, sending.preset) if sending.wait or sending.preset else turns
+        async for turn, result in connected.memory.publish_many(turns, outcomes=sending.wait):
+            tally.add(turn)
+            read = reading.next()
             if isinstance(result, Outcome):
-                counts[RESULTS[result.status]] += 1
+                tally.counts[RESULTS[result.status]] += 1
                 _tell_rejection(result)
-            if size is not None and counts["published"] % 50 == 0:
-                progress.update(bar, completed=stream.tell(), description=f"{counts['published']} turns")
+            if tally.counts["published"] % 50 == 0:
+                done = f"{tally.counts['published']} turns"
+                progress.update(bar, completed=read, total=reading.size, description=done)
+
+
+class Reading:
+    """How far into a file each turn stood that is on its way: a bar shows what is folded, not what is read ahead."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        is_file = isinstance(stream, BufferedReader) and stream is not sys.stdin.buffer
+        self.size = Path(stream.name).stat().st_size if is_file else None
+        self._stream = stream
+        self._places: deque[int] = deque()
+
+    async def noted(self, turns: AsyncIterator[Turn]) -> AsyncIterator[Turn]:
+        """Yield the turns, and note where the file is at each."""
+        async for turn in turns:
+            place = 0 if self.size is None else self._stream.tell()
+            if place == self.size and not self._places:
+                self.size = None  # a document is read whole before its first turn: there is no telling how far it is
+            self._places.append(place)
+            yield turn
+
+    def next(self) -> int:
+        """Give the place of the oldest turn that is on its way: it has arrived."""
+        return self._places.popleft()
 
 
 def _begun(file: str, reading: Callable[[BinaryIO], Iterator[Item]], stream: BinaryIO) -> Iterator[Item]:
@@ -132,32 +205,50 @@ def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
         raise EmgasError(f"cannot read on in {file}: {error.strerror or error}; publish it again to go on") from error
 
 
-async def _good(connection: Connection, items: Iterator[Item], counts: Counter[str]) -> AsyncIterator[Turn]:
+async def _good(connection: Connection, items: Iterator[Item], tally: Tally) -> AsyncIterator[Turn]:
     """Yield the turns; bury the lines that cannot be one, so that nothing of the file is lost."""
     for item in items:
         if isinstance(item, BadLine):
-            counts["published"] += 1
-            counts["rejected"] += 1
+            tally.reject()
             await _bury(connection, item)
         else:
             yield item
 
 
-async def _configured(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str) -> AsyncIterator[Turn]:
-    """Yield the turns; before the first one of a graph that the memory does not know, say how it is to live."""
+async def _looked_after(memory: MemoryClient, turns: AsyncIterator[Turn], preset: str | None) -> AsyncIterator[Turn]:
+    """Yield the turns; before a graph's first one, say how a new graph is to live, or doubt a leap of an old one."""
     seen: set[str] = set()
     async for turn in turns:
-        if turn.graph not in seen and not (await memory.describe(turn.graph)).found:
-            outcome = await memory.configure(turn.graph, preset, id=f"preset-{preset}")
-            if outcome.status == "rejected":
-                raise EmgasError(f"graph {turn.graph}: {outcome.reason}")
+        if turn.graph not in seen:
+            described = await memory.describe(turn.graph)
+            if described.found:
+                _doubt_leap(turn, described.clock)
+            elif preset is not None:
+                await _configure(memory, turn.graph, preset)
         seen.add(turn.graph)
         yield turn
 
 
+async def _configure(memory: MemoryClient, graph: str, preset: str) -> None:
+    outcome = await memory.configure(graph, preset, id=f"preset-{preset}")
+    if outcome.status == "rejected":
+        raise EmgasError(f"graph {graph}: {outcome.reason}")
+
+
+def _doubt_leap(turn: Turn, clock: int) -> None:
+    """Say that a turn moves its graph's time so far that what was said before fades."""
+    at = time.time_ns() // 1_000_000 if turn.at is None else turn.at
+    days = (at - clock) // DAY_MS
+    if days > OLD_DAYS:
+        output.doubt(
+            f"graph {turn.graph}'s time is {format_utc(clock)[:10]}, turn {turn.id} is of {format_utc(at)[:10]}: what "
+            f"was said before fades by {days} days at once; was another `at` meant?  `emgas replay undo` takes back"
+        )
+
+
 async def _bury(connection: Connection, line: BadLine) -> None:
     reason = line.told
-    output.err.print(f"[yellow]rejected[/] {escape(reason)}", highlight=False, soft_wrap=True)
+    _tell_rejected(reason)
     headers = error_headers(connection.topics.turns, -1, -1, reason)
     if len(line.raw) > limits.TRANSPORT_BYTES:
         headers += (("emgas.errors.original-bytes", str(len(line.raw)).encode()),)
@@ -167,8 +258,11 @@ async def _bury(connection: Connection, line: BadLine) -> None:
 
 def _tell_rejection(outcome: Outcome) -> None:
     if outcome.status == "rejected":
-        told = escape(f"turn {outcome.turn}: {outcome.reason}")
-        output.err.print(f"[yellow]rejected[/] {told}", highlight=False, soft_wrap=True)
+        _tell_rejected(f"turn {outcome.turn}: {outcome.reason}")
+
+
+def _tell_rejected(reason: str) -> None:
+    output.err.print(f"[yellow]rejected[/] {escape(reason)}", highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -189,10 +283,20 @@ def _opened(file: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _show(counts: dict[str, float], *, waited: bool) -> None:
-    told = ", ".join(f"{int(counts[name])} {name}" for name in ("accepted", "duplicates", "rejected"))
-    told = told if waited else f"logged, not waited for; {int(counts['rejected'])} rejected"
-    rate = counts["published"] / counts["seconds"] if counts["seconds"] else 0
-    output.out.print(f"{int(counts['published'])} turns in {counts['seconds']:.1f} s ({rate:.0f}/s): {told}")
-    if counts["rejected"]:
+def _show(told: dict[str, Any], *, dry_run: bool) -> None:
+    results = ", ".join(f"{told[name]} {name}" for name in ("accepted", "duplicates", "rejected"))
+    results = results if told["waited"] else f"logged, not waited for; {told['rejected']} rejected"
+    results = f"nothing sent; {told['rejected']} would be rejected" if dry_run else results
+    rate = told["published"] / told["seconds"] if told["seconds"] else 0
+    output.out.print(f"{told['published']} turns in {told['seconds']:.1f} s ({rate:.0f}/s): {results}", highlight=False)
+    if told["graphs"]:
+        output.out.print(_graphs(told["graphs"]), highlight=False, soft_wrap=True, markup=False)
+    if told["rejected"] and not dry_run:
         output.out.print("see what was rejected: emgas dead-letters list")
+
+
+def _graphs(graphs: dict[str, int]) -> str:
+    """Tell which graphs the turns are of, those with most first."""
+    most = sorted(graphs.items(), key=lambda graph: (-graph[1], graph[0]))
+    more = f" and {len(most) - ALL_SHOWN} more" if len(most) > ALL_SHOWN else ""
+    return "graphs: " + ", ".join(f"{name} ({count})" for name, count in most[:ALL_SHOWN]) + more

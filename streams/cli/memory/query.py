@@ -10,10 +10,11 @@ import typer
 from rich.markup import escape
 
 from emgas.client.query_arguments import asking
+from emgas.errors import EmgasError
 from emgas.messages.queries import Mode, Query, Reply
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
-from streams.cli.shared.client import session
+from streams.cli.shared.client import session, someone_works
 from streams.cli.shared.times import METAVAR
 from streams.cli.shared.why import why
 
@@ -38,10 +39,14 @@ def query(
     explain: Annotated[bool, typer.Option("--explain", help="Say why each passage came.")] = False,
     sessions: Annotated[Names | None, typer.Option("--session", help="Only of this session; repeatable.")] = None,
     speakers: Annotated[Names | None, typer.Option("--speaker", help="Only what this one said; repeatable.")] = None,
+    roles: Annotated[Names | None, typer.Option("--role", help="Only of user, assistant, system, tool.")] = None,
+    min_importance: Annotated[float | None, typer.Option(help="Only what matters so much, 0 to 1.")] = None,
+    pinned: Annotated[bool, typer.Option("--pinned", help="Only what is pinned.")] = False,
     since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said from then on.")] = None,
     until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said before then.")] = None,
     concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
     exclude: Annotated[Names | None, typer.Option("--exclude", help="Not the turn of this id; repeatable.")] = None,
+    recent: Annotated[bool, typer.Option("--recent", help="Where nothing is found, show the latest turns.")] = False,
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Not what has faded.")] = False,
     meta: Annotated[
         Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
@@ -54,8 +59,10 @@ def query(
         output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
+    only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
+    options |= {"fallback": "recent"} if recent else {}
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is told whether or not there is a memory
@@ -71,7 +78,10 @@ def query(
 
 
 async def _ask(asked: Query, seconds: float) -> Reply:
-    async with session(output.settings(), seconds, begins=False) as connected:
+    settings = output.settings()
+    async with session(settings, seconds, begins=False) as connected:
+        if not await someone_works(settings):
+            raise EmgasError("no worker runs, so nobody can answer: start `emgas worker` on this broker, and ask again")
         return await connected.memory.ask(asked)
 
 
@@ -93,6 +103,9 @@ def _value(text: str) -> Any:
 
 def show(reply: Reply, timezone: str = "UTC") -> None:
     """Print a reply for people, by the clocks of `timezone`."""
+    if not reply.matched:
+        instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
+        output.out.print(f"nothing in {reply.graph} has to do with that{instead}", highlight=False, markup=False)
     concepts = output.table("concepts", "concept", "energy#", "woken along")
     for concept in reply.concepts:
         concepts.add_row(escape(concept.label), f"{concept.energy:.3f}", escape(" → ".join(concept.path)))

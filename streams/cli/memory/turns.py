@@ -57,7 +57,8 @@ async def _read(graph: str, wanted: dict[str, Any], limit: int, timeout: float) 
 
 def _show(read: list[RecordedTurn], total: int) -> None:
     for turn in read:
-        mark = "  [dim](archived)[/]" if turn.archived else ""
+        told = ", ".join(name for name in ("archived", "pinned") if getattr(turn, name))
+        mark = f"  [dim]({told})[/]" if told else ""
         told = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"
         output.out.print(told, highlight=False, soft_wrap=True)
         output.out.print(f"  [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}", highlight=False, soft_wrap=True)

@@ -47,6 +47,8 @@ def skip(
         str, typer.Argument(metavar="PARTITION:OFFSET", help="Where the record lies in the log.", callback=_place)
     ],
     reason: Annotated[str, typer.Option(help="Why it may be skipped: kept in the log.")],
+    *,
+    yes: output.Yes = False,
     json: output.Json = False,
 ) -> None:
     """Record that a record of the log, which halts its partition as nobody can read it, counts as never written.
@@ -55,6 +57,7 @@ def skip(
     be read, or was written by a newer version, is not skipped.
     """
     partition, offset = map(int, place.split(":"))
+    output.make_sure(f"the record at {place} of the log is to be skipped for ever, by every reader", yes=yes)
     done = output.run(_skip(partition, offset, reason))
     if json:
         output.print_json(

@@ -75,12 +75,13 @@ def _row(kept: Snapshots, partition: int, name: str) -> dict[str, Any]:
 
 
 @app.command()
-def restore(from_: From = None, json: output.Json = False) -> None:
+def restore(*, from_: From = None, yes: output.Yes = False, json: output.Json = False) -> None:
     """Put the newest good snapshot of each partition into the data directory of a stopped worker.
 
     Exits with 3 when there is no snapshot, with 1 when none of those there can be used.
     """
     settings = _settings(from_, "--from")
+    output.make_sure(f"the stores in {settings.home} are to be replaced by snapshots", yes=yes)
     rows = output.run(_restore(settings))
     if any(row["snapshot"] for row in rows):
         _tell("restored", rows, json=json)

@@ -13,15 +13,17 @@ from contextlib import suppress
 
 from rich.markup import escape
 
-from emgas.errors import EmgasError
+from emgas.errors import DataDirectoryInUseError, EmgasError
 from emgas.logs import logger
 from emgas.masking import masked
 from streams.cli.shared import output
 from streams.settings import Settings
+from streams.transport.embedded.lock import DirectoryLock
 from streams.worker import traces
 from streams.worker.service import running
 
 log = logger("worker")
+MOST_WORKERS = 64  # that may share one EMGAS_DATA
 HALTED = 70  # EX_SOFTWARE: a supervisor restarts; what needs an operator says so, and halts again
 
 
@@ -37,7 +39,25 @@ def worker() -> None:
         )
     with output.explained():
         traces.configure()
+        settings = _own_directory(settings)
     output.run(_work(settings))
+
+
+def _own_directory(settings: Settings) -> Settings:
+    """Take a directory that no other worker has: EMGAS_DATA, else worker-2, worker-3 … in it.
+
+    The lock is held until the process ends.  Raises DataDirectoryInUseError where there are far too many.
+    """
+    for number in range(1, MOST_WORKERS + 1):
+        data = settings.data.expanduser()
+        mine = settings.model_copy(update={"data": data if number == 1 else data / f"worker-{number}"})
+        mine.home.mkdir(parents=True, exist_ok=True)
+        try:
+            DirectoryLock(mine.home)
+        except DataDirectoryInUseError:
+            continue
+        return mine
+    raise DataDirectoryInUseError(f"{MOST_WORKERS} workers use {settings.data}: give this one an EMGAS_DATA of its own")
 
 
 async def _work(settings: Settings) -> None:

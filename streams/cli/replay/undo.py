@@ -53,6 +53,7 @@ def undo(
     last: Annotated[int | None, typer.Option(min=1, help="The last events that count, so many.")] = None,
     event: Annotated[int | None, typer.Option(min=0, help="This one; `emgas replay events` shows ordinals.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")] = False,
+    yes: output.Yes = False,
     timeout: output.Timeout = 30.0,
     json: output.Json = False,
 ) -> None:
@@ -71,6 +72,8 @@ def undo(
         output.fail("all of this is taken back already: nothing left to undo")
     if not json:
         _show(graph, going)
+    if not dry_run:
+        output.make_sure(f"{len(going)} events of {graph} are to be taken back", yes=yes)
     undone_by = None if dry_run else output.run(_undo(graph, first, newest, timeout=timeout))
     if json:
         kinds = Counter(type(entry.event).__name__ for entry in going)

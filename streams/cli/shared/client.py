@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from emgas.client.client import MemoryClient
 from emgas.client.connect import connect
 from emgas.client.connection import Connection
+from emgas.errors import TransportError
 from streams.cli.shared import output
 from streams.settings import Settings
-from streams.transport.select import check_there
+from streams.transport import select
 from streams.worker.shared_connection import SharedConnection
 
 
@@ -30,12 +31,23 @@ async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = T
     begins  whether an embedded memory may begin with it; who only asks makes none, and gets NoMemoryError
     """
     if not begins:
-        check_there(settings)
+        select.check_there(settings)
     connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
         if isinstance(connection, SharedConnection) and connection.server is not None:
             output.tell(f"process {connection.server.pid} serves this memory: asked at {connection.server.url}")
         yield Session(memory, connection)
+
+
+async def someone_works(settings: Settings) -> bool:
+    """Tell whether somebody folds what is sent: who shares a memory, and its own process do; on Kafka, workers.
+
+    Where an account may not ask, it is believed.
+    """
+    try:
+        return await select.workers(settings) != 0
+    except TransportError:
+        return True
 
 
 def _connection(settings: Settings, timeout: float) -> Connection:

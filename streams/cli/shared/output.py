@@ -65,6 +65,7 @@ def graph_id(name: str | None) -> str | None:
 
 Graph = Annotated[str, typer.Argument(help="Whose memory.", show_default=False, callback=graph_id)]
 Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for an answer.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
 
 
@@ -102,6 +103,16 @@ def tell(message: str) -> None:
 def warn(message: str) -> None:
     """Say what was passed over, and go on."""
     err.print(f"[bold yellow]passed over:[/] {escape(message)}", highlight=False, soft_wrap=True)
+
+
+def make_sure(what: str, *, yes: bool) -> None:
+    """Go on if it is meant so: said by --yes, or to the question on a terminal.  Exits otherwise, with nothing done."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        fail(f"{what}: nobody can be asked here, so say --yes", USAGE)
+    if not typer.confirm(shown(f"{what}.  Go on?"), err=True):
+        fail("not confirmed: nothing was done")
 
 
 def doubt(message: str) -> None:

@@ -18,6 +18,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-unt
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-untyped]
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
 from aiokafka.errors import (  # type: ignore[import-untyped]
+    GroupCoordinatorNotAvailableError,
     IncompatibleBrokerVersion,
     TopicAlreadyExistsError,
     for_code,
@@ -39,6 +40,8 @@ from emgas.errors import TransportError
 from streams.transport.topic_plan import TopicDescription, TopicPlan, another_partition_count, settings_of
 
 POLL_SECONDS = 0.05
+
+COORDINATOR_TRIES, COORDINATOR_PAUSE = 5, 0.25  # so often, with so many seconds between
 
 
 class _Uuid(AbstractType[UUID]):  # type: ignore[misc]  # aiokafka has no types
@@ -150,6 +153,21 @@ class KafkaTopics:
             config = await _settings(admin, there)
             bounds = await self._bounds([(name, len(present[name]["partitions"])) for name in there])
         return [_described(present[name], config[name], bounds) for name in there]
+
+    async def members(self, group: str) -> int:
+        """Count the members of a consumer group.
+
+        The first question of all makes Kafka create the topic in which groups are kept, and is refused meanwhile.
+        """
+        async with self._admin() as admin:
+            for _ in range(COORDINATOR_TRIES):
+                try:
+                    responses = await admin.describe_consumer_groups([group])
+                except GroupCoordinatorNotAvailableError:
+                    await asyncio.sleep(COORDINATOR_PAUSE)
+                else:
+                    return sum(len(found[5]) for response in responses for found in response.groups)
+        return 0
 
     async def topic_id(self, name: str) -> str | None:
         """Look up the UUID of a topic: one that is made anew has another.  None where there is none to be had."""

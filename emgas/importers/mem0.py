@@ -1,0 +1,76 @@
+"""A dump of mem0: what `get_all` returns, or its list alone.  Each memory becomes a turn of whom it is about.
+
+{"results": [{"id": "m1", "memory": "Likes ginger tea", "user_id": "ada", "agent_id": null, "run_id": null,
+"created_at": "2024-05-08T06:56:02.123456-07:00", "metadata": {"category": "food"}}, …]}
+
+graph     the given one, else mem0-<user, agent or run>       session   the run, else main
+id        the memory's                                        speaker   the user, agent or run, else user
+at        when it was made                                    metadata  {"origin": "import:mem0"}, and its own
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO, Any
+
+from emgas.errors import InvalidMessageError
+from emgas.importers.chat_format import Fit, Format, Head, Told, json_key
+from emgas.importers.documents import load, raw_of
+from emgas.importers.lines import BadLine, Item, Options, graph_named
+from emgas.messages.turns import Turn
+from emgas.validation import build
+
+_MEMORY = json_key("memory", '"')
+_KNOWN = (json_key("hash"), json_key("user_id"), json_key("created_at"))
+
+
+def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
+    """Yield a turn per memory."""
+    found = load(stream)
+    if isinstance(found, BadLine):
+        yield found
+        return
+    memories = found.get("results", found.get("memories")) if isinstance(found, dict) else found
+    if not isinstance(memories, list):
+        yield BadLine(1, raw_of(found), "file: must be a list of memories, or an object with results", "")
+        return
+    for number, memory in enumerate(memories, start=1):
+        try:
+            yield _turn(memory, graph)
+        except InvalidMessageError as error:
+            yield BadLine(number, raw_of(memory), str(error), "memory")
+
+
+def _turn(memory: Any, graph: str | None) -> Turn:
+    if not isinstance(memory, dict) or not isinstance(memory.get("memory"), str):
+        raise InvalidMessageError("must be an object with id and memory")
+    owners = [memory.get(key) for key in ("user_id", "agent_id", "run_id")]
+    owner = next((name for name in owners if isinstance(name, str) and name), None)
+    if graph is None and owner is None:
+        raise InvalidMessageError("user_id: is missing: say which graph it belongs to")
+    own = memory.get("metadata")
+    kept = {name: value for name, value in own.items() if not isinstance(value, dict | list)} if own else {}
+    fields = {
+        "id": memory.get("id"),
+        "graph": graph or graph_named("mem0", str(owner)),
+        "session": memory.get("run_id") or "main",
+        "speaker": owner or "user",
+        "text": memory["memory"],
+        "at": memory.get("created_at"),
+        "metadata": {**kept, "origin": "import:mem0"},
+    }
+    return build(Turn, fields)
+
+
+def _matches(head: Head) -> Fit:
+    is_one = (head.is_array or head.is_object) and _MEMORY.search(head.start)
+    return Fit.SURE if is_one and any(key.search(head.start) for key in _KNOWN) else Fit.NO
+
+
+FORMAT = Format(
+    name="mem0",
+    order=25,
+    told=Told(file="what `get_all` returns", graph="`mem0-<user>`", session="the run", time="when it was made"),
+    matches=_matches,
+    read=read,
+)

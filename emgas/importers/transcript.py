@@ -1,0 +1,95 @@
+"""A transcript in plain text: a line per turn, the speaker before a colon.
+
+Ada: The kettle broke again.
+Ben: Then let us buy one
+that whistles.                          the same turn, going on
+
+graph     must be given      session   the file's name      id   a hash of its position and text
+at        none: the log's timestamp counts                  metadata  {"origin": "import:transcript"}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import IO
+
+from emgas.errors import InvalidMessageError
+from emgas.importers.chat_format import Fit, Format, Head, Told
+from emgas.importers.lines import BadLine, Item, Options, read_lines, stable_id
+from emgas.messages.turns import Turn
+from emgas.validation import build
+
+SPOKEN = re.compile(r"(?P<speaker>[^\W_][^:\n]{0,39}?)\s?(?::\s+|：\s*)(?P<text>\S.*)", re.DOTALL)
+LOOKED_AT = 20  # lines by which a file is recognised, of which most must be spoken
+
+
+def read(stream: IO[bytes], graph: str | None, options: Options) -> Iterator[Item]:
+    """Yield the turns of a transcript.  Raises InvalidMessageError if no graph is given."""
+    if graph is None:
+        raise InvalidMessageError("graph: a transcript names none: say which graph it belongs to")
+    session = PurePosixPath(options.name.replace("\\", "/")).stem.strip("-") or "main"
+    for position, (number, lines) in enumerate(_spoken(stream)):
+        if isinstance(lines, BadLine):
+            yield lines
+            continue
+        text = "\n".join(lines)
+        found = SPOKEN.match(text)
+        if found is None:
+            yield BadLine(number, text.encode(errors="surrogateescape"), "line: has no speaker: write `Name: text`")
+            continue
+        try:
+            yield _turn(graph, session, position, found)
+        except InvalidMessageError as error:
+            yield BadLine(number, text.encode(errors="surrogateescape"), str(error))
+
+
+def _spoken(stream: IO[bytes]) -> Iterator[tuple[int, list[str] | BadLine]]:
+    """Yield each turn's first line number and its lines."""
+    begun, lines = 0, list[str]()
+    for line in read_lines(stream):
+        if isinstance(line, BadLine):
+            yield line.number, line
+            continue
+        number, raw = line
+        text = raw.decode(errors="surrogateescape")
+        if lines and not SPOKEN.match(text):
+            lines.append(text)
+            continue
+        if lines:
+            yield begun, lines
+        begun, lines = number, [text]
+    if lines:
+        yield begun, lines
+
+
+def _turn(graph: str, session: str, position: int, found: re.Match[str]) -> Turn:
+    fields = {
+        "id": stable_id(graph, session, position, text=found[0]),
+        "graph": graph,
+        "session": session[:256],
+        "speaker": found["speaker"],
+        "text": found["text"],
+        "metadata": {"origin": "import:transcript"},
+    }
+    return build(Turn, fields)
+
+
+def _matches(head: Head) -> Fit:
+    if head.is_array or head.is_object:
+        return Fit.NO
+    lines = [line for line in head.start.decode(errors="replace").splitlines()[:LOOKED_AT] if line.strip()]
+    spoken = sum(SPOKEN.match(line.strip()) is not None for line in lines)
+    return Fit.MAYBE if lines and 2 * spoken > len(lines) else Fit.NO
+
+
+FORMAT = Format(
+    name="transcript",
+    order=90,
+    told=Told(
+        file="text, a line per turn: `Name: text`", graph="must be given", session="the file", time="when imported"
+    ),
+    matches=_matches,
+    read=read,
+)
