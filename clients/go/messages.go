@@ -111,6 +111,9 @@ type Filter struct {
 	Metadata       map[string]any `json:"metadata,omitempty"`
 	Exclude        []string       `json:"exclude,omitempty"`
 	IncludeArchive *bool          `json:"include_archive,omitempty"`
+	Roles          []string       `json:"roles,omitempty"`
+	Pinned         *bool          `json:"pinned,omitempty"`
+	MinImportance  *float64       `json:"min_importance,omitempty"`
 }
 
 // Spreading says how activation spreads; what is nil takes the mode's own default.
