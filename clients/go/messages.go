@@ -95,6 +95,7 @@ type Query struct {
 	After       *int64     `json:"after,omitempty"`
 	AsOf        *int64     `json:"as_of,omitempty"`
 	Only        *Filter    `json:"only,omitempty"`
+	Asker       string     `json:"asker,omitempty"`
 	Timezone    string     `json:"timezone,omitempty"`
 	Fallback    string     `json:"fallback,omitempty"`
 	Explain     bool       `json:"explain,omitempty"`

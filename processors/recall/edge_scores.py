@@ -122,6 +122,13 @@ class Mentions:
         shares = self.given @ cover / self.total if self.total else self.given @ cover
         return np.where(lone(self.view), 0.0, shares)
 
+    def new(self) -> Mask:
+        """Tell of each turn whether it mentions something that the turn before it in its session does not: (p,)."""
+        cell = self.row * self.turns + self.at
+        is_new = (self.at == self.order.start[self.at]) | ~np.isin(cell - 1, cell)
+        found: Mask = np.bincount(self.at[is_new], minlength=self.turns) > 0
+        return found
+
     @cached_property
     def _heir(self) -> Floats:
         """The share of what is around it that reaches each turn: (p,), the less the more it says itself."""
@@ -159,9 +166,21 @@ def _found(view: GraphView, asked: QueryTerms) -> Found:
     shares = share[view.posting_concept[found]]
     cells = np.zeros((len(asked.seeds) + len(asked.unknown)) * len(view.passage_at))
     np.maximum.at(cells, row * len(view.passage_at) + at, np.where(shares > 0, shares, view.posting_count[found]))
+    _answer_inherits(view, asked, cells.reshape(-1, len(view.passage_at)))
     cell = np.flatnonzero(cells > 0)
     row, at = np.divmod(cell, len(view.passage_at))
     return Found(row, at, cells[cell], cells[cell] < 1)
+
+
+def _answer_inherits(view: GraphView, asked: QueryTerms, cells: Floats) -> None:
+    """Let who answers speak of the dates that the question before named: FADING of a mention, in `cells` (k, p)."""
+    dates = slice(len(asked.words), len(asked.words) + len(asked.dates))
+    if not len(asked.dates):
+        return
+    order = view.session_order
+    asks = view.passage_question[order.order] & (np.arange(len(order.order)) + 1 < order.end)
+    given = np.where(asks, cells[dates], 0.0)[:, :-1] > 0
+    cells[dates][:, 1:] = np.maximum(cells[dates][:, 1:], FADING * given)
 
 
 def faded(counts: Floats) -> Floats:

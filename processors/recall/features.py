@@ -21,6 +21,7 @@ from processors.recall.dense import above_mean
 from processors.recall.edge_scores import Mentions
 from processors.recall.query_terms import QueryTerms
 from state.arrays import Floats
+from state.graph.passage_table import ROLES
 from state.graph.view import GraphView
 
 
@@ -130,6 +131,33 @@ def _brevity(inquiry: Inquiry) -> Floats:
     return -np.log(inquiry.words)
 
 
+def _echo(inquiry: Inquiry) -> Floats:
+    """Mark what an assistant says that mentions nothing of the question but what it was just told: (p,)."""
+    view = inquiry.view
+    by_assistant = view.role[view.session_order.order] == ROLES.index("assistant")
+    if not by_assistant.any():
+        return np.zeros(len(by_assistant))
+    near = inquiry.near
+    mentions = np.bincount(near.at, minlength=near.turns) > 0
+    answers = by_assistant & ~np.roll(by_assistant, 1) & ~inquiry.is_first.astype(np.bool_)
+    repeats: Floats = (answers & mentions & ~near.new()).astype(np.float64)
+    return repeats
+
+
+def _latest(inquiry: Inquiry) -> Floats:
+    """Grade by age what is said about the same thing, if the question asks how things are now: (p,) in [0, 1]."""
+    match = inquiry.near.match()
+    about = np.flatnonzero(match > 0)
+    if not inquiry.asked.now or not len(about):
+        return np.zeros(len(match))
+    order = inquiry.view.session_order.order[about]
+    age = np.lexsort((order, inquiry.view.passage_at[order]))
+    latest = np.zeros(len(match))
+    latest[about[age]] = np.arange(1, len(about) + 1) / len(about)
+    graded: Floats = latest * match / match.max()
+    return graded
+
+
 def _dense(inquiry: Inquiry) -> Floats:
     if inquiry.cosine is None:
         return np.zeros(len(inquiry.view.passage_at))
@@ -184,6 +212,8 @@ FEATURES: Final = (
     Feature("names", partial(_marked, "@name"), 0.3, 0.25),
     Feature("length", _length, 0.95),
     Feature("brevity", _brevity, 0.45),
+    Feature("echo", _echo, -1.0),
+    Feature("latest", _latest, 1.5, 1.5),
     Feature("importance", _importance, 0.8, 0.8),
     Feature("feedback", _feedback, 1.5, 1.5),
     Feature("dense", _dense, 1.0, 1.0, reaches=True),

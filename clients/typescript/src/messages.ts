@@ -553,8 +553,8 @@ export interface Erase {
 /**
  * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
  *
- * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget` alone decides how much
- * context does.
+ * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
+ * `context_passages` and how much worse the next turn answers decide how many the context has.
  */
 export interface Query {
   kind: "query";
@@ -565,9 +565,17 @@ export interface Query {
   top_concepts?: number;
   top_passages?: number | null;
   /**
-   * tokens of assembled context
+   * tokens of assembled context, at most
    */
   budget?: number;
+  /**
+   * turns in it, at most
+   */
+  context_passages?: number | null;
+  /**
+   * speaker who asks: whom `my` and `I` mean
+   */
+  asker?: string | null;
   /**
    * answer once the turn at this offset of `turns` is folded
    */

@@ -29,7 +29,9 @@ def query(
     top: Annotated[
         int | None, typer.Option(min=0, max=100, help="Concepts and passages to show; else as many as it needs.")
     ] = None,
-    budget: Annotated[int, typer.Option(min=0, help="Tokens of context.")] = 1000,
+    budget: Annotated[int, typer.Option(min=0, help="Tokens of context, at most.")] = 1000,
+    context_passages: Annotated[int | None, typer.Option(min=0, help="Turns in the context, at most.")] = None,
+    asker: Annotated[str | None, typer.Option(help="Who asks: the speaker whom `my` and `I` mean.")] = None,
     after: Annotated[int | None, typer.Option(help="Answer once this offset of turns is folded.")] = None,
     as_of: Annotated[
         str | None, typer.Option(metavar=METAVAR, help="Ask the graph as it was: 2023-05-08T14:00.")
@@ -63,6 +65,7 @@ def query(
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
     options |= {"fallback": "recent"} if recent else {}
+    options |= {"context_passages": context_passages, "asker": asker}
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is told whether or not there is a memory
