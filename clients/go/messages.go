@@ -84,22 +84,23 @@ type Undo struct {
 // Query is a question to one graph. After: answer once the turn at this offset is folded. AsOf: ms since 1970. Timezone:
 // whose "yesterday" is meant, as Europe/Berlin. Fallback: "recent" offers the newest turns where nothing answers.
 type Query struct {
-	Kind        string     `json:"kind"`
-	Graph       string     `json:"graph"`
-	Text        string     `json:"text"`
-	Mode        string     `json:"mode,omitempty"`
-	Spreading   *Spreading `json:"spreading,omitempty"`
-	TopConcepts *int       `json:"top_concepts,omitempty"`
-	TopPassages *int       `json:"top_passages,omitempty"`
-	Budget      *int       `json:"budget,omitempty"`
-	After       *int64     `json:"after,omitempty"`
-	AsOf        *int64     `json:"as_of,omitempty"`
-	Only        *Filter    `json:"only,omitempty"`
-	Asker       string     `json:"asker,omitempty"`
-	Timezone    string     `json:"timezone,omitempty"`
-	Fallback    string     `json:"fallback,omitempty"`
-	Explain     bool       `json:"explain,omitempty"`
-	Reinforce   bool       `json:"reinforce,omitempty"`
+	Kind            string     `json:"kind"`
+	Graph           string     `json:"graph"`
+	Text            string     `json:"text"`
+	Mode            string     `json:"mode,omitempty"`
+	Spreading       *Spreading `json:"spreading,omitempty"`
+	TopConcepts     *int       `json:"top_concepts,omitempty"`
+	TopPassages     *int       `json:"top_passages,omitempty"`
+	Budget          *int       `json:"budget,omitempty"`
+	ContextPassages *int       `json:"context_passages,omitempty"`
+	After           *int64     `json:"after,omitempty"`
+	AsOf            *int64     `json:"as_of,omitempty"`
+	Only            *Filter    `json:"only,omitempty"`
+	Asker           string     `json:"asker,omitempty"`
+	Timezone        string     `json:"timezone,omitempty"`
+	Fallback        string     `json:"fallback,omitempty"`
+	Explain         bool       `json:"explain,omitempty"`
+	Reinforce       bool       `json:"reinforce,omitempty"`
 }
 
 // Filter says which turns may come back. Since, Until: ms since 1970.
