@@ -112,7 +112,7 @@ class Reply(Message):
     timing: Timing
     matched: bool = Field(
         default=True,
-        description="false: nothing in the graph has to do with the question; what is listed, if anything, is the latest",
+        description="false: nothing has to do with the question; what is listed, if anything, is the latest",
         exclude_if=lambda matched: matched,
     )
 

@@ -134,7 +134,7 @@ def recall(
 
 
 def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
-    """List the latest passages that a filter lets through, the newest first; no question ranks them, so each scores 0."""
+    """List the latest passages that a filter lets through, newest first; each scores 0, as no question ranks them."""
     passes = allowed(view, only)
     among = np.ones(len(view.passage_at), np.bool_) if passes is None else passes
     return tuple(
