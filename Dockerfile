@@ -24,6 +24,7 @@ COPY state state
 COPY processors processors
 COPY replay replay
 COPY streams streams
+# with the explorer in it, if ./scripts/page has built that before
 COPY gateway gateway
 # not evaluate.py: evaluation/ stays out of the image, and with it `emgas eval`
 COPY emgas_service/__init__.py emgas_service/start.py emgas_service/serve.py emgas_service/

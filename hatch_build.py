@@ -11,13 +11,19 @@ file is emgas_service/state/graph/graph.py, and whatever imports or names it say
 
 Only these places change, found by their position in the syntax tree; every line keeps its number.  What lies in HOME in
 the repository already (the entry points) goes the same way.  emgas/ is not touched: that name is ours.
+
+The explorer, which no repository holds, is built before (scripts/page).  Where it cannot be, for want of a network, the
+wheel says so and does without, unless EMGAS_REQUIRE_PAGE=1: all else works.
 """
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +39,10 @@ QUOTES = "\"'"
 
 class UnmovableError(Exception):
     """A line that cannot be rewritten so that it means the same.  Whoever wrote it: say it as the message does."""
+
+
+class PageNotBuiltError(Exception):
+    """There is no explorer, and this wheel was to have one.  Whoever builds: see what scripts/page says."""
 
 
 def files(root: Path) -> Iterator[Path]:
@@ -111,6 +121,7 @@ class MoveLayers(BuildHookInterface[Any]):
             return
         self.made = Path(tempfile.mkdtemp())
         root = Path(self.root)
+        self._build_page(root)
         for file in files(root):
             place = self.made / destination(file)
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -119,6 +130,18 @@ class MoveLayers(BuildHookInterface[Any]):
             else:
                 shutil.copyfile(root / file, place)
         build_data["force_include"][str(self.made / HOME)] = HOME
+
+    def _build_page(self, root: Path) -> None:
+        """Have the explorer built, where its sources are: a part of the repository, as the image takes, lacks them."""
+        script, built = root / "scripts" / "page", root / "gateway" / "static" / "index.html"
+        if script.exists() and (root / "page").exists():
+            failed = subprocess.run([sys.executable, script], check=False).returncode
+            if failed and built.exists():
+                built.unlink()  # it was made of other sources
+        if not built.exists() and (root / "gateway").exists():
+            if os.environ.get("EMGAS_REQUIRE_PAGE") == "1":
+                raise PageNotBuiltError("the explorer is not built: run ./scripts/page, which says why")
+            self.app.display_warning("THE EXPLORER IS NOT IN THIS WHEEL: it could not be built (./scripts/page).")
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove the temporary folder."""

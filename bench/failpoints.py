@@ -7,7 +7,7 @@
 One memory lives through all of it.  Each process that works on it first has to live: it recovers from the death before,
 accepts a new turn and answers a question.  Then it publishes turns over weeks, so that windows close, and takes
 snapshots, until it dies at its step (streams/transport/failpoints.py).  In the end: is each partition's live state the
-fold of its log, and does each turn that was acknowledged count exactly once?
+fold of its log, does each turn that was acknowledged count exactly once, and is what was erased out of reach?
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -35,10 +34,11 @@ from state.store.store import MemoryStore
 from streams.cli.shared.live_state import LiveStores
 from streams.settings import Settings
 from streams.transport import failpoints
-from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.transport.select import readable
 from streams.worker.embedded_connection import EmbeddedConnection
 
 GRAPHS = ("ada", "bob", "cleo")
+ERASED = "dora"  # the graph of which every life erases the turn that it begins with
 TURNS = 8  # of each graph, a day apart, in each life
 FIRST_DAY = 20_000  # since 1970
 PATIENCE = 120.0  # seconds; only a memory that is wedged ever takes as long
@@ -46,7 +46,11 @@ PATIENCE = 120.0  # seconds; only a memory that is wedged ever takes as long
 
 @dataclass
 class Findings:
-    """What came of a sweep.  `recovered_s`: from the start of a process until it had taken a turn and answered."""
+    """What came of a sweep.
+
+    recovered_s  from the start of a process until it had taken a turn and answered
+    legible      turns that were erased, and that a key opens
+    """
 
     killed: dict[str, int] = field(default_factory=dict)
     not_reached: list[str] = field(default_factory=list)
@@ -54,6 +58,7 @@ class Findings:
     acknowledged: int = 0
     lost: int = 0
     doubled: int = 0
+    legible: int = 0
     match: bool = False
     recovered_s: list[float] = field(default_factory=list)
 
@@ -61,7 +66,13 @@ class Findings:
 def settings(data: Path) -> Settings:
     """Make the settings of the memory that is killed."""
     return Settings(
-        data=data, broker=None, partitions=2, batch_turns=4, snapshots=str(data / "snapshots"), preset="forgetful"
+        data=data,
+        broker=None,
+        partitions=2,
+        batch_turns=4,
+        snapshots=str(data / "snapshots"),
+        preset="forgetful",
+        encryption=True,
     )
 
 
@@ -77,6 +88,7 @@ async def live(data: Path, life: int, where: str) -> None:
         print("alive", flush=True)
         if not where.startswith(failpoints.Step.RECOVERY):
             failpoints.arm(where)
+        await _erase(memory, life, start)
         turns = [_turn(graph, f"t{life}-{n}", start + n * DAY_MS) for n in range(TURNS) for graph in GRAPHS]
         async for turn, outcome in memory.publish_many(turns):
             if isinstance(outcome, Outcome) and outcome.status != "rejected":
@@ -85,16 +97,24 @@ async def live(data: Path, life: int, where: str) -> None:
             await memory.checkpoint(partition)
 
 
+async def _erase(memory: MemoryClient, life: int, at: int) -> None:
+    """Erase the turn of this life; say so once nobody can read it any more."""
+    await memory.record(_turn(ERASED, f"secret-{life}", at))
+    outcome = await memory.erase(ERASED, turn=f"secret-{life}")
+    if outcome.status == "accepted":
+        print("erased", ERASED, f"secret-{life}", flush=True)
+
+
 def _turn(graph: str, turn_id: str, at: int) -> Turn:
     return Turn(id=turn_id, graph=graph, speaker="Ada", at=at, text=f"The kettle of {turn_id} whistles in the kitchen.")
 
 
 def sweep(data: Path, ordinals: list[int]) -> Findings:
     """Kill a memory at every step and ordinal, one death after the other; look at what it holds in the end."""
-    findings, acked = Findings(), set[tuple[str, str]]()
+    findings, acked, erased = Findings(), set[tuple[str, str]](), set[tuple[str, str]]()
     places = [f"{step}:{n}" for n in ordinals for step in failpoints.Step]
     for life, where in enumerate([*places, ""]):
-        code = _one_life(data, life, where, acked, findings)
+        code = _one_life(data, life, where, {"acked": acked, "erased": erased}, findings)
         if code == -signal.SIGKILL:
             step = where.partition(":")[0]
             findings.killed[step] = findings.killed.get(step, 0) + 1
@@ -102,11 +122,11 @@ def sweep(data: Path, ordinals: list[int]) -> Findings:
             findings.not_reached += [where] if where else []
         else:
             findings.wedged.append(f"{where}: exit code {code}")
-    asyncio.run(_examine(data, acked, findings))
+    asyncio.run(_examine(data, acked, erased, findings))
     return findings
 
 
-def _one_life(data: Path, life: int, where: str, acked: set[tuple[str, str]], findings: Findings) -> int:
+def _one_life(data: Path, life: int, where: str, told: dict[str, set[tuple[str, str]]], findings: Findings) -> int:
     at_start = where if where.startswith(failpoints.Step.RECOVERY) else ""
     command = [sys.executable, "-m", "bench.failpoints", "--live", str(data), "--life", str(life), "--at", where]
     started = time.monotonic()
@@ -118,26 +138,27 @@ def _one_life(data: Path, life: int, where: str, acked: set[tuple[str, str]], fi
             word, *rest = line.split()
             if word == "alive":
                 findings.recovered_s.append(round(time.monotonic() - started, 2))
-            elif word == "acked":
-                acked.add((rest[0], rest[1]))
+            elif word in told:
+                told[word].add((rest[0], rest[1]))
         return process.wait(PATIENCE)
 
 
-async def _examine(data: Path, acked: set[tuple[str, str]], findings: Findings) -> None:
+async def _examine(data: Path, acked: set[tuple[str, str]], erased: set[tuple[str, str]], findings: Findings) -> None:
     here = settings(data)
     found: list[tuple[str, str]] = []
     findings.match = True
-    with closing(ReadOnlyLog(here.home)) as log:
-        events = EmbeddedReader(log, here.topics.events)
+    async with readable(here) as topics:
+        events = topics.reader(here.topics.events)
         for partition in range(here.partitions):
             _, end = await events.bounds(partition)
             folded = await refold(events, partition, end, MemoryStore())
-            held = await LiveStores(here).held(partition)
+            held = await LiveStores(here, topics.keys).held(partition)
             findings.match &= held.digest == folded.digest()
             accepted = AcceptedEvents().read(events, partition)
             found += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
     findings.acknowledged = len(acked)
     findings.lost = len(acked - set(found))
+    findings.legible = len(erased & set(found))
     findings.doubled = len(found) - len(set(found))
 
 

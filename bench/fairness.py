@@ -2,12 +2,14 @@
 
     EMGAS_BROKER=kafka://127.0.0.1:9092 python bench/fairness.py [--turns 30000] [--questions 10000]
 
-One worker process, topics with a prefix of their own.  Reported, as one line of JSON, seen from the client:
+One worker process, topics with a prefix of their own.  Who floods is a process of its own: in ours, what it does
+between two looks at the socket would be measured as the worker's.  Reported, as one line of JSON, seen from the client:
 
     beside a flood    ms that questions to a graph of another partition took while one graph took TURNS turns at full
                       rate, and ms until a turn of that other partition was accounted for
-    many at once      of QUESTIONS short ones sent together: how many were answered, told `overloaded`, told something
-                      else, or got no answer
+    many at once      of QUESTIONS short ones sent together by CLIENTS: how many were answered, told `overloaded`, told
+                      something else, or got no answer
+    load              of the machine, over the last minute: on a busy one, what is measured is the others
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -35,6 +37,7 @@ from streams.settings import Settings
 from streams.transport import select
 
 WORDS = [first + second for first in ["kettle", "garden", "museum", "violin", "harbour"] for second in "abcdefghij"]
+BUSY = "busy"  # the graph that is flooded
 EVERY_SECONDS = 0.1  # between two questions beside the flood
 TIMEOUT = 10.0  # seconds: what a client waits by default
 
@@ -42,12 +45,17 @@ TIMEOUT = 10.0  # seconds: what a client waits by default
 def main(
     turns: Annotated[int, typer.Option(help="Turns of the flood.")] = 30_000,
     questions: Annotated[int, typer.Option(help="Questions sent at once.")] = 10_000,
+    clients: Annotated[int, typer.Option(help="Who send them.")] = 1,
+    flood: Annotated[str, typer.Option(hidden=True)] = "",
 ) -> None:
     """Measure and print one JSON object."""
+    if flood:
+        asyncio.run(_flood(Settings(), flood, turns))
+        return
     settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}"})
     asyncio.run(select.create(settings))
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, _worker(settings, home):
-        print(json.dumps(asyncio.run(_measure(settings, turns, questions))))
+        print(json.dumps(asyncio.run(_measure(settings, turns, questions, clients))))
 
 
 @contextmanager
@@ -58,47 +66,57 @@ def _worker(settings: Settings, home: str) -> Iterator[None]:
         process.terminate()
 
 
-async def _measure(settings: Settings, turns: int, questions: int) -> dict[str, Any]:
-    async with (
-        MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as feeder,
-        MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as asker,
-    ):
+async def _measure(settings: Settings, turns: int, questions: int, clients: int) -> dict[str, Any]:
+    async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as asker:
         for number in range(await asker.partitions()):
             await asker.inspect(number)  # answered once the worker owns it
-        busy, calm = "busy", _elsewhere("busy", await asker.partitions())
+        calm = _elsewhere(BUSY, await asker.partitions())
         await asker.record(_turn(calm, 0))
-        beside = await _beside(feeder, asker, turns=turns, busy=busy, calm=calm)
-        return {"beside a flood": beside, "many at once": await _at_once(asker, calm, questions)}
+        beside = await _beside(settings, asker, turns=turns, calm=calm)
+        at_once = await _at_once(settings, calm, questions, clients)
+        return {"beside a flood": beside, "many at once": at_once, "load": round(os.getloadavg()[0], 1)}
 
 
-async def _beside(feeder: MemoryClient, asker: MemoryClient, *, turns: int, busy: str, calm: str) -> dict[str, Any]:
+async def _beside(settings: Settings, asker: MemoryClient, *, turns: int, calm: str) -> dict[str, Any]:
+    flooding = [sys.executable, __file__, "--flood", BUSY, "--turns", str(turns)]
+    environment = {**os.environ, "EMGAS_PREFIX": settings.prefix}
     started = time.perf_counter()
-    flood = asyncio.create_task(_flood(feeder, busy, turns))
+    flood = await asyncio.create_subprocess_exec(*flooding, env=environment, stdout=asyncio.subprocess.PIPE)
+    assert flood.stdout
+    await flood.stdout.readline()  # it begins
+    ended = asyncio.create_task(flood.wait())
     asked: list[asyncio.Task[float]] = []
     told: list[asyncio.Task[float]] = []
-    while not flood.done():
+    while not ended.done():
         asked.append(asyncio.create_task(_timed(asker.query(calm, "the kettle in the garden"))))
         told.append(asyncio.create_task(_timed(asker.record(_turn(calm, len(told) + 1)))))
         await asyncio.sleep(EVERY_SECONDS)
-    await flood
+    assert await ended == 0
     seconds = time.perf_counter() - started
     took, waited = await asyncio.gather(*asked), await asyncio.gather(*told)
     return {"turns/s": round(turns / seconds), "question": _spread(took), "turn": _spread(waited)}
 
 
-async def _flood(feeder: MemoryClient, graph: str, turns: int) -> None:
-    end = 0
-    async for _, there in feeder.publish_many((_turn(graph, n) for n in range(turns)), window=2000, outcomes=False):
-        end = there.offset if isinstance(there, Receipt) else end
-    await feeder.query(graph, "kettle", after=end, timeout=600.0)
+async def _flood(settings: Settings, graph: str, turns: int) -> None:
+    """Publish at full rate, and wait until all of it is accounted for."""
+    end, waiting = 0, [_turn(graph, n) for n in range(turns)]
+    async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as feeder:
+        print("begins", flush=True)
+        async for _, there in feeder.publish_many(waiting, window=2000, outcomes=False):
+            end = there.offset if isinstance(there, Receipt) else end
+        await feeder.query(graph, "kettle", after=end, timeout=600.0)
 
 
-async def _at_once(asker: MemoryClient, graph: str, questions: int) -> dict[str, Any]:
-    started = time.perf_counter()
-    ends = Counter(
-        await asyncio.gather(*(_ended(asker.query(graph, "kettle", timeout=TIMEOUT)) for _ in range(questions)))
-    )
-    return {**ends, "seconds": round(time.perf_counter() - started, 1)}
+async def _at_once(settings: Settings, graph: str, questions: int, clients: int) -> dict[str, Any]:
+    async with AsyncExitStack() as open_clients:
+        askers = [
+            await open_clients.enter_async_context(MemoryClient(settings.broker, prefix=settings.prefix))
+            for _ in range(clients)
+        ]
+        started = time.perf_counter()
+        asking = [askers[n % clients].query(graph, "kettle", timeout=TIMEOUT) for n in range(questions)]
+        ends = Counter(await asyncio.gather(*map(_ended, asking)))
+        return {**ends, "seconds": round(time.perf_counter() - started, 1)}
 
 
 async def _ended(question: Awaitable[object]) -> str:

@@ -14,8 +14,10 @@ from emgas.errors import (
     TransportError,
     WrongEventLoopError,
 )
+from emgas.messages.contents import Turns
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import PRESETS, Settings
+from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Failure, Query, Reply, Theme
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Outcome, Turn
@@ -24,6 +26,7 @@ from emgas.wire import Receipt
 __version__ = "0.2.0"
 __all__ = [
     "PRESETS",
+    "Compared",
     "DataDirectoryInUseError",
     "Description",
     "EmgasError",
@@ -37,6 +40,7 @@ __all__ = [
     "NoMemoryError",
     "NotInstalledError",
     "Outcome",
+    "Pictured",
     "Query",
     "QueryFailedError",
     "Receipt",
@@ -46,6 +50,7 @@ __all__ = [
     "Theme",
     "TransportError",
     "Turn",
+    "Turns",
     "WrongEventLoopError",
     "__version__",
 ]

@@ -67,7 +67,7 @@ class Receipt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TopicNames:
-    """The six topics under one prefix."""
+    """The six topics under one prefix; and that of the keys, where graphs are encrypted and keys are in a topic."""
 
     prefix: str = "emgas"
 
@@ -90,6 +90,10 @@ class TopicNames:
     @property
     def changes(self) -> str:
         return f"{self.prefix}.changes"
+
+    @property
+    def keys(self) -> str:
+        return f"{self.prefix}.keys"
 
     @property
     def dead_letters(self) -> str:

@@ -25,6 +25,7 @@ from evaluation.report import show
 from processors.recall.weights import FlowWeights
 from streams.cli.shared import output
 from streams.plugins.embedders import load
+from streams.plugins.model_store import named
 
 SEED = 20_240_229  # of the bootstrap and of shuffled evidence: the same numbers every time
 CONTROLS = ("none", "shuffled")
@@ -136,11 +137,16 @@ def _forms(names: str) -> list[str]:
 
 def _chosen(names: str | None, dense: Path | None) -> dict[str, Method]:
     """Look the methods up.  Raises InvalidMessageError for a name that is none, or a model that is none."""
-    available = METHODS if dense is None else METHODS | dense_methods(load(dense))
+    available = METHODS if dense is None else METHODS | dense_methods(load(_model(dense)))
     wanted = list(available) if names is None else [name.strip() for name in names.split(",")]
     if unknown := [name for name in wanted if name not in available]:
         raise InvalidMessageError(f"methods: there is no {unknown[0]!r}: choose from {', '.join(available)}")
     return {name: available[name] for name in wanted}
+
+
+def _model(dense: Path) -> Path:
+    """Find a model by the name that it was added under, or by its path."""
+    return named(dense, output.settings().data) or dense
 
 
 def _of_questions(files: Iterable[Path]) -> list[Path]:

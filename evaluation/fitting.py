@@ -2,8 +2,6 @@
 
     P(turn holds the answer) = exp S[turn] / Σ over all turns exp S,    S = Σ weight · feature
     fitted     the weights that make the evidence most likely, less RIDGE/2 · Σ (weight · deviation of the feature)²
-    density    weight of `brevity` += DENSITY: a budget is filled best by evidence for each token, P / tokens, whose
-               logarithm is S − ln tokens; a little less than 1, because a budget is never filled to the last token
 
 The likelihood is concave, so Newton's method finds its one maximum from zero: no starting point, no seed, no order of
 the examples counts.  It uses every question, not only those at the edge of a budget, so it carries over: left-out
@@ -29,7 +27,6 @@ from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 RIDGE: Final = 10.0
-DENSITY: Final = 0.9
 STEPS: Final = 30
 SETTLED: Final = 1e-4  # change of a term, in deviations of its feature, below which nothing is gained
 SMALLEST_STEP: Final = 1e-4
@@ -73,10 +70,9 @@ def fit(examples: Sequence[Example], start: FlowWeights = DEFAULT_FLOW) -> FlowW
     tables = [_Table(same) for same in _alike(examples)]
     deviation = np.concatenate([table.features.reshape(-1, len(FEATURES)) for table in tables]).std(axis=0)
     given = start.vector()
-    free = np.flatnonzero(((given != 0) | (np.array(FEATURES) == "brevity")) & (deviation > 0))
+    free = np.flatnonzero((given != 0) & (deviation > 0))
     weights = np.where(deviation > 0, 0.0, given)
     weights[free] = _maximum(tables, free, RIDGE * deviation[free].astype(np.float64) ** 2)
-    weights[FEATURES.index("brevity")] += DENSITY
     return FlowWeights(**dict(zip(FEATURES, weights.tolist(), strict=True)))
 
 

@@ -20,21 +20,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
 from evaluation.baselines.bm25 import Vocabulary, bm25
 from evaluation.baselines.ppr import ppr
 from evaluation.baselines.steady_state import steady_state
 from evaluation.baselines.structured import Walk, structured
 from evaluation.baselines.subtractive import subtractive
 from evaluation.baselines.weights import PPR, STEADY_STATE, SUBTRACTIVE
-from evaluation.memory import DEPTH, Memory, Ranker, best
+from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best, ranking
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import LITERAL
 from processors.recall.dense import Embedder, Vectors, cosines, fused
-from processors.recall.recall import RecallOptions, RecallResult, recall
+from processors.recall.recall import RecallOptions, recall
 from processors.recall.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW, FlowWeights
-from state.arrays import Floats, Integers
+from state.arrays import Floats
 
 Method = Callable[[Memory], Ranker]
 
@@ -44,16 +42,12 @@ def recalled(options: RecallOptions) -> Method:
     options = replace(options, passages=DEPTH)
 
     def method(memory: Memory) -> Ranker:
-        def rank(question: Extraction, text: str) -> Integers:
-            return _numbers(recall(memory.view, question, text, options))
+        def rank(question: Extraction, text: str) -> Ranking:
+            return ranking(memory.view, recall(memory.view, question, text, options).passages, options.mode)
 
         return rank
 
     return method
-
-
-def _numbers(found: RecallResult) -> Integers:
-    return np.array([passage.number for passage in found.passages], np.int64)
 
 
 PEERS: dict[str, tuple[Walk, FlowWeights]] = {
@@ -101,8 +95,9 @@ def dense_methods(embedder: Embedder) -> dict[str, Method]:
     def with_default(memory: Memory) -> Ranker:
         view, options = _Dense(memory, embedder), RecallOptions(passages=DEPTH)
 
-        def rank(question: Extraction, text: str) -> Integers:
-            return _numbers(recall(memory.view, question, text, options, view.cosines(text)))
+        def rank(question: Extraction, text: str) -> Ranking:
+            found = recall(memory.view, question, text, options, view.cosines(text))
+            return ranking(memory.view, found.passages, options.mode)
 
         return rank
 

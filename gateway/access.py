@@ -25,7 +25,9 @@ from gateway.errors import GatewayError, NotAllowedError, TooLargeError, WrongCo
 from gateway.keys import ANYBODY, Caller, Keys, Right
 from gateway.paths import PathGraph
 
-OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs")  # what needs no key: it tells nothing of any memory
+# What needs no key: it tells nothing of any memory.
+OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css", "/icon.svg")
+OPEN_FOLDER = "/page/"
 BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
 
 _caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
@@ -55,7 +57,7 @@ class Access:
             _caller.reset(token)
 
     async def _let_in(self, path: str, headers: Headers) -> Caller:
-        if path in OPEN:
+        if path in OPEN or path.startswith(OPEN_FOLDER):
             return NOBODY
         if not self._keys.are_wanted:
             check_local(headers)

@@ -22,7 +22,7 @@ from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.validation import describe_all
-from gateway import graphs, records
+from gateway import graphs, page, records
 from gateway.access import BODY_BYTES, Access
 from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.keys import Keys
@@ -57,13 +57,16 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
         summary="Associative long-term memory for conversational AI.",
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         lifespan=lifespan,
+        docs_url=None,  # FastAPI's own loads its scripts from elsewhere: gateway/page.py has one that loads none
         redoc_url=None,
         redirect_slashes=False,
         telemetry={"logs": False, "auto_configure": False},
     )
     mcp = mcp_server(_opened(app))
+    app.include_router(graphs.listing)
     app.include_router(graphs.router)
     app.include_router(records.router)
+    page.add(app)
     _health(app)
     _problems(app)
     _document(app)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, create_model
 
 from emgas.messages.fields import Message, Name
 from emgas.messages.queries import Query
-from emgas.messages.turns import Configure, Forget, Turn, Undo
+from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Undo
 
 
 def without(model: type[Message], name: str, *left_out: str) -> type[BaseModel]:
@@ -33,11 +33,15 @@ if TYPE_CHECKING:  # no type checker can follow what is made from the wire's mod
     TurnBody = BaseModel
     SettingsBody = BaseModel
     ForgetBody = BaseModel
+    PinBody = BaseModel
+    FeedbackBody = BaseModel
     UndoBody = BaseModel
     QueryBody = BaseModel
 else:
     TurnBody = named_later(without(Turn, "TurnBody", "graph"))
     SettingsBody = named_later(without(Configure, "SettingsBody", "graph", "kind"))
     ForgetBody = named_later(without(Forget, "ForgetBody", "graph", "kind"))
+    PinBody = named_later(without(Pin, "PinBody", "graph", "kind"))
+    FeedbackBody = named_later(without(Feedback, "FeedbackBody", "graph", "kind"))
     UndoBody = named_later(without(Undo, "UndoBody", "graph", "kind"))
     QueryBody = without(Query, "QueryBody", "graph", "kind")

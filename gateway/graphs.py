@@ -1,4 +1,4 @@
-"""Everything under /v1/graphs/{graph}: the wire's messages as HTTP.  The path names the graph, a body never does."""
+"""Everything under /v1/graphs: the wire's messages as HTTP.  The path names the graph, a body never does."""
 
 from __future__ import annotations
 
@@ -12,14 +12,25 @@ from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
 from emgas.client.client import MemoryClient
-from emgas.messages import queries, turns
-from emgas.messages.fields import Name, Text
+from emgas.limits import (
+    CHANGES,
+    LISTED_GRAPHS,
+    PICTURED_CONCEPTS,
+    PICTURED_LINKS,
+    PICTURED_PASSAGES,
+    READ_TURNS,
+    RECAPPED,
+    TOP,
+)
+from emgas.messages import contents, pictures, queries, turns, views
+from emgas.messages.fields import Message, Name, Position, Text
 from emgas.validation import build
-from gateway.access import caller, may
-from gateway.bodies import ForgetBody, QueryBody, SettingsBody, TurnBody, UndoBody
+from gateway.access import caller, known, may
+from gateway.bodies import FeedbackBody, ForgetBody, PinBody, QueryBody, SettingsBody, TurnBody, UndoBody
 from gateway.errors import REFUSALS, UnknownGraphError, problem
 from gateway.paths import PathGraph
 
+listing = APIRouter(prefix="/v1/graphs", responses=REFUSALS)
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
 LISTED = 100  # concepts that a live answer shows
 
@@ -35,6 +46,29 @@ Graph = Annotated[PathGraph, Path(description="whose memory: a user, an agent, a
 IdempotencyKey = Annotated[
     Name | None, Header(description="the id of a body that has none: the same again has no effect")
 ]
+Moment = Annotated[
+    str | None, Query(description="as the graph was then: 2023-05-08T14:00 (UTC without a zone), or ms since 1970")
+]
+
+
+class GraphNames(Message):
+    """Names of graphs, ascending.  `next`: `after` of the next page, null on the last."""
+
+    graphs: list[str]
+    next: str | None
+
+
+@listing.get("", dependencies=[known("after", "limit")])
+async def list_graphs(
+    memory: Memory,
+    *,
+    after: Annotated[str | None, Query(description="the names after this one")] = None,
+    limit: Annotated[int, Query(ge=1, le=LISTED_GRAPHS)] = LISTED_GRAPHS,
+) -> GraphNames:
+    """List the graphs that the caller's key can see."""
+    caller().check_right("read")
+    seen = [name for name in await memory.graphs() if caller().may_see(name) and (after is None or name > after)]
+    return GraphNames(graphs=seen[:limit], next=seen[limit - 1] if len(seen) > limit else None)
 
 
 @router.post(
@@ -84,11 +118,124 @@ async def watch_activation(reply: Annotated[queries.Reply, Depends(activated)]) 
 async def describe(graph: Annotated[Graph, may("read")], memory: Memory, response: Response) -> queries.Description:
     """Tell what a graph holds.  ETag: how far its log was folded."""
     described = await memory.describe(graph)
-    if not described.found:
-        raise UnknownGraphError("nobody ever wrote to this graph")
-    position = described.position
-    response.headers["ETag"] = f'"{position.partition}-{position.watermark}"'
+    _found(response, described.position, found=described.found)
     return described
+
+
+@router.get("/turns")
+async def read(
+    graph: Annotated[Graph, may("read", "id", "session", "concept", "newest", "cursor", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    id: Annotated[list[Name], Query(max_length=READ_TURNS, description="these alone")] = [],  # noqa: B006 - read only
+    session: Annotated[Name | None, Query(description="only of this session")] = None,
+    concept: Annotated[Name | None, Query(description="only those that hold it")] = None,
+    newest: Annotated[bool, Query(description="the last one first")] = False,
+    cursor: Annotated[int | None, Query(ge=0, lt=2**63, description="`next` of the page before")] = None,
+    limit: Annotated[int, Query(ge=1, le=READ_TURNS)] = 20,
+    as_of: Moment = None,
+) -> contents.Turns:
+    """Read turns as they were said, a page of them.  ETag: how far the log was folded."""
+    walk: dict[str, Any] = {"session": session, "concept": concept, "newest": newest, "cursor": cursor, "limit": limit}
+    page = await memory.turns(graph, ids=id, as_of=as_of, **walk)
+    _found(response, page.position, found=page.found)
+    return page
+
+
+@router.get("/picture")
+async def picture(
+    graph: Annotated[Graph, may("read", "around", "hops", "nodes", "links", "passages", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    around: Annotated[list[Name], Query(max_length=TOP, description="concepts that it grows from")] = [],  # noqa: B006
+    hops: Annotated[int, Query(ge=0, le=5)] = 2,
+    nodes: Annotated[int, Query(ge=0, le=PICTURED_CONCEPTS)] = 300,
+    links: Annotated[int, Query(ge=0, le=PICTURED_LINKS)] = 3000,
+    passages: Annotated[int, Query(ge=0, le=PICTURED_PASSAGES)] = 0,
+    as_of: Moment = None,
+) -> pictures.Pictured:
+    """Tell what the graph looks like, now or at a time: concepts, links, turns and themes, as columns."""
+    wanted: dict[str, Any] = {"around": around, "hops": hops, "nodes": nodes, "links": links, "passages": passages}
+    seen = await memory.picture(graph, as_of=as_of, **wanted)
+    _found(response, seen.position, found=seen.found)
+    return seen
+
+
+@router.get("/changes")
+async def compare(
+    graph: Annotated[Graph, may("read", "since", "until", "limit")],
+    memory: Memory,
+    response: Response,
+    since: Annotated[str, Query(description="a time, as `as_of`")],
+    *,
+    until: Annotated[str | None, Query(description="a later one; else now")] = None,
+    limit: Annotated[int, Query(ge=1, le=CHANGES)] = 100,
+) -> pictures.Compared:
+    """Tell what changed between two times: what was born, grew, faded and was archived."""
+    changed = await memory.compare(graph, since, until, limit=limit)
+    _found(response, changed.position, found=changed.found)
+    return changed
+
+
+def _found(response: Response, position: Position, *, found: bool) -> None:
+    """Say how far the log was folded, or raise UnknownGraphError."""
+    if not found:
+        raise UnknownGraphError("nobody ever wrote to this graph, or had by then")
+    response.headers["ETag"] = f'"{position.partition}-{position.watermark}"'
+
+
+@router.get("/sessions")
+async def recap(
+    graph: Annotated[Graph, may("read", "session", "limit", "words", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    session: Annotated[list[Name], Query(max_length=RECAPPED, description="these alone")] = [],  # noqa: B006 - read only
+    limit: Annotated[int, Query(ge=1, le=RECAPPED)] = 5,
+    words: Annotated[int, Query(ge=0, le=400, description="of each summary, at most")] = 60,
+    as_of: Moment = None,
+) -> views.Recapped:
+    """Tell what conversations were about, the last ones first."""
+    told = await memory.recap(graph, session, limit=limit, words=words, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.get("/trend")
+async def trend(
+    graph: Annotated[Graph, may("read", "text", "by", "offset", "as_of")],
+    memory: Memory,
+    response: Response,
+    text: Annotated[Text, Query(description="a question, or words")],
+    *,
+    by: views.Period = "day",
+    offset: Annotated[int, Query(ge=-1080, le=1080, description="of the asker's clock from UTC, minutes")] = 0,
+    as_of: Moment = None,
+) -> views.Trended:
+    """Tell how often something is spoken of, since when, at which hours, and when not."""
+    told = await memory.trend(graph, text, by=by, offset=offset, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.get("/concept")
+async def explore(
+    graph: Annotated[Graph, may("read", "name", "to", "hops", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    name: Annotated[Name, Query(description="of the concept, by id or as it was written")],
+    *,
+    to: Annotated[Name | None, Query(description="another one: by which ways does the first lead to it?")] = None,
+    hops: Annotated[int, Query(ge=1, le=3)] = 1,
+    limit: Annotated[int, Query(ge=0, le=TOP)] = 10,
+    as_of: Moment = None,
+) -> views.Explored:
+    """Tell what a concept is to the graph, and what it is linked with."""
+    told = await memory.explore(graph, name, to=to, hops=hops, limit=limit, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
 
 
 @router.put("/settings", response_model=turns.Outcome)
@@ -113,7 +260,51 @@ async def forget(
 ) -> Response:
     """Forget concepts, turns and sessions; the log keeps the past."""
     wanted = build(turns.Forget, _message(graph, body, idempotency_key, kind="forget"))
-    outcome = await memory.forget(graph, wanted.concepts, wanted.turns, sessions=wanted.sessions, id=wanted.id)
+    outcome = await memory.forget(
+        graph,
+        wanted.concepts,
+        wanted.turns,
+        sessions=wanted.sessions,
+        everything=wanted.everything,
+        id=wanted.id,
+    )
+    return _told(outcome, 200)
+
+
+@router.post("/pin", response_model=turns.Outcome)
+async def pin(
+    graph: Annotated[Graph, may("write")],
+    body: PinBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Keep concepts and turns in mind: they do not fade until they are unpinned."""
+    wanted = build(turns.Pin, _message(graph, body, idempotency_key, kind="pin"))
+    return _told(await memory.pin(graph, wanted.concepts, wanted.turns, id=wanted.id), 200)
+
+
+@router.post("/unpin", response_model=turns.Outcome)
+async def unpin(
+    graph: Annotated[Graph, may("write")],
+    body: PinBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Let concepts and turns that were pinned fade again."""
+    wanted = build(turns.Unpin, _message(graph, body, idempotency_key, kind="unpin"))
+    return _told(await memory.unpin(graph, wanted.concepts, wanted.turns, id=wanted.id), 200)
+
+
+@router.post("/feedback", response_model=turns.Outcome)
+async def feedback(
+    graph: Annotated[Graph, may("write")],
+    body: FeedbackBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Say of turns that came back whether they were right or wrong."""
+    wanted = build(turns.Feedback, _message(graph, body, idempotency_key, kind="feedback"))
+    outcome = await memory.feedback(graph, wanted.turns, wanted.value, query=wanted.query, id=wanted.id)
     return _told(outcome, 200)
 
 

@@ -56,12 +56,16 @@ class Caller(BaseModel):
 
     def check(self, right: Right, graph_id: str | None) -> None:
         """Raise NotAllowedError unless this caller has the right, in that graph; None: in all graphs there are."""
-        if right not in self.rights:
-            raise NotAllowedError(f"this key lacks the right to {right}")
+        self.check_right(right)
         if graph_id is None and "*" not in self.graphs:
             raise NotAllowedError('this is about every graph: it needs a key for all of them (graphs = ["*"])')
         if graph_id is not None and not self.may_see(graph_id):
             raise NotAllowedError("this key does not belong to this graph")
+
+    def check_right(self, right: Right) -> None:
+        """Raise NotAllowedError unless this caller has the right, wherever it may be."""
+        if right not in self.rights:
+            raise NotAllowedError(f"this key lacks the right to {right}")
 
     def may_see(self, graph_id: str) -> bool:
         """Tell whether one of the caller's graph patterns fits."""

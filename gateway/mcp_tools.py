@@ -1,6 +1,6 @@
 """What an assistant may do with a memory, as MCP tools, resources and a prompt.
 
-    remember, recall, forget, themes      always               configure, undo      only with --tools all
+    remember, recall, forget, themes      always           read, compare, configure, undo      only with --tools all
 
 Each tool names its graph, unless the server is pinned to one.  Results are typed; every refusal is a ToolError with
 the same sentence as everywhere else.  Over HTTP the caller's key decides (gateway/access.py); over stdio whoever
@@ -24,7 +24,9 @@ from pydantic import BaseModel, Field, ValidationError
 from emgas import __version__
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
+from emgas.messages.contents import RecordedTurn
 from emgas.messages.fields import GraphId
+from emgas.messages.pictures import ChangedTheme
 from emgas.messages.queries import Theme
 from emgas.messages.turns import Outcome
 from emgas.validation import describe
@@ -34,6 +36,7 @@ from gateway.keys import Right
 
 Opened = Callable[[], Awaitable[MemoryClient]]  # gives the open client, once it is open
 Graph = Annotated[GraphId, Field(description="whose memory: a user, an agent, a room")]
+CHANGED = ("born", "stronger", "weaker", "forgotten", "long_term")
 INSTRUCTIONS = (
     "A long-term memory of conversations. Call recall before you answer a question about the past, about people or "
     "preferences; call remember for what is worth keeping. It forgets nothing by itself."
@@ -77,6 +80,27 @@ class Themes(BaseModel):
     themes: list[Theme]
 
 
+class Said(BaseModel):
+    """A page of what was said."""
+
+    total: int = Field(description="how many turns there are of what was asked for")
+    turns: list[RecordedTurn]
+    next: int | None = Field(description="cursor of the next page")
+
+
+class Changes(BaseModel):
+    """What changed between two times: labels of concepts, what changed most first; turns by id."""
+
+    born: list[str]
+    stronger: list[str]
+    weaker: list[str]
+    forgotten: list[str]
+    long_term: list[str]
+    themes: list[ChangedTheme]
+    added: list[str]
+    archived: list[str]
+
+
 class Confirmation(BaseModel):
     """Asked of a person before something is forgotten, where the program can ask."""
 
@@ -110,7 +134,7 @@ def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool 
         (_themes, READS),
     ]
     if everything:
-        tools += [(_configure, ADDS), (_undo, REMOVES)]
+        tools += [(_read, READS), (_compare, READS), (_configure, ADDS), (_undo, REMOVES)]
     for function, hints in tools:
         bound = _without(function, memory=opened, **({} if graph_id is None else {"graph": graph_id}))
         server.tool(name=function.__name__.removeprefix("_"), annotations=hints)(bound)
@@ -185,6 +209,36 @@ async def _themes(memory: Opened, graph: Graph) -> Themes:
     with _told("read", graph):
         found = await (await memory()).describe(graph)
     return Themes(turns=found.turns, themes=found.themes)
+
+
+async def _read(
+    memory: Opened,
+    graph: Graph,
+    ids: Annotated[list[str] | None, Field(description="ids of turns: these alone")] = None,
+    session: Annotated[str | None, Field(description="only of this conversation")] = None,
+    concept: Annotated[str | None, Field(description="only turns that hold this word")] = None,
+    cursor: Annotated[int | None, Field(ge=0, description="`next` of the page before")] = None,
+    limit: Annotated[int, Field(ge=1, le=100)] = 20,
+) -> Said:
+    """Read what was said, as it was said, the last first."""
+    walk: dict[str, Any] = {"session": session, "concept": concept, "cursor": cursor, "limit": limit}
+    with _told("read", graph):
+        page = await (await memory()).turns(graph, ids=ids or [], newest=not ids, **walk)
+    return Said(total=page.total, turns=page.turns, next=page.next)
+
+
+async def _compare(
+    memory: Opened,
+    graph: Graph,
+    since: Annotated[str, Field(description="a time: 2025-03-01, or with a time of day")],
+    until: Annotated[str | None, Field(description="a later one; else now")] = None,
+    limit: Annotated[int, Field(ge=1, le=100)] = 20,
+) -> Changes:
+    """Tell what changed in a memory between two times: what came up, grew, faded and was forgotten."""
+    with _told("read", graph):
+        found = await (await memory()).compare(graph, since, until, limit=limit)
+    labels = {kind: [each.label for each in getattr(found, kind)] for kind in CHANGED}
+    return Changes(themes=found.themes, added=found.added, archived=found.archived, **labels)
 
 
 async def _configure(

@@ -9,7 +9,7 @@
     headers        Emgas-Partition, Emgas-Offset, Emgas-Timestamp: the receipt
 
 The value's graph must be the key, and the caller must have the rights that its kind needs: otherwise a key of one graph
-would reach another.
+would reach another.  A list of graphs names those alone that the caller may see.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import TypeAdapter, ValidationError
 
-from emgas.client.request_reply import Answer, RequestReply
+from emgas.client.request_reply import RequestReply
 from emgas.errors import EmgasError, InvalidMessageError
 from emgas.limits import RECORD_BYTES
 from emgas.messages import queries, turns
+from emgas.messages.contents import Graphs, List
 from emgas.messages.operator import Checkpoint, Inspect
-from emgas.messages.topics import ANSWER, INBOUND, REQUEST
+from emgas.messages.topics import ANSWER, INBOUND, REQUEST, Answer, Question
 from emgas.validation import describe
 from emgas.wire import Headers, ProducerRecord, Receipt, cloud_event
 from gateway.access import caller, known
 from gateway.errors import REFUSALS, NotJsonError
+from gateway.keys import Caller
 
 LONGEST_SECONDS = 600.0
 LARGEST_PARTITION = 2**31 - 1
@@ -121,19 +123,26 @@ async def _answered(exchange: RequestReply, record: ProducerRecord, seconds: flo
     if not appended.done():
         return _json(await asking)  # raises why it was not appended
     headers = _receipt(appended.result())
-    return StreamingResponse(_body(asking), media_type="application/json", headers=headers)
+    return StreamingResponse(_body(asking, caller()), media_type="application/json", headers=headers)
 
 
-async def _body(asking: asyncio.Task[Answer]) -> AsyncIterator[bytes]:
+async def _body(asking: asyncio.Task[Answer], who: Caller) -> AsyncIterator[bytes]:
     try:
         with contextlib.suppress(EmgasError):  # no answer came: what the caller, who knows the deadline, finds as well
-            yield ANSWER.dump_json(await asking)
+            yield ANSWER.dump_json(seen_by(who, await asking))
     finally:
         asking.cancel()
 
 
+def seen_by(who: Caller, answer: Answer) -> Answer:
+    """Leave out of a list the graphs that the caller may not see."""
+    if not isinstance(answer, Graphs):
+        return answer
+    return answer.model_copy(update={"graphs": [name for name in answer.graphs if who.may_see(name)]})
+
+
 def _json(answer: Answer) -> Response:
-    return Response(ANSWER.dump_json(answer), media_type="application/json")
+    return Response(ANSWER.dump_json(seen_by(caller(), answer)), media_type="application/json")
 
 
 def _read(topic: str, value: bytes) -> Any:
@@ -154,9 +163,12 @@ def _check(message: Any, key: str | None) -> None:
         case Inspect() | Checkpoint():
             caller().check("admin", None)
             return
-        case turns.Turn():
+        case List():
+            caller().check_right("read")
+            return
+        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback():
             caller().check("write", message.graph)
-        case turns.Configure():
+        case turns.Configure() | turns.Erase():
             caller().check("admin", message.graph)
         case turns.Forget() | turns.Undo():
             caller().check("forget", message.graph)
@@ -170,6 +182,6 @@ def _check(message: Any, key: str | None) -> None:
 
 def _headers(message: Any) -> Headers:
     kind = getattr(message, "kind", "turn")
-    is_query = kind in ("query", "describe", "inspect", "checkpoint")
+    is_query = isinstance(message, Question)
     identity = getattr(message, "id", None) or uuid4().hex
     return cloud_event("query" if is_query else kind, identity, getattr(message, "graph", "partition"))

@@ -46,7 +46,9 @@ async def served(url: str | None, *, host: str, port: int, keys: Keys) -> None:
         config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="on", timeout_graceful_shutdown=10)
         server = OrderlyServer(config)
         ending = asyncio.create_task(_end_with(memory, server))
-        sys.stderr.write(f"serving on {address}  (routes: {address}/docs, MCP: {address}/mcp)\n")
+        sys.stderr.write(
+            f"serving on {address}  (look at it: {address}/, routes: {address}/docs, MCP: {address}/mcp)\n"
+        )
         await server.serve(sockets=[listening])
         ending.cancel()
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
+from typing import cast
 
 from emgas.wire import Record
-from replay.log import LogReader
+from replay.log import LogReader, keys_of
 from replay.skipped_records import instead_of
 from state.errors import LogRewrittenError, UnreadableEventError
-from state.events.events import AnyEvent, GraphEvent, decode, decode_as
+from state.events.events import AnyEvent, GraphEvent, decode
 from state.log_position import Acceptance, LogPosition
 from state.partition import Folded, Partition
+from state.sealing.keyring import Keyring, opened, read_as
 
 AT_ONCE = 64  # records read without letting others in: some milliseconds
 
@@ -44,9 +46,9 @@ async def end_behind(log: LogReader, partition: int, needed: int) -> int:
     return end
 
 
-def graph_event(value: bytes) -> GraphEvent:
-    """Decode the record value of an event that is known to be a graph's.  Raises UnreadableEventError."""
-    return decode_as(GraphEvent, value)
+def graph_event(value: bytes, keys: Keyring) -> GraphEvent:
+    """Read the record value of an event that is known to be a graph's.  Raises as `read`."""
+    return read_as(GraphEvent, value, keys)
 
 
 async def decoded(log: LogReader, partition: int, record: Record) -> tuple[Record, AnyEvent]:
@@ -78,10 +80,11 @@ class AcceptedEvents:
     ) -> AsyncIterator[tuple[GraphEvent, Record]]:
         """Yield events with their records, from where reading stopped to before offset `end`, or to the log's end.
 
+        What is sealed is opened, as far as its keys are not destroyed.
         Lets others in every few milliseconds.  Raises LogRewrittenError when the log's beginning is gone, and what
         `decode` and `LogPosition.after` raise.
         """
-        start = self.position.watermark + 1
+        start, keys = self.position.watermark + 1, keys_of(log)
         last = await end_behind(log, partition, start)
         records = read_records(log, partition, start, last if end is None else min(end, last))
         try:
@@ -94,7 +97,7 @@ class AcceptedEvents:
                     event = decode(record.value)
                 self.position, acceptance = self.position.after(record.offset, event, record.value)
                 if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
-                    yield event, record
+                    yield cast(GraphEvent, opened(event, keys)), record
                 self._since_yield += 1
                 if self._since_yield >= AT_ONCE:
                     self._since_yield = 0

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from emgas.messages.memory_settings import Settings
-from emgas.messages.turns import Configure, Forget, Turn
-from state.events.events import Forgotten, GraphConfigured, GraphEvent, TurnRecorded
+from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Unpin
+from state.events.events import FeedbackGiven, Forgotten, GraphConfigured, GraphEvent, Pinned, TurnRecorded, Unpinned
 from state.events.memory_settings import PRESETS, MemorySettings
 
-Message = Turn | Configure | Forget
+Message = Turn | Configure | Forget | Pin | Unpin | Feedback
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,13 @@ def _message(event: GraphEvent) -> Message | None:
     if isinstance(event, Forgotten):
         name = f"branch/forget/{event.seq}"
         return Forget(kind="forget", id=name, graph=event.graph, concepts=event.concepts, turns=event.turns)
+    if isinstance(event, Pinned | Unpinned):
+        kind, name = (Pin, "pin") if isinstance(event, Pinned) else (Unpin, "unpin")
+        named = {"concepts": event.concepts, "turns": event.turns}
+        return kind.model_validate({"kind": name, "id": f"branch/{name}/{event.seq}", "graph": event.graph, **named})
+    if isinstance(event, FeedbackGiven):
+        name = f"branch/feedback/{event.seq}"
+        return Feedback(kind="feedback", id=name, graph=event.graph, turns=event.turns, value=event.value)
     return None
 
 
@@ -91,6 +98,7 @@ def _turn(event: TurnRecorded) -> Turn:
         role=event.role,
         at=event.at,
         metadata=event.metadata,
+        importance=event.importance,
     )
 
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from replay.accepted_events import AcceptedEvents
 from replay.log import LogReader
-from state.events.events import GraphEvent
+from state.erasure import erased_by
+from state.events.events import GraphEvent, SubjectErased
 from state.events.registry import SPECS
 from state.retraction import surviving
 
@@ -34,9 +35,11 @@ async def event_list(log: LogReader, partition: int, graph_id: str) -> list[List
     accepted = AcceptedEvents().read(log, partition)
     found = [(record, event) async for event, record in accepted if event.graph == graph_id]
     counts = surviving([event for _, event in found])
+    erased = erased_by({ordinal: event for ordinal, (_, event) in enumerate(found) if isinstance(event, SubjectErased)})
+    standing = [erased.standing(ordinal, event) for ordinal, (_, event) in enumerate(found)]
     return [
-        ListedEvent(ordinal, record.offset, record.timestamp, event, counts[ordinal])
-        for ordinal, (record, event) in enumerate(found)
+        ListedEvent(ordinal, record.offset, record.timestamp, now or event, counts[ordinal] and now is not None)
+        for ordinal, ((record, event), now) in enumerate(zip(found, standing, strict=True))
     ]
 
 

@@ -6,10 +6,14 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 from emgas.wire import Record
+from state.sealing.keyring import NO_KEYS, Keyring
 
 
 class LogReader(Protocol):
-    """Reads one topic, mostly `events`; never joins a consumer group, never writes."""
+    """Reads one topic, mostly `events`; never joins a consumer group, never writes.
+
+    One of an encrypted memory has its keys as well, as `graph_keys` (see `keys_of`).
+    """
 
     async def partitions(self) -> int:
         """Count the partitions of the topic."""
@@ -19,3 +23,9 @@ class LogReader(Protocol):
 
     def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
         """Yield the records with start <= offset < end in batches, in order."""
+
+
+def keys_of(log: object) -> Keyring:
+    """Give the keys that open what is encrypted in a log: its reader brings them, if there are any."""
+    found: Keyring = getattr(log, "graph_keys", NO_KEYS)
+    return found

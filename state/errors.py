@@ -4,6 +4,7 @@ HaltedError
 ├── UnreadableEventError   the log holds a record that this version cannot read (unknown kind, newer schema, not JSON)
 ├── LogRewrittenError      the log is not the one that this state was folded from: shorter, recreated, other bytes
 ├── RetractedTooFarError   the log takes back an event that no honest worker lets anybody take back
+├── KeysError              a key that an encrypted event needs is not there, or keys cannot be read or kept
 ├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
 └── WrongLayoutError       the store was written for another number of partitions, or by a newer version
 """
@@ -26,6 +27,10 @@ class LogRewrittenError(HaltedError):
 
 class RetractedTooFarError(HaltedError):
     """An event was taken back that lies too far back for it.  Operator action: see who else writes to this log."""
+
+
+class KeysError(HaltedError):
+    """A key is missing, or cannot be kept.  Operator action: name the keys' place, or restore the keys."""
 
 
 class StoreCorruptError(HaltedError):

@@ -16,13 +16,15 @@ from itertools import islice
 from math import inf
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from state.errors import RetractedTooFarError, StoreCorruptError, WrongLayoutError
-from state.events.events import AnyEvent, GraphEvent, Retracted, TurnRecorded, decode, decode_as
+from state.events.events import AnyEvent, GraphEvent, Retracted, SubjectErased, TurnRecorded, decode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
 from state.retraction import refolded, surviving
+from state.sealing.keyring import NO_KEYS, Keyring, opened, read_as
 from state.store import keys
 from state.store.keys import COUNTS, POSITION
 from state.store.pages import GraphPages
@@ -40,6 +42,14 @@ class Folded(NamedTuple):
     acceptance: Acceptance
 
 
+class DueErasure(NamedTuple):
+    """What has to be destroyed: keys by their ids, whole or but for these runs of ordinals."""
+
+    keys: list[str]
+    whole: bool
+    events: list[tuple[int, int]]
+
+
 def _miscounted(graph_id: str, expected: int, found: int) -> StoreCorruptError:
     return StoreCorruptError(
         f"graph {graph_id} should have {expected} events and has {found}: the store is damaged. Remove this "
@@ -51,10 +61,19 @@ class Partition:
     """A fold over one partition of `events`.  Not safe for concurrent writers: one writer folds.
 
     rebuilding  many events are to come, so snapshots are rare, which nobody would read before the next one
+    graph_keys  open what is encrypted
     """
 
-    def __init__(self, store: Store, cached_graphs: int = CACHED_GRAPHS, *, rebuilding: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        cached_graphs: int = CACHED_GRAPHS,
+        *,
+        rebuilding: bool = False,
+        graph_keys: Keyring = NO_KEYS,
+    ) -> None:
         self._store = store
+        self._graph_keys = graph_keys
         stored = store.get(POSITION)
         if stored is None and next(store.scan(COUNTS, COUNTS), None):
             raise StoreCorruptError(
@@ -64,7 +83,7 @@ class Partition:
         self._cached_graphs = cached_graphs
         self._rebuilding = rebuilding
         self._graphs: OrderedDict[str, Graph] = OrderedDict()  # least recently used first
-        self._pages = GraphPages(store)
+        self._pages = GraphPages(store, graph_keys)
         self._unflushed: set[str] = set()
         self._snapshots: dict[str, int] = {}  # events held by the stored snapshot, of the graphs in memory
         self._refolded: set[str] = set()  # graphs that the stored snapshots do not lead to
@@ -79,6 +98,8 @@ class Partition:
         event = decode(value)
         position, acceptance = self.position.after(offset, event, value)
         if acceptance is Acceptance.ACCEPTED and isinstance(event, GraphEvent):
+            event = opened(event, self._graph_keys)
+            assert isinstance(event, GraphEvent)  # noqa: S101 - what is sealed is one
             position = self._fold_graph(position, event.graph, [(event, value)])
         self.position = position
         return Folded(event, acceptance)
@@ -90,8 +111,11 @@ class Partition:
         """
         position, runs = accept_all(self.position, records)
         for graph_id, values in runs.items():
-            position = self._fold_graph(position, graph_id, ((decode_as(GraphEvent, value), value) for value in values))
+            position = self._fold_graph(position, graph_id, ((self._read(value), value) for value in values))
         self.position = position
+
+    def _read(self, value: bytes) -> GraphEvent:
+        return read_as(GraphEvent, value, self._graph_keys)
 
     def _fold_graph(
         self, position: LogPosition, graph_id: str, events: Iterable[tuple[GraphEvent, bytes]]
@@ -104,6 +128,8 @@ class Partition:
         for event, value in events:
             if isinstance(event, Retracted):
                 graph = self._retracted(graph, event, value)
+            elif isinstance(event, SubjectErased):
+                graph = self._erased(graph, event, value)
             else:
                 batch[prefix + keys.u64(graph.events)] = value
                 graph.fold(event)
@@ -127,14 +153,60 @@ class Partition:
         self._graphs[graph_id] = again
         return again
 
+    def _erased(self, graph: Graph, event: SubjectErased, value: bytes) -> Graph:
+        """Fold the graph again without what is erased; note whose keys are to be destroyed."""
+        graph_id = graph.graph_id
+        self._pages.batch[keys.event_key(graph_id, graph.events)] = value
+        self._refolded.add(graph_id)
+        self._pages.drop_all(graph_id)
+        again = Graph(graph_id)
+        if event.whole:
+            again.events = graph.events
+            again.fold(event)
+        else:
+            again = self._refold(again)
+        if again.events != graph.events + 1:
+            raise _miscounted(graph_id, graph.events + 1, again.events)
+        due = [*self.due_erasures(graph_id), DueErasure(event.keys, event.whole, event.events)]
+        self._pages.batch[keys.erasure_key(graph_id)] = msgspec.json.encode(due)
+        self._graphs[graph_id] = again
+        return again
+
+    def due_erasures(self, graph_id: str) -> list[DueErasure]:
+        """List what was erased of a graph and whose keys are yet to be destroyed."""
+        stored = self._pages.get(keys.erasure_key(graph_id))
+        return msgspec.json.decode(stored, type=list[DueErasure]) if stored else []
+
+    def graphs_to_erase(self) -> list[str]:
+        """List the graphs of which keys are yet to be destroyed."""
+        stored = {keys.graph_of_erasure_key(key) for key, _ in self._store.scan(keys.ERASURES, keys.ERASURES)}
+        waiting = {keys.graph_of_erasure_key(key) for key in self._pages.batch if key.startswith(keys.ERASURES)}
+        return sorted(name for name in stored | waiting if self.due_erasures(name))
+
+    def keys_destroyed(self, graph_id: str) -> None:
+        """Note that nothing is left to be destroyed of a graph's keys; keep a snapshot that they still open."""
+        self.flush()
+        graph = self.graph(graph_id)
+        if graph is not None:
+            self._pages.keep(graph)
+            self._snapshots[graph_id] = graph.events
+        self._store.write({**self._pages.batch, keys.erasure_key(graph_id): None})
+        self._pages.batch = {}
+
+    def rows_of(self, graph_id: str) -> list[bytes]:
+        """Read the record values of all events of an encrypted graph, by ordinal."""
+        return self._pages.values(graph_id, 0)
+
     def _refold(self, snapshot: Graph, later: Sequence[bytes] = ()) -> Graph:
         """Fold what is stored of a graph behind its snapshot, and then `later` (record values)."""
-        return refolded(snapshot, [*self._pages.values(snapshot.graph_id, snapshot.events), *later])
+        return refolded(snapshot, [*self._pages.values(snapshot.graph_id, snapshot.events), *later], self._graph_keys)
 
     def graph_with(self, graph_id: str, later: Sequence[bytes]) -> Graph:
         """Fold a graph as it is once these events (record values) of it follow; nothing here changes."""
-        retractions = (event for event in map(decode, later) if isinstance(event, Retracted))
-        before = min((event.first for event in retractions), default=inf)
+        found = [self._read(value) for value in later]
+        retractions = [event.first for event in found if isinstance(event, Retracted)]
+        erasures = [-1 for event in found if isinstance(event, SubjectErased)]  # no snapshot will do
+        before = min((*retractions, *erasures), default=inf)
         graph = self._refold(self._pages.newest(graph_id, before), later)
         expected = self._pages.count(graph_id) + len(later)
         if graph.events != expected:
@@ -143,7 +215,7 @@ class Partition:
 
     def counting(self, graph: Graph, first: int, last: int) -> int:
         """Count those of the graph's events `first`..`last` that count; `first`: no less than `undoable_from`."""
-        events = [decode_as(GraphEvent, value) for value in self._pages.values(graph.graph_id, first)]
+        events = [self._read(value) for value in self._pages.values(graph.graph_id, first)]
         return sum(surviving(events, first)[: last - first + 1])
 
     def graph(self, graph_id: str) -> Graph | None:
@@ -190,7 +262,7 @@ class Partition:
             raise StoreCorruptError(
                 f"the text of passage {passage} of {graph.graph_id} is missing: refold this partition"
             )
-        return decode_as(TurnRecorded, value)
+        return read_as(TurnRecorded, value, self._graph_keys)
 
     def flush(self) -> None:
         """Write what was folded since the last flush, atomically with the position; nothing if nothing was."""

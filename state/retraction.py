@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from state.events.events import GraphEvent, Retracted, decode, decode_as
+from state.erasure import erased_by
+from state.events.events import GraphEvent, Retracted, SubjectErased
 from state.graph.graph import Graph
+from state.sealing.keyring import NO_KEYS, Keyring, read, read_as
 
 
 def surviving(events: Sequence[GraphEvent], first_ordinal: int = 0) -> list[bool]:
@@ -35,17 +37,26 @@ def still_counting(count: int, retractions: Mapping[int, Retracted], first_ordin
     return survives
 
 
-def refolded(base: Graph, values: Sequence[bytes]) -> Graph:
+def refolded(base: Graph, values: Sequence[bytes], keys: Keyring = NO_KEYS) -> Graph:
     """Go on with the graph's events from `base` on (record values): fold those that count, skip the others.
 
-    base  the fold of what counts before: nothing in it may have been taken back since; it is changed
-    Raises UnreadableEventError.
+    base  the fold of what counts before: nothing in it may have been taken back or erased since; it is changed
+    Raises UnreadableEventError, KeysError.
     """
-    retractions = {place: event for place, value in enumerate(values) if isinstance(event := decode(value), Retracted)}
-    survives = still_counting(len(values), retractions, base.events)
+    start, retractions, erasures = base.events, dict[int, Retracted](), dict[int, SubjectErased]()
+    for place, value in enumerate(values):
+        event = read(value, keys)
+        if isinstance(event, Retracted):
+            retractions[place] = event
+        elif isinstance(event, SubjectErased):
+            erasures[start + place] = event
+    erased = erased_by(erasures)
+    survives = still_counting(len(values), retractions, start)
     for place, value in enumerate(values):  # decoded again: so many events at once would fill the memory
-        if survives[place] and place not in retractions:
-            base.fold(decode_as(GraphEvent, value))
-        else:
+        counts = survives[place] and place not in retractions
+        standing = erased.standing(start + place, read_as(GraphEvent, value, keys)) if counts else None
+        if standing is None:
             base.skip()
+        else:
+            base.fold(standing)
     return base

@@ -7,10 +7,10 @@ EMGAS_DATA     directory of the embedded log and of the partitions' stores
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import platformdirs
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from emgas.client.security import SecuritySettings
@@ -46,7 +46,9 @@ class Settings(BaseSettings, SecuritySettings):
     extractor: str = Field(
         "processors.extraction.yake_extractor.YakeExtractor", description="package.module.name of another one"
     )
-    embedder: Path | None = Field(None, description="model of text embeddings: turns are recorded with their vectors")
+    embedder: Path | None = Field(
+        None, description="model of text embeddings (`emgas model add`): turns are recorded with their vectors"
+    )
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"
@@ -55,12 +57,17 @@ class Settings(BaseSettings, SecuritySettings):
     queued_turns: int = Field(512, ge=1, description="turns read ahead per partition")
     queries_at_once: int = Field(256, ge=1, description="queries waiting or answered; more get `overloaded`")
     append_timeout: float = Field(60.0, gt=0, description="seconds without an ack until the worker gives up and exits")
+    stop_timeout: float = Field(20.0, gt=0, description="seconds after SIGTERM until a worker leaves as it is")
     cached_graphs: int = Field(1000, ge=1, description="graphs kept in memory per partition")
     session_timeout: float = Field(10.0, gt=0, description="seconds until the group misses a dead worker")
     isolation: Literal["read_committed", "read_uncommitted"] = Field(
         "read_committed", description="whether what a Kafka transaction wrote counts only once it is committed"
     )
     fetch_wait_ms: int = Field(50, ge=1, description="how long the broker may hold back an empty fetch")
+    encryption: bool = Field(False, description="whether graphs are born encrypted")  # noqa: FBT003 - pydantic's way
+    graph_keys: Path | None = Field(None, description="directory of the keys of encrypted graphs")
+    kek_file: Path | None = Field(None, description="64 hexadecimal digits that the keys are encrypted by, at rest")
+    erased_within_days: int = Field(30, ge=1, description="what is erased is to be gone from every topic: doctor looks")
     snapshots: str | None = Field(None, description="directory or fsspec URL where workers keep snapshots")
     snapshots_kept: int = Field(3, ge=1, description="newest snapshots kept of each partition")
     health: str | None = Field(None, description="[host:]port of /livez, /readyz and /metrics; a bare port: loopback")
@@ -108,6 +115,33 @@ class Settings(BaseSettings, SecuritySettings):
         if "@" in value:  # not repeated: it may hold a password
             raise ValueError("holds credentials: set EMGAS_SASL_USERNAME and EMGAS_SASL_PASSWORD instead")
         return value
+
+    @field_validator("graph_keys", "kek_file", mode="before")
+    @classmethod
+    def _empty_is_nothing(cls, value: object) -> object:
+        return value or None
+
+    @model_validator(mode="after")
+    def _keys_have_a_place(self) -> Self:
+        if self.encryption and self.broker and not (self.graph_keys or self.kek_file):
+            raise ValueError(
+                "EMGAS_ENCRYPTION on Kafka wants EMGAS_KEK_FILE, for keys in a topic (openssl rand -hex 32 > FILE), or "
+                "EMGAS_GRAPH_KEYS, a directory that all workers share"
+            )
+        return self
+
+    @property
+    def keys_directory(self) -> Path | None:
+        """Name the directory of the graphs' keys; None where they are in a topic, or there are none."""
+        if self.graph_keys is not None or self.is_embedded:
+            home = self.graph_keys or self.data.expanduser() / "keys"
+            return home / ("embedded" if self.is_embedded else "kafka") / self.prefix
+        return None
+
+    @property
+    def keys_in_topic(self) -> bool:
+        """Whether the graphs' keys are in a topic that all workers share."""
+        return self.kek_file is not None and self.keys_directory is None
 
     @property
     def health_address(self) -> tuple[str, int] | None:

@@ -18,26 +18,33 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from uuid import uuid4
 
-from emgas.client.bulk import Turns, publish_all
+from emgas.client.bulk import Turns as Published
+from emgas.client.bulk import publish_all
 from emgas.client.connect import connect
 from emgas.client.connection import Connection
-from emgas.client.query_arguments import asking
-from emgas.client.request_reply import Answer, RequestReply
+from emgas.client.query_arguments import asking, filtering
+from emgas.client.request_reply import RequestReply
 from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
+from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
+from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.spreading import Spreading
-from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
+from emgas.messages.topics import Answer, OfGraph, OfPartition
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.times import milliseconds
 from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
 
-A = TypeVar("A", Reply, Outcome, Inspection, Description, Checkpointed)
+A = TypeVar("A", bound=Answer)
+When = datetime | str | int  # as emgas.times reads it
 
 
 class MemoryClient:
@@ -105,7 +112,13 @@ class MemoryClient:
         return _expect(Outcome, await self._open.ask(self._turn_record(turn), self._seconds(timeout)))
 
     def publish_many(
-        self, turns: Turns, *, window: int = 500, outcomes: bool = True, tries: int = 5, timeout: float | None = None
+        self,
+        turns: Published,
+        *,
+        window: int = 500,
+        outcomes: bool = True,
+        tries: int = 5,
+        timeout: float | None = None,
     ) -> AsyncIterator[tuple[Turn, Outcome | Receipt]]:
         """Publish many turns, at most `window` in flight, and yield each with its outcome, in the order given.
 
@@ -143,8 +156,7 @@ class MemoryClient:
 
     async def ask(self, query: Query, timeout: float | None = None) -> Reply:
         """Ask a graph.  Raises QueryFailedError when its owner answers with a failure."""
-        record = self._question(query, query.graph.encode(), query.graph)
-        return _expect(Reply, await self._open.ask(record, self._seconds(timeout)))
+        return _expect(Reply, await self._asked(query, timeout))
 
     async def describe(
         self, graph: str, after: Receipt | int | None = None, timeout: float | None = None
@@ -152,8 +164,112 @@ class MemoryClient:
         """Ask what a graph holds: its topics, its settings, how much.  Raises QueryFailedError, as `ask` does."""
         graph = checked_graph(graph)
         describe = build(Describe, {"graph": graph, "after": await self._offset(graph, after)})
-        record = self._question(describe, graph.encode(), graph)
-        return _expect(Description, await self._open.ask(record, self._seconds(timeout)))
+        return _expect(Description, await self._asked(describe, timeout))
+
+    async def turns(
+        self,
+        graph: str,
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Turns:
+        """Read turns as they were said, a page of them; `wanted`: the other fields of Read.  Raises as `ask` does.
+
+        ids; or session, concept, newest, limit, and as `cursor` the `next` of the page before
+        """
+        fields = {**wanted, "graph": graph, "after": await self._offset(graph, after), "as_of": _time(as_of)}
+        return _expect(Turns, await self._asked(build(Read, fields), timeout))
+
+    async def graphs(self, timeout: float | None = None) -> list[str]:
+        """List the graphs that there are, those alone that the caller may see.  Raises QueryFailedError, as `ask`."""
+        listed = [await self._graphs_of(partition, timeout) for partition in range(await self.partitions())]
+        return sorted(name for names in listed for name in names)
+
+    async def _graphs_of(self, partition: int, timeout: float | None) -> list[str]:
+        found, page = list[str](), await self._graphs_after(None, partition, timeout)
+        while page.next is not None:
+            found += page.graphs
+            page = await self._graphs_after(page.next, partition, timeout)
+        return [*found, *page.graphs]
+
+    async def _graphs_after(self, name: str | None, partition: int, timeout: float | None) -> Graphs:
+        return _expect(Graphs, await self._asked_of(List(after=name), partition, timeout))
+
+    async def picture(
+        self,
+        graph: str,
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Pictured:
+        """Ask what a graph looks like; `wanted`: around, hops, nodes, links, passages, as Picture has them."""
+        fields = {**wanted, "graph": graph, "after": await self._offset(graph, after), "as_of": _time(as_of)}
+        return _expect(Pictured, await self._asked(build(Picture, fields), timeout))
+
+    async def compare(
+        self,
+        graph: str,
+        since: When,
+        until: When | None = None,
+        *,
+        limit: int = 100,
+        after: Receipt | int | None = None,
+        timeout: float | None = None,
+    ) -> Compared:
+        """Ask what changed in a graph between two times: what was born, grew, faded and was archived."""
+        times = {"since": _time(since), "until": _time(until)}
+        fields = {**times, "graph": graph, "limit": limit, "after": await self._offset(graph, after)}
+        return _expect(Compared, await self._asked(build(Compare, fields), timeout))
+
+    async def recap(
+        self,
+        graph: str,
+        sessions: Sequence[str] = (),
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Recapped:
+        """Ask what conversations were about: these sessions, or the last ones; `wanted`: limit, words."""
+        fields = {**wanted, **_named(sessions=sessions), "graph": graph, "as_of": _time(as_of)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Recapped, await self._asked(build(Recap, fields), timeout))
+
+    async def trend(
+        self,
+        graph: str,
+        text: str,
+        *,
+        only: Filter | Mapping[str, Any] | None = None,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Trended:
+        """Ask how often something is spoken of, since when and when not; `wanted`: by (day, week, month), offset."""
+        fields = {**wanted, "graph": graph, "text": text, "as_of": _time(as_of), "only": filtering(only)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Trended, await self._asked(build(Trend, fields), timeout))
+
+    async def explore(
+        self,
+        graph: str,
+        concept: str,
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Explored:
+        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, limit."""
+        fields = {**wanted, "graph": graph, "concept": concept, "as_of": _time(as_of)}
+        fields["after"] = await self._offset(graph, after)
+        return _expect(Explored, await self._asked(build(Explore, fields), timeout))
 
     async def configure(
         self,
@@ -178,17 +294,69 @@ class MemoryClient:
         turns: Sequence[str] = (),
         *,
         sessions: Sequence[str] = (),
+        everything: bool = False,
         id: str | None = None,
         timeout: float | None = None,
     ) -> Outcome:
         """Let a graph forget concepts (by id or as they were written), turns and sessions; the log keeps the past.
 
+        everything  all that it holds
+
         The outcome is `rejected` when the graph holds nothing of it.
         """
-        named = {"concepts": concepts, "turns": turns, "sessions": sessions}
-        # A single string is a sequence of its letters: it goes on as it is, and is refused.
-        fields = {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
+        fields = {
+            **_named(concepts=concepts, turns=turns, sessions=sessions),
+            **({"everything": True} if everything else {}),
+        }
         return await self._command(Forget, graph, id=id, timeout=timeout, fields=fields)
+
+    async def pin(
+        self,
+        graph: str,
+        concepts: Sequence[str] = (),
+        turns: Sequence[str] = (),
+        *,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Keep concepts (by id or as they were written) and turns in mind: they do not fade until they are unpinned.
+
+        The outcome is `rejected` when the graph holds nothing of it.
+        """
+        fields = _named(concepts=concepts, turns=turns)
+        return await self._command(Pin, graph, id=id, timeout=timeout, fields=fields)
+
+    async def unpin(
+        self,
+        graph: str,
+        concepts: Sequence[str] = (),
+        turns: Sequence[str] = (),
+        *,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Let concepts and turns that were pinned fade again, as `pin` names them."""
+        fields = _named(concepts=concepts, turns=turns)
+        return await self._command(Unpin, graph, id=id, timeout=timeout, fields=fields)
+
+    async def feedback(
+        self,
+        graph: str,
+        turns: Sequence[str],
+        value: float,
+        *,
+        query: str | None = None,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Say of turns that came back whether they were right, 1, or wrong, −1, or something between.
+
+        query  the question: what it asks for is linked with what the turns say, if they were right
+
+        The outcome is `rejected` when the graph holds none of them.
+        """
+        fields = {**_named(turns=turns), "value": float(value), "query": query}
+        return await self._command(Feedback, graph, id=id, timeout=timeout, fields=fields)
 
     async def undo(
         self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
@@ -199,25 +367,40 @@ class MemoryClient:
         """
         return await self._command(Undo, graph, id=id, timeout=timeout, fields={"first": first, "last": last})
 
+    async def erase(
+        self,
+        graph: str,
+        *,
+        turn: str | None = None,
+        speaker: str | None = None,
+        whole: bool = False,
+        id: str | None = None,
+        timeout: float | None = None,
+    ) -> Outcome:
+        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph.
+
+        Its keys are destroyed once the outcome is `accepted`: nobody can read it any more, in the log, in snapshots or
+        in backups.  `rejected`: there is no such thing, or the graph is not encrypted (docs/erasure.md).
+        """
+        fields = {"turn": turn, "speaker": speaker, "whole": whole}
+        return await self._command(Erase, graph, id=id, timeout=timeout, fields=fields)
+
     async def inspect(self, partition: int, *, digest: bool = True, timeout: float | None = None) -> Inspection:
         """Ask the owner of a partition what it holds, and for its digest.  Raises QueryFailedError, as `ask` does."""
-        record = self._question(Inspect(digest=digest), None, f"partition {partition}", partition=partition)
-        return _expect(Inspection, await self._open.ask(record, self._seconds(timeout)))
+        return _expect(Inspection, await self._asked_of(Inspect(digest=digest), partition, timeout))
 
     async def digests(self, partition: int, timeout: float | None = None) -> dict[str, str]:
         """Ask the owner of a partition for each graph's digest, in pages.  Raises QueryFailedError, as `ask` does."""
         found, page = dict[str, str](), {"": ""}
         while page:
             wanted = Inspect(digest=False, graphs_after=max(page))
-            record = self._question(wanted, None, f"partition {partition}", partition=partition)
-            page = _expect(Inspection, await self._open.ask(record, self._seconds(timeout))).digests
+            page = _expect(Inspection, await self._asked_of(wanted, partition, timeout)).digests
             found |= page
         return found
 
     async def checkpoint(self, partition: int, timeout: float | None = None) -> Checkpointed:
         """Have the owner of a partition write a snapshot of it.  Raises QueryFailedError, as `ask` does."""
-        record = self._question(Checkpoint(), None, f"partition {partition}", partition=partition)
-        return _expect(Checkpointed, await self._open.ask(record, self._seconds(timeout)))
+        return _expect(Checkpointed, await self._asked_of(Checkpoint(), partition, timeout))
 
     async def partitions(self) -> int:
         """Count the partitions that `turns`, `events` and `queries` each have."""
@@ -250,7 +433,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Forget | Undo],
+        kind: type[Configure | Erase | Feedback | Forget | Pin | Unpin | Undo],
         graph: str,
         *,
         id: str | None,
@@ -266,20 +449,37 @@ class MemoryClient:
 
     async def _offset(self, graph: str, after: Receipt | int | None) -> int | None:
         # Offsets count per partition: another partition's could mean a wait for a turn that never comes.
-        if isinstance(after, Receipt) and after.partition != partition_of(graph, await self.partitions()):
+        if isinstance(after, Receipt) and after.partition != partition_of(
+            checked_graph(graph), await self.partitions()
+        ):
             raise InvalidMessageError("after: lies in another graph's partition: give this graph's own")
         return after.offset if isinstance(after, Receipt) else after
 
+    async def _asked(self, question: OfGraph, timeout: float | None) -> Answer:
+        """Ask the owner of a graph."""
+        return await self._open.ask(
+            self._question(question, question.graph.encode(), question.graph), self._seconds(timeout)
+        )
+
+    async def _asked_of(self, question: OfPartition, partition: int, timeout: float | None) -> Answer:
+        """Ask the owner of a partition."""
+        record = self._question(question, None, f"partition {partition}", partition=partition)
+        return await self._open.ask(record, self._seconds(timeout))
+
     def _question(
-        self,
-        question: Query | Inspect | Describe | Checkpoint,
-        key: bytes | None,
-        subject: str,
-        *,
-        partition: int | None = None,
+        self, question: OfGraph | OfPartition, key: bytes | None, subject: str, *, partition: int | None = None
     ) -> ProducerRecord:
         headers = cloud_event("query", uuid4().hex, subject)
         return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
+
+
+def _named(**named: Sequence[str]) -> dict[str, Any]:
+    """List what a call names.  A single string is a sequence of its letters: it goes on as it is, and is refused."""
+    return {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
+
+
+def _time(when: When | None) -> int | None:
+    return None if when is None else milliseconds(when)
 
 
 def _expect(kind: type[A], answer: Answer) -> A:

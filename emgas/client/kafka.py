@@ -25,6 +25,7 @@ from aiokafka.abc import AbstractTokenProvider  # type: ignore[import-untyped]
 
 from emgas import limits
 from emgas.client import lenient_records
+from emgas.client.sequence_gaps import mending
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, Receipt, Record, TopicNames, partition_of
 
@@ -205,8 +206,8 @@ class KafkaConnection:
             # Handing over may wait for room in a batch, and a later call could slip in: the lock is first come, first
             # served.  The acknowledgement is awaited outside, so records still travel together.
             async with self._order[record.topic, place]:
-                delivery = await producer.send(record.topic, record.value, record.key, place, now, list(record.headers))
-            there = await delivery
+                sent = await producer.send(record.topic, record.value, record.key, place, now, list(record.headers))
+            there = await asyncio.shield(mending(producer, sent))
         # aiokafka gives every record of a batch the first one's time unless the broker set it (timestamp_type 1).
         return Receipt(there.partition, there.offset, there.timestamp if there.timestamp_type == 1 else now)
 
@@ -263,5 +264,5 @@ def _advice(error: Exception, brokers: str) -> str:
     if isinstance(error, aiokafka_errors.UnknownTopicOrPartitionError):
         return f"{what}: run `emgas topics create`"
     if isinstance(error, aiokafka_errors.OutOfOrderSequenceNumber | aiokafka_errors.ProducerFenced):
-        return f"{what}: the broker lost this producer's state; open a new client and publish again"
+        return f"{what}: the broker lost this producer's state; publish again"
     return f"{what}: is the broker running, and are the address and the security settings those of its listener?"

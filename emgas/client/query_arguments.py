@@ -24,10 +24,19 @@ def asking(
     timezone = timezone if isinstance(timezone, str) else "UTC"  # what is none is refused with the other fields
     if not isinstance(spreading, Spreading):
         spreading = build(Spreading, spreading or {})
-    if not isinstance(only, Filter):
-        only = build(Filter, {name: _plain(name, value, timezone) for name, value in (only or {}).items()})
-    parts = {"spreading": spreading, "only": only, "as_of": _time(fields.get("as_of"), timezone)}
+    parts = {
+        "spreading": spreading,
+        "only": filtering(only, timezone),
+        "as_of": _time(fields.get("as_of"), timezone),
+    }
     return build(Query, {**fields, **parts})
+
+
+def filtering(only: Filter | Mapping[str, Any] | None, timezone: str = "UTC") -> Filter:
+    """Build a filter; its times without a zone are of `timezone`.  Raises InvalidMessageError."""
+    if isinstance(only, Filter):
+        return only
+    return build(Filter, {name: _plain(name, value, timezone) for name, value in (only or {}).items()})
 
 
 def _plain(name: str, value: Any, timezone: str) -> Any:

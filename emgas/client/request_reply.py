@@ -16,13 +16,11 @@ from pydantic import ValidationError
 
 from emgas.client.connection import Connection
 from emgas.errors import NoAnswerError, TransportError
-from emgas.messages.operator import Checkpointed, Inspection
-from emgas.messages.queries import Description, Failure, Reply
-from emgas.messages.topics import ANSWER
-from emgas.messages.turns import Outcome
+from emgas.messages.queries import Failure
+from emgas.messages.topics import ANSWER, Answer
 from emgas.wire import CORRELATION_ID, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
 
-Answer = Reply | Outcome | Inspection | Description | Checkpointed | Failure
+QUESTIONS_AT_ONCE = 512  # with all else that waits: answered in 0.1 s each, that is more than one client can send
 
 
 class RequestReply:
@@ -68,10 +66,15 @@ class RequestReply:
     ) -> Answer:
         """Append a record that asks for an answer; return the answer.  Raises NoAnswerError, TransportError.
 
+        A question is told `overloaded` at once where QUESTIONS_AT_ONCE calls wait already: it would time out.
+
         appended    called with the receipt once the log has the record
         """
         if self._failure is not None:
             raise self._failure
+        if record.topic == self.connection.topics.queries and len(self._waiting) >= QUESTIONS_AT_ONCE:
+            told = f"{QUESTIONS_AT_ONCE} calls of this client wait for an answer already: ask again later"
+            return Failure(code="overloaded", message=told)
         correlation = uuid4().hex.encode()
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[correlation] = future

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -22,8 +22,11 @@ from uuid import uuid4
 
 from emgas.client.client import MemoryClient
 from emgas.errors import InvalidMessageError, TransportError
+from emgas.messages.contents import Turns
+from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
 from emgas.messages.turns import Outcome
+from emgas.messages.views import Explored, Recapped, Trended
 
 T = TypeVar("T")
 CLOSING_SECONDS = 30.0  # an embedded worker hands over its partitions
@@ -99,9 +102,50 @@ class Memory:
         """Tell what a graph holds: its themes, its settings, how much."""
         return self._wait(self._client.describe(self._named(graph)))
 
+    def turns(self, *, graph: str | None = None, **wanted: Any) -> Turns:
+        """Read turns as they were said, a page of them.  `wanted`: what MemoryClient.turns takes."""
+        return self._wait(self._client.turns(self._named(graph), **wanted))
+
+    def graphs(self) -> list[str]:
+        """List the graphs that there are."""
+        return self._wait(self._client.graphs())
+
+    def picture(self, *, graph: str | None = None, **wanted: Any) -> Pictured:
+        """Tell what a graph looks like.  `wanted`: what MemoryClient.picture takes."""
+        return self._wait(self._client.picture(self._named(graph), **wanted))
+
+    def compare(
+        self,
+        since: datetime | str | int,
+        until: datetime | str | int | None = None,
+        *,
+        graph: str | None = None,
+        limit: int = 100,
+    ) -> Compared:
+        """Tell what changed in a graph between two times."""
+        return self._wait(self._client.compare(self._named(graph), since, until, limit=limit))
+
+    def recap(self, *, sessions: Sequence[str] = (), graph: str | None = None, **wanted: Any) -> Recapped:
+        """Tell what conversations were about.  `wanted`: what MemoryClient.recap takes."""
+        return self._wait(self._client.recap(self._named(graph), sessions, **wanted))
+
+    def trend(self, text: str, *, graph: str | None = None, **wanted: Any) -> Trended:
+        """Tell how often something is spoken of.  `wanted`: what MemoryClient.trend takes."""
+        return self._wait(self._client.trend(self._named(graph), text, **wanted))
+
+    def explore(self, concept: str, *, graph: str | None = None, **wanted: Any) -> Explored:
+        """Tell what a concept is to a graph.  `wanted`: what MemoryClient.explore takes."""
+        return self._wait(self._client.explore(self._named(graph), concept, **wanted))
+
     def configure(self, preset: str = "default", *, graph: str | None = None, **settings: Any) -> Outcome:
         """Say how a graph is to live from here on."""
         return self._wait(self._client.configure(self._named(graph), preset, **settings))
+
+    def erase(
+        self, *, turn: str | None = None, speaker: str | None = None, whole: bool = False, graph: str | None = None
+    ) -> Outcome:
+        """Erase for ever one turn of an encrypted graph, or all that a speaker said in it, or the whole graph."""
+        return self._wait(self._client.erase(self._named(graph), turn=turn, speaker=speaker, whole=whole))
 
     def forget(
         self,
@@ -109,14 +153,40 @@ class Memory:
         concepts: Sequence[str] = (),
         turns: Sequence[str] = (),
         sessions: Sequence[str] = (),
+        everything: bool = False,
         graph: str | None = None,
     ) -> Outcome:
-        """Let a graph forget concepts, turns and sessions."""
-        return self._wait(self._client.forget(self._named(graph), concepts, turns, sessions=sessions))
+        """Let a graph forget concepts, turns and sessions, or everything."""
+        name = self._named(graph)
+        return self._wait(self._client.forget(name, concepts, turns, sessions=sessions, everything=everything))
+
+    def pin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
+        """Keep concepts and turns in mind: they do not fade until they are unpinned."""
+        return self._wait(self._client.pin(self._named(graph), concepts, turns))
+
+    def unpin(self, *, concepts: Sequence[str] = (), turns: Sequence[str] = (), graph: str | None = None) -> Outcome:
+        """Let concepts and turns that were pinned fade again."""
+        return self._wait(self._client.unpin(self._named(graph), concepts, turns))
+
+    def feedback(
+        self, turns: Sequence[str], value: float, *, query: str | None = None, graph: str | None = None
+    ) -> Outcome:
+        """Say of turns that came back whether they were right, 1, or wrong, −1."""
+        return self._wait(self._client.feedback(self._named(graph), turns, value, query=query))
 
     def undo(self, first: int, last: int | None = None, *, graph: str | None = None) -> Outcome:
         """Take back a graph's events `first`..`last`."""
         return self._wait(self._client.undo(self._named(graph), first, last))
+
+    async def call(self, call: Callable[[MemoryClient], Coroutine[Any, Any, T]]) -> T:
+        """Await a call of the client beneath, from whichever event loop."""
+        loop = self._opened()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(self._client), loop))
+
+    def _opened(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            raise TransportError("this memory is not open: use `with Memory(...) as memory`, or call open()")
+        return self._loop
 
     def _named(self, graph: str | None) -> str:
         name = graph or self._graph
@@ -125,10 +195,12 @@ class Memory:
         return name
 
     def _wait(self, call: Coroutine[Any, Any, T], seconds: float | None = None) -> T:
-        if self._loop is None:
+        try:
+            loop = self._opened()
+        except TransportError:
             call.close()
-            raise TransportError("this memory is not open: use `with Memory(...) as memory`, or call open()")
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result(seconds)
+            raise
+        return asyncio.run_coroutine_threadsafe(call, loop).result(seconds)
 
     def _end(self) -> None:
         loop, self._loop = self._loop, None

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import Message, Metadata, Milliseconds, Name
+from emgas.messages.fields import Message, Metadata, Milliseconds, Name, Role
 
 Names = Annotated[list[Name], Field(max_length=limits.TOP)]
 
@@ -16,7 +16,10 @@ class Filter(Message):
     """What a turn must be to come back; what is not given is not asked.  A name that the graph lacks matches nothing.
 
     sessions, speakers  it is of one of these, as they were written
+    roles               its role is one of these: a turn without a role passes none
     since, until        it was said in since <= at < until (ms): what counts is not the time that it speaks of
+    min_importance      it matters at least as much; 0.5 counts where nobody said, and 1 where it is pinned
+    pinned              whether a user wants it kept in mind
     concepts            it holds one of these, by id or as it was written
     metadata            it has these entries.  Metadata is read turn by turn, in the order of the ranking, and not
                         beyond the first 1,000: of what ranks below, nothing comes back
@@ -26,6 +29,9 @@ class Filter(Message):
 
     sessions: Names = Field(default_factory=list)
     speakers: Names = Field(default_factory=list)
+    roles: Annotated[list[Role], Field(max_length=4)] = Field(default_factory=list, exclude_if=lambda roles: not roles)
+    min_importance: float | None = Field(None, ge=0, le=1, exclude_if=lambda least: least is None)
+    pinned: bool | None = Field(None, exclude_if=lambda pinned: pinned is None)
     since: Milliseconds | None = None
     until: Milliseconds | None = None
     concepts: Names = Field(default_factory=list)

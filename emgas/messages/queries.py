@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.explanations import Why
-from emgas.messages.fields import GraphId, Message, Milliseconds, Position, Role, Text, Zone
+from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
 from emgas.messages.spreading import Spreading
 
@@ -18,8 +18,8 @@ Mode = Literal["default", "literal"]
 class Query(Message):
     """A question to one graph.  It never changes state; `reinforce` asks for an event that does.
 
-    Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget` alone decides how much
-    context does.
+    Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
+    `context_passages` and how much worse the next turn answers decide how many the context has.
     """
 
     kind: Literal["query"] = "query"
@@ -29,7 +29,13 @@ class Query(Message):
     spreading: Spreading = Field(default_factory=Spreading)
     top_concepts: int = Field(10, ge=0, le=limits.TOP)
     top_passages: int | None = Field(None, ge=0, le=limits.TOP, exclude_if=lambda top: top is None)
-    budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context")
+    budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context, at most")
+    context_passages: int | None = Field(
+        None, ge=0, le=limits.TOP, description="turns in it, at most", exclude_if=lambda most: most is None
+    )
+    asker: Name | None = Field(
+        None, description="speaker who asks: whom `my` and `I` mean", exclude_if=lambda asker: asker is None
+    )
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
     timezone: Zone = Field(
@@ -87,6 +93,10 @@ class RecalledPassage(Message):
     archived: bool = Field(
         default=False, description="it had faded, and comes from the archive", exclude_if=lambda it: not it
     )
+    pinned: bool = Field(default=False, description="a user wants it kept in mind", exclude_if=lambda it: not it)
+    importance: float | None = Field(
+        None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
+    )
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 
@@ -112,7 +122,7 @@ class Reply(Message):
     timing: Timing
     matched: bool = Field(
         default=True,
-        description="false: nothing has to do with the question; what is listed, if anything, is the latest",
+        description="false: nothing in the graph answers; what is listed, if anything, is the newest",
         exclude_if=lambda matched: matched,
     )
 
@@ -132,6 +142,7 @@ class Description(Message):
     turns, concepts      those that are active
     archived, archived_concepts  turns and concepts that have faded, and can still be found
     forgotten            turns that are gone for good
+    pinned, pinned_concepts      turns and concepts that a user wants kept in mind
     """
 
     kind: Literal["description"] = "description"
@@ -145,6 +156,8 @@ class Description(Message):
     forgotten: int = 0
     concepts: int = 0
     archived_concepts: int = 0
+    pinned: int = 0
+    pinned_concepts: int = 0
     long_term: int = 0
     themes: list[Theme] = Field(default_factory=list)
     position: Position

@@ -1,9 +1,11 @@
 """What a record of each topic may hold, as unions by `kind`, each with the adapter that reads it.
 
-    Turn, Configure, Forget, Undo ── topic turns ──▶ Outcome  (only if the headers ask for one)
-    Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure
-    Inspect ─ topic queries ─▶ Inspection | Failure;   Checkpoint ──▶ Checkpointed | Failure
-                                                       (to a partition, not to a graph: the record has no key)
+    Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase ── topic turns ──▶ Outcome  (if the headers ask for one)
+    Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
+    Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
+    Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
+    List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
+    Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
 
 The JSON Schema files in emgas/schema/ are generated from them (`python -m emgas.schema`).
 """
@@ -14,9 +16,12 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter
 
+from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
+from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 
 
 def _kind(message: object) -> str:
@@ -29,21 +34,31 @@ Inbound = Annotated[
     Annotated[Turn, Tag("turn")]
     | Annotated[Configure, Tag("configure")]
     | Annotated[Forget, Tag("forget")]
-    | Annotated[Undo, Tag("undo")],
+    | Annotated[Pin, Tag("pin")]
+    | Annotated[Unpin, Tag("unpin")]
+    | Annotated[Feedback, Tag("feedback")]
+    | Annotated[Undo, Tag("undo")]
+    | Annotated[Erase, Tag("erase")],
     Discriminator(_kind),
 ]
 
 
-INBOUND: TypeAdapter[Turn | Configure | Forget | Undo] = TypeAdapter(Inbound)
+Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase
 
 
-Request = Annotated[Query | Inspect | Describe | Checkpoint, Field(discriminator="kind")]
+INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)
 
 
-REQUEST: TypeAdapter[Query | Inspect | Describe | Checkpoint] = TypeAdapter(Request)
+OfGraph = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore  # a question to one graph
+OfPartition = Inspect | List | Checkpoint  # and one to the owner of a partition
+Question = OfGraph | OfPartition
 
 
-Answer = Annotated[Reply | Outcome | Inspection | Description | Checkpointed | Failure, Field(discriminator="kind")]
+REQUEST: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
 
 
-ANSWER: TypeAdapter[Reply | Outcome | Inspection | Description | Checkpointed | Failure] = TypeAdapter(Answer)
+Told = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored  # of a graph
+Answer = Told | Graphs | Inspection | Checkpointed | Outcome | Failure
+
+
+ANSWER: TypeAdapter[Answer] = TypeAdapter(Annotated[Answer, Field(discriminator="kind")])

@@ -6,9 +6,9 @@ sees, never a value that is silently dropped.  Times are integer milliseconds si
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Name, Position, Role, Text
@@ -29,6 +29,13 @@ class Turn(Message):
     role: Role | None = None
     at: Milliseconds | None = Field(None, description="event time; without it, the broker's timestamp counts")
     metadata: Metadata = Field(default_factory=dict)
+    importance: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="how much it matters, 0.5 as much as any other; without it, rules decide whether it matters more",
+        exclude_if=lambda importance: importance is None,
+    )
 
 
 class Configure(Message):
@@ -42,7 +49,10 @@ class Configure(Message):
 
 
 class Forget(Message):
-    """What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past."""
+    """What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
+
+    everything  all that it holds: its name, its settings and the ids of its turns stay known
+    """
 
     kind: Literal["forget"]
     id: Name
@@ -50,6 +60,43 @@ class Forget(Message):
     concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
     sessions: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+    everything: bool = Field(default=False, exclude_if=lambda everything: not everything)
+
+
+class _Named(Message):
+    """What a pin is put on, or taken off: concepts by id or surface form, turns by id."""
+
+    id: Name
+    graph: GraphId
+    concepts: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+    turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+
+
+class Pin(_Named):
+    """What a graph is to keep in mind, whatever fades: never archived until it is unpinned."""
+
+    kind: Literal["pin"]
+
+
+class Unpin(_Named):
+    """What may fade again as everything does."""
+
+    kind: Literal["unpin"]
+
+
+class Feedback(Message):
+    """What somebody thinks of turns that came back: right, wrong, or something between.
+
+    query  the question that they came back for: what it asks for is linked with what they say, if they were right
+    value  from −1, wrong, to 1, right
+    """
+
+    kind: Literal["feedback"]
+    id: Name
+    graph: GraphId
+    turns: list[Name] = Field(min_length=1, max_length=limits.TOP)
+    query: Text | None = None
+    value: float = Field(ge=-1, le=1)
 
 
 class Undo(Message):
@@ -60,6 +107,26 @@ class Undo(Message):
     graph: GraphId
     first: int = Field(ge=0, lt=2**63)
     last: int | None = Field(None, ge=0, lt=2**63)
+
+
+class Erase(Message):
+    """Erase content of an encrypted graph for ever: its keys are destroyed.  Exactly one of the three is given.
+
+    turn: the turn of that id.  speaker: every turn that this speaker said.  whole: all of the graph.
+    """
+
+    kind: Literal["erase"]
+    id: Name
+    graph: GraphId
+    turn: Name | None = None
+    speaker: Name | None = None
+    whole: bool = False
+
+    @model_validator(mode="after")
+    def _says_what(self) -> Self:
+        if sum((self.turn is not None, self.speaker is not None, self.whole)) != 1:
+            raise ValueError("give one of turn, speaker and whole")
+        return self
 
 
 class Outcome(Message):

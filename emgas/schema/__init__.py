@@ -1,5 +1,7 @@
 """JSON Schema (2020-12) of every message on the wire, for clients in other languages: generated, and checked in.
 
+asyncapi.json describes the topics that carry them (AsyncAPI 3).
+
 The files beside this one are what `generate` returns; a test compares.  A schema says what is *accepted*; it cannot say
 what is counted in bytes (emgas/limits.py), nor that text must hold no NUL; and JSON Schema takes 1.0 for an integer,
 which the strict models refuse.
@@ -12,22 +14,42 @@ from typing import Any
 
 import orjson
 
+from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.fields import Message
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
+from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.turns import Configure, Forget, Outcome, Turn, Undo
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.schema.asyncapi import document
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
-    *(Turn, Configure, Forget, Undo),
-    *(Query, Inspect, Describe, Checkpoint),
-    *(Outcome, Reply, Inspection, Description, Checkpointed, Failure),
+    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase),
+    *(Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, List, Inspect, Checkpoint),
+    *(
+        Outcome,
+        Reply,
+        Description,
+        Turns,
+        Pictured,
+        Compared,
+        Recapped,
+        Trended,
+        Explored,
+        Graphs,
+        Inspection,
+        Checkpointed,
+        Failure,
+    ),
 )
 
 
 def generate() -> dict[str, bytes]:
-    """Make file name → content, for every message."""
-    return {f"{model.__name__.lower()}.json": _file(model) for model in MESSAGES}
+    """Make file name → content, for every message, and of the topics."""
+    schemas = {model.__name__: _schema(model) for model in MESSAGES}
+    files = {f"{name.lower()}.json": schema for name, schema in schemas.items()}
+    return {name: _written(content) for name, content in {**files, "asyncapi.json": document(schemas)}.items()}
 
 
 def stale(folder: Path = FOLDER) -> list[str]:
@@ -47,7 +69,7 @@ def write(folder: Path = FOLDER) -> None:
         (folder / name).write_bytes(content)
 
 
-def _file(model: type[Message]) -> bytes:
+def _schema(model: type[Message]) -> dict[str, Any]:
     name = model.__name__.lower()
     schema: dict[str, Any] = model.model_json_schema()
     if "kind" in model.model_fields:
@@ -58,4 +80,8 @@ def _file(model: type[Message]) -> bytes:
         "$id": f"urn:emgas:{name}:v1",
         "title": model.__name__,
     }
-    return orjson.dumps({**head, **schema}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return {**head, **schema}
+
+
+def _written(content: dict[str, Any]) -> bytes:
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -23,7 +23,7 @@ PPR: Final = FlowWeights(
     number=1.09,
     names=0.26,
     length=1.02,
-    brevity=1.73,
+    brevity=0.83,
 )
 SUBTRACTIVE: Final = FlowWeights(
     inherited=0.3,
@@ -41,7 +41,7 @@ SUBTRACTIVE: Final = FlowWeights(
     number=1.7,
     names=0.2,
     length=0.0,
-    brevity=0.35,
+    brevity=-0.55,
     bridge=0.0,
 )
 STEADY_STATE: Final = FlowWeights(
@@ -60,6 +60,6 @@ STEADY_STATE: Final = FlowWeights(
     number=1.1,
     names=0.2,
     length=0.0,
-    brevity=0.6,
+    brevity=-0.3,
     bridge=0.0,
 )

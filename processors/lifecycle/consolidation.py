@@ -90,7 +90,7 @@ def _repeats(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> list[tuple[st
     repeats = []
     for passage in sorted(alike, key=lambda passage: (-tokens[passage], passage)):
         if passage not in said_again:
-            less = sorted(alike[passage] - said_again)
+            less = sorted(n for n in alike[passage] - said_again if not graph.passages.stays(n))
             said_again.update(less)
             repeats += [(ids[passage], ids[other]) for other in less]
     return repeats

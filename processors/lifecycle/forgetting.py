@@ -2,7 +2,7 @@
 
     archived    a concept that has faded; a turn with the last of its words, or when its `episode_life` is over: its
                 words and marks then stay by their own strength.  All of it can still be found, and comes back when it
-                is mentioned or recalled
+                is mentioned or recalled.  What is pinned stays, and so does a turn that matters (PassageTable.stays)
     forgotten   what somebody asked to forget: a turn too when no word is left that leads to it, as it could never be
                 recalled.  It stays in the log
 
@@ -36,9 +36,9 @@ def faded(graph: Graph, at: int) -> Leaving:
     active, held = _active(graph.concepts.alive, graph.concepts), _active(graph.passages.kept, graph.passages)
     concepts, passages = queue.until(at, _expiry(graph, at))
     leaving = {number for number in concepts if active(number)}
-    over = {number for number in passages if held(number)}
-    wordless = {number for number in _left_wordless(graph, leaving, active) if held(number)}
-    return _named(graph, leaving, over | wordless)
+    over = {*passages, *_left_wordless(graph, leaving, active)}
+    stays = graph.passages.stays
+    return _named(graph, leaving, [n for n in over if held(n) and not stays(n)])
 
 
 def _active(is_here: Sequence[int], table: ConceptTable | PassageTable) -> Callable[[int], bool]:
@@ -51,11 +51,12 @@ def _expiry(graph: Graph, at: int) -> Callable[[int], int]:
     """Make a function that tells when a concept that was noted to fade by `at` does."""
     table, settings = graph.concepts, graph.settings
     alive, in_turns, recalls, long_term = table.alive, table.in_turns, table.recalls, table.long_term
+    pinned = table.pinned
 
     def expiry(number: int) -> int:
         if not alive[number]:
             return EARLIEST_MS  # it was forgotten otherwise
-        if in_turns[number] == 1 and not recalls[number] and not long_term[number]:
+        if in_turns[number] == 1 and not (recalls[number] or long_term[number] or pinned[number]):
             return at  # nothing that could have put it off has happened: most concepts are mentioned once
         return table.expiry(number, settings)
 
@@ -71,6 +72,12 @@ def requested(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessi
     words = {graph.concepts.numbers[name] for name in concepts if name in graph.concepts.numbers}
     words |= _only_in(graph, passages)
     return _named(graph, words, passages | _left_wordless(graph, words, lambda word: bool(graph.concepts.alive[word])))
+
+
+def everything(graph: Graph) -> Leaving:
+    """Name all that a graph holds, for one that is to forget it."""
+    graph.compact()
+    return _named(graph, range(len(graph.concepts)), range(len(graph.passages)))
 
 
 def _of_session(graph: Graph, session: str) -> set[int]:

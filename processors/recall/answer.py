@@ -11,7 +11,7 @@ GraphChangedError says that it has to begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
@@ -26,7 +26,7 @@ from processors.recall.context import Context, ContextPacker, Passage, is_short,
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
 from processors.recall.query_terms import asked, worth
-from processors.recall.recall import SPREADING, Ranked, RecallOptions, recall, recent
+from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall, recent, worth_showing
 from processors.recall.sentences import Wanted
 from processors.text.question_types import MOST_DEPTH
 from state.events.events import TurnRecorded
@@ -194,7 +194,9 @@ class _Answering:
     def _packed(self) -> Steps[Context]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
-        for count, ranked in enumerate(self._found.passages):
+        if self._query.context_passages is not None:
+            left = min(left, self._query.context_passages)
+        for count, ranked in enumerate(self._in_context()):
             if count and count % PACKED_AT_ONCE == 0:
                 yield
                 if self._graph.passages is not self._passages:  # compacted: passages have other numbers
@@ -206,6 +208,17 @@ class _Answering:
                 if not packer.add(self._line(ranked)):
                     break
         return packer.context()
+
+    def _in_context(self) -> list[Ranked]:
+        """List what a context takes, in the order in which it does until it is full.
+
+        Room for some turns goes to those that answer best, room for some tokens to those that do per token.
+        """
+        query, found = self._query, self._found.passages
+        if not query.only.metadata:  # else nobody knows yet which of them pass
+            found = found[: most_lines(query.budget)]  # however many more are listed
+        shown = worth_showing(found, query.mode)
+        return list(shown) if query.context_passages is not None else by_token(self._view, shown, query.mode)
 
     def _passes(self, ranked: Ranked) -> bool:
         """Tell whether a turn has the metadata that the query wants."""
@@ -223,9 +236,8 @@ class _Answering:
     def _line(self, ranked: Ranked) -> Passage:
         turn = self._turn(ranked)
         wanted = () if is_short(turn.text) else self._wanted(turn)
-        return Passage(
-            ranked.number, wall_clock(turn.at, self._query.timezone), turn.speaker, turn.text, tuple(turn.times), wanted
-        )
+        at, times = wall_clock(turn.at, self._query.timezone), tuple(turn.times)
+        return Passage(ranked.number, at, turn.speaker, turn.text, times, wanted, turn.session)
 
     def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
         """List the words of the question that a turn holds, as it has them."""
@@ -235,7 +247,7 @@ class _Answering:
     @cached_property
     def _worth(self) -> dict[str, float]:
         """What a sentence is worth for each concept that the question asks for, or that means nearly the same."""
-        return worth(self._view, asked(self._view, self._question, self._query.text))
+        return worth(self._view, asked(self._view, self._question, self._query.text, self._options.asker))
 
     def _passage(self, ranked: Ranked, why: Why | None) -> RecalledPassage:
         turn = self._turn(ranked)
@@ -248,6 +260,8 @@ class _Answering:
             at=turn.at,
             score=ranked.score,
             archived=bool(self._view.passage_archived[ranked.number]),
+            pinned=bool(self._view.passage_pinned[ranked.number]),
+            importance=turn.importance,
             why=why,
         )
 
@@ -258,20 +272,26 @@ def _options(query: Query, view: GraphView, extractor: Extractor) -> RecallOptio
         mode=query.mode,
         spreading=replace(SPREADING[query.mode], **query.spreading.model_dump(exclude_none=True)),
         concepts=query.top_concepts,
+        asker=query.asker or "",
         passages=METADATA_READ if query.only.metadata else max(listed, most_lines(query.budget)),
         only=_by_id(query.only, view, extractor),
     )
 
 
 def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:
-    """Name the concepts of a filter by id: a name means the concept of this id, or those that are found in it."""
+    """Name the concepts of a filter by id."""
     if not only.concepts:
         return only
+    return only.model_copy(update={"concepts": concept_ids(only.concepts, view, extractor)})
+
+
+def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> list[str]:
+    """List the concepts that are meant: a name means the concept of this id, or those that are found in it."""
     ids: list[str] = []
-    for name in only.concepts:
+    for name in names:
         found = [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
         ids.extend(found or [name])  # in which nothing is found stays, and matches nothing
-    return only.model_copy(update={"concepts": ids})
+    return ids
 
 
 def _holds(metadata: Mapping[str, MetadataValue], wanted: Mapping[str, MetadataValue]) -> bool:

@@ -27,7 +27,7 @@ WEIGHT = 0.6
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors: a function of the text alone."""
+    """Turns texts into vectors: a function of the text alone.  A worker calls it from several threads."""
 
     @property
     def name(self) -> str:
@@ -46,10 +46,15 @@ def model_name(embedder: Embedder) -> str:
     return f"{embedder.name} {embedder.version}"
 
 
+def vectors_of(embedder: Embedder, texts: Sequence[str]) -> list[Vectors | None]:
+    """Find (d,) the vector of each text; None where the model knows nothing of it, or gave no numbers."""
+    return [vector if np.isfinite(vector).all() and vector.any() else None for vector in embedder.embed(texts)]
+
+
 def vector_of(embedder: Embedder, text: str) -> Vectors | None:
-    """Find (d,) the vector of `text`; None where there is none: the model knows nothing of it, or gave no numbers."""
-    (vector,) = embedder.embed([text])
-    return vector if np.isfinite(vector).all() and vector.any() else None
+    """Find (d,) the vector of `text`, or None."""
+    (vector,) = vectors_of(embedder, [text])
+    return vector
 
 
 def likeness(view: GraphView, embedder: Embedder, question: str) -> Floats | None:

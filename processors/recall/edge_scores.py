@@ -6,10 +6,10 @@
     inherited     turn → turns after, before   a mention counts on, · 0.7 for every turn after it and half of that for
                   it, in its session           those before it (ellipsis, "it", "there": what is talked about stays);
                                                the longer the heir, the less it inherits: who says much says it anew
-    session       concept → session → its      BM25 of the rest of the session, with the rarity among sessions; to a
-                  turns                        long turn less, as above
-    coverage      concept → turns nearby       share of the question that is not said here, but one turn away (0.6) or
-                                               two (0.3): several seeds that meet
+    session       concept → session → its      BM25 of the session, with the rarity among sessions
+                  turns
+    coverage      concept → turns nearby       share of the question that is said here, one turn away (0.6) or two
+                                               (0.3): several seeds that meet
     association   concept → concept → turn     the strongest concept of the turn that the seeds woke (activation.py)
     bridge        concept → turn → concept →   the strongest concept that the turn shares with the turns that match
                   lone turn                    best, and that nobody asked for
@@ -17,9 +17,10 @@
                   turn                         (hyponyms.py)
     reply         question → the turn after    1 where the speaker who is asked about replies
 
-No term counts what another has counted: `inherited`, `session` and `coverage` leave out what the turn says itself, so
-that they are 0 for a lone turn, which nothing stands beside in its session (a passage, a note).  Such a turn has its
-match and what concepts tell of each other, `association` and `bridge`, which count more there.
+`inherited`, `session` and `coverage` are of company: they are 0 for a lone turn, which nothing stands beside in its
+session (a passage, a note), and would only have its match counted again.  Such a turn has its match and what concepts
+tell of each other, `association` and `bridge`, which count more there.  In company, what a turn says itself is part of
+its session and of what is said nearby: else its neighbours would have for a word what it has not, and rank before it.
 
 What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
 weighs no more than a short one against what a turn is in itself (features.py).  Everything is laid out in the places of
@@ -101,24 +102,32 @@ class Mentions:
         return self._normed(self.given @ (with_them - self._own))
 
     def sessions(self) -> Floats:
-        """Match it with the session that each turn belongs to, without the turn itself: (p,)."""
-        number, tokens, of = len(self.order.tokens), self.order.tokens, self.order.session
+        """Match it with the session that each turn belongs to: (p,), 0 for lone turns."""
+        number, of = len(self.order.tokens), self.order.session
         cells = np.bincount(self.row * number + of[self.at], self.count, self.rows * number)
         counts = cells.astype(np.float64, copy=False).reshape(self.rows, number)
         given: Floats = idf(number, (counts > 0).sum(axis=1)) * self.weights
-        rest = np.maximum(tokens[of] - self.view.passage_tokens[self.order.order], 0) / max(tokens.mean(), 1.0)
-        return self._normed(given @ saturated(counts[:, of] - self.counts, rest)) * self._heir
+        scores = self._normed(given @ saturated(counts, relative(self.order.tokens)))
+        return np.where(lone(self.view), 0.0, scores[of])
 
     def coverage(self) -> Floats:
-        """Measure how much of the question is said near a turn, but not in it: (p,) in [0, 1]."""
+        """Measure how much of the question is said in a turn or near it: (p,) in [0, 1], 0 for lone turns."""
         cover = np.zeros_like(self.counts)
         for distance, share in NEARBY:
             for at in (-distance, distance):
                 near = self.at + at
                 here = (near >= self.order.start[self.at]) & (near < self.order.end[self.at])
                 cover[self.row[here], near[here]] = share
-        cover[self.row, self.at] = 0.0
-        return self.given @ cover / self.total if self.total else self.given @ cover
+        cover[self.row, self.at] = 1.0
+        shares = self.given @ cover / self.total if self.total else self.given @ cover
+        return np.where(lone(self.view), 0.0, shares)
+
+    def new(self) -> Mask:
+        """Tell of each turn whether it mentions something that the turn before it in its session does not: (p,)."""
+        cell = self.row * self.turns + self.at
+        is_new = (self.at == self.order.start[self.at]) | ~np.isin(cell - 1, cell)
+        found: Mask = np.bincount(self.at[is_new], minlength=self.turns) > 0
+        return found
 
     @cached_property
     def _heir(self) -> Floats:
@@ -157,9 +166,21 @@ def _found(view: GraphView, asked: QueryTerms) -> Found:
     shares = share[view.posting_concept[found]]
     cells = np.zeros((len(asked.seeds) + len(asked.unknown)) * len(view.passage_at))
     np.maximum.at(cells, row * len(view.passage_at) + at, np.where(shares > 0, shares, view.posting_count[found]))
+    _answer_inherits(view, asked, cells.reshape(-1, len(view.passage_at)))
     cell = np.flatnonzero(cells > 0)
     row, at = np.divmod(cell, len(view.passage_at))
     return Found(row, at, cells[cell], cells[cell] < 1)
+
+
+def _answer_inherits(view: GraphView, asked: QueryTerms, cells: Floats) -> None:
+    """Let who answers speak of the dates that the question before named: FADING of a mention, in `cells` (k, p)."""
+    dates = slice(len(asked.words), len(asked.words) + len(asked.dates))
+    if not len(asked.dates):
+        return
+    order = view.session_order
+    asks = view.passage_question[order.order] & (np.arange(len(order.order)) + 1 < order.end)
+    given = np.where(asks, cells[dates], 0.0)[:, :-1] > 0
+    cells[dates][:, 1:] = np.maximum(cells[dates][:, 1:], FADING * given)
 
 
 def faded(counts: Floats) -> Floats:

@@ -41,7 +41,7 @@ def explanations(
     What concerns the question alone is computed once, before the first.  The graph of `view` must not change meanwhile:
     how often two concepts were said together is read from it.
     """
-    meant = asked(view, question, text)
+    meant = asked(view, question, text, options.asker)
     activation = activate(view, seeds_of(view, question, meant, "default"), options.spreading)
     values = features(view, meant, activation.energy, cosine)
     flow = options.flow.vector()

@@ -21,6 +21,7 @@ from processors.recall.dense import above_mean
 from processors.recall.edge_scores import Mentions
 from processors.recall.query_terms import QueryTerms
 from state.arrays import Floats
+from state.graph.passage_table import ROLES
 from state.graph.view import GraphView
 
 
@@ -96,6 +97,7 @@ class Feature(NamedTuple):
     reaches: bool = False
 
 
+EVERYDAY: Final = 0.5  # how much a turn matters of which nobody said
 SAYS_ENOUGH: Final = 64.0  # words, beyond which a longer turn is no likelier to hold an answer
 
 Edge: Final = partial(Feature, is_edge=True, reaches=True)
@@ -129,10 +131,48 @@ def _brevity(inquiry: Inquiry) -> Floats:
     return -np.log(inquiry.words)
 
 
+def _echo(inquiry: Inquiry) -> Floats:
+    """Mark what an assistant says that mentions nothing of the question but what it was just told: (p,)."""
+    view = inquiry.view
+    by_assistant = view.role[view.session_order.order] == ROLES.index("assistant")
+    if not by_assistant.any():
+        return np.zeros(len(by_assistant))
+    near = inquiry.near
+    mentions = np.bincount(near.at, minlength=near.turns) > 0
+    answers = by_assistant & ~np.roll(by_assistant, 1) & ~inquiry.is_first.astype(np.bool_)
+    repeats: Floats = (answers & mentions & ~near.new()).astype(np.float64)
+    return repeats
+
+
+def _latest(inquiry: Inquiry) -> Floats:
+    """Grade by age what is said about the same thing, if the question asks how things are now: (p,) in [0, 1]."""
+    match = inquiry.near.match()
+    about = np.flatnonzero(match > 0)
+    if not inquiry.asked.now or not len(about):
+        return np.zeros(len(match))
+    order = inquiry.view.session_order.order[about]
+    age = np.lexsort((order, inquiry.view.passage_at[order]))
+    latest = np.zeros(len(match))
+    latest[about[age]] = np.arange(1, len(about) + 1) / len(about)
+    graded: Floats = latest * match / match.max()
+    return graded
+
+
 def _dense(inquiry: Inquiry) -> Floats:
     if inquiry.cosine is None:
         return np.zeros(len(inquiry.view.passage_at))
     return above_mean(inquiry.cosine)[inquiry.view.session_order.order]
+
+
+def _importance(inquiry: Inquiry) -> Floats:
+    view = inquiry.view
+    matters = np.where(view.passage_pinned, 1.0, view.importance) - EVERYDAY
+    return matters[view.session_order.order]
+
+
+def _feedback(inquiry: Inquiry) -> Floats:
+    thought: Floats = inquiry.view.feedback / (1 + np.abs(inquiry.view.feedback))
+    return thought[inquiry.view.session_order.order]
 
 
 def _marked(mark: str, inquiry: Inquiry) -> Floats:
@@ -151,8 +191,9 @@ def _wanted(mark: str, inquiry: Inquiry) -> Floats:
 # The weights are those of a conditional logit (evaluation/fitting.py) over all forms of talk at once, each of which
 # weighs the same, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
 # nothing: match from 1.8, because long messages stay at the level of BM25 otherwise; inherited from 1.1, session from
-# 0.8 and first from 0.2, because a memory of many sessions needs them (docs/recall.md).  `dense` is not fitted: without
-# embeddings there is nothing to fit it to.  Those without flow were searched for on the measured recall itself.
+# 0.8 and first from 0.2, because a memory of many sessions needs them (docs/recall.md).  Three are not fitted: `dense`,
+# as without embeddings there is nothing to fit it to, and `importance`
+# and `feedback`, as no set of questions has any.  Those without flow were searched for on the measured recall itself.
 FEATURES: Final = (
     Feature("match", lambda inquiry: inquiry.near.match(), 2.2, 1.0, reaches=True),
     Edge("inherited", lambda inquiry: inquiry.near.inherited(), 1.6),
@@ -170,7 +211,11 @@ FEATURES: Final = (
     Feature("number", partial(_wanted, "@number"), 1.5, 1.4, reaches=True),
     Feature("names", partial(_marked, "@name"), 0.3, 0.25),
     Feature("length", _length, 0.95),
-    Feature("brevity", _brevity, 1.35),
+    Feature("brevity", _brevity, 0.45),
+    Feature("echo", _echo, -1.0),
+    Feature("latest", _latest, 1.5, 1.5),
+    Feature("importance", _importance, 0.8, 0.8),
+    Feature("feedback", _feedback, 1.5, 1.5),
     Feature("dense", _dense, 1.0, 1.0, reaches=True),
 )
 

@@ -5,7 +5,8 @@
     relatives what means nearly the same as one of its words, known to the graph or not
               (processors/lexicon/query_expansion.py)
     dates     the days and months it states, or that "last week" means
-    speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little
+    speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little.  "My" names the
+              asker, if that is known
     wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
     kinds     its words that ask for a kind of thing, each with the members that the graph knows
               (processors/lexicon/hyponyms.py)
@@ -27,6 +28,8 @@ from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.bm25 import idf
 from processors.recall.speaker_mentions import named_speakers, speaker_mark
+from processors.text.language import clean
+from processors.text.question_types import asks_now, of_asker
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -50,6 +53,7 @@ class QueryTerms:
     dates          (d,) marks of days and months
     speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
     wants          subset of WANTED
+    now            whether it asks how things are now
     kinds          asking word → numbers of its members, seeds left out
     """
 
@@ -61,6 +65,7 @@ class QueryTerms:
     speakers: Integers
     named: Integers
     wants: frozenset[str]
+    now: bool
     kinds: dict[str, tuple[int, ...]]
 
     @property
@@ -74,9 +79,10 @@ class QueryTerms:
         return np.concatenate((self.weight, np.ones(len(self.dates)), np.full(len(self.speakers), SPEAKER)))
 
 
-def asked(view: GraphView, question: Extraction, text: str) -> QueryTerms:
-    """Find what `question`, extracted from `text`, means to `view`."""
-    named = named_speakers(text, view.speakers)
+def asked(view: GraphView, question: Extraction, text: str, asker: str = "") -> QueryTerms:
+    """Find what `question`, extracted from `text`, means to `view` if `asker` asks it, "" for nobody known."""
+    plain = clean(text)
+    named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, view.speakers)
     names = {view.speakers[number].casefold() for number in named}
     ids = [concept.id for concept in question.concepts]
     words = [name for name in ids if not name.startswith("@") and name not in names]
@@ -98,6 +104,7 @@ def asked(view: GraphView, question: Extraction, text: str) -> QueryTerms:
         speakers=speakers,
         named=named,
         wants=frozenset(ids).intersection(WANTED),
+        now=asks_now(plain),
         kinds=kinds,
     )
 

@@ -3,9 +3,10 @@
     default   Σ weight · feature: what flows to a turn over typed edges, and what it is    (features.py)
     literal   the energies that a passage holds                                            (seed 000 §4.3)
 
-A default score may be negative: only its order means something.  Ranked is what energy reached, over an edge type whose
-weight is not 0, by a mention, or by holding the kind of answer that is wanted.  There is no ranking by recency: when
-it was tried, evidence was lost.
+A default score is the logarithm of how likely a turn answers, up to a constant; it may be negative.  A context is paid
+in tokens, so it takes turns by how likely they are *per token* (`per_token`).  Ranked is what energy reached, over an
+edge type whose weight is not 0, by a mention, or by holding the kind of answer that is wanted.  There is no ranking by
+recency: when it was tried, evidence was lost.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from processors.recall.query_terms import QueryTerms
 from processors.recall.weights import FlowWeights
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
+
+DENSITY: Final = 0.9  # a little less than 1, because a budget is never filled to the last token
 
 _REACHES: Final = tuple(row for row, feature in enumerate(FEATURES) if feature.reaches)
 
@@ -39,6 +42,11 @@ def weighed(view: GraphView, columns: Floats, weights: FlowWeights) -> tuple[Flo
     reached: Mask = np.any(columns[reaches] > 0, axis=0)
     place = view.session_order.place
     return (vector @ columns)[place], reached[place]
+
+
+def per_token(scores: Floats, words: Integers) -> Floats:
+    """Score turns of so many words, (k,), by what they answer for each token: ln (P / tokens) = S − ln tokens."""
+    return scores - DENSITY * np.log(np.maximum(words, 1))
 
 
 def carried(view: GraphView, energy: Floats, sources: Integers) -> Floats:

@@ -14,6 +14,7 @@ depends on the question and the graph alone, not on how much of either the asker
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -29,15 +30,16 @@ from processors.recall.edge_scores import Mask
 from processors.recall.filters import NO_FILTER, allowed
 from processors.recall.links import recall_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
-from processors.recall.ranking import carried, scored
+from processors.recall.ranking import carried, per_token, scored
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
 from processors.text.language import clean
-from processors.text.question_types import depth, greets
+from processors.text.question_types import LEAST_DEPTH, depth, greets
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 SPREADING: Final[dict[Mode, SpreadingParameters]] = {"default": DEFAULT, "literal": LITERAL}
 MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
+DROP: Final = 4.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
 RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
 
 
@@ -51,6 +53,7 @@ class RecallOptions:
                None: as many as the question needs (processors/text/question_types.py `depth`)
     sources    literal mode: how many of the most active concepts name passages (the seed's N; it gives no number)
     flow       default mode: what each edge type and each property of a turn is worth (weights.py)
+    asker      who asks: "my" means this speaker; "" if nobody knows
     only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
     """
 
@@ -60,6 +63,7 @@ class RecallOptions:
     passages: int | None = 100
     sources: int = 20
     flow: FlowWeights = DEFAULT_FLOW
+    asker: str = ""
     only: Filter = NO_FILTER
 
 
@@ -107,7 +111,7 @@ def recall(
     """
     if options.mode == "default" and greets(clean(text)):
         return NOTHING
-    meant = asked(view, question, text)
+    meant = asked(view, question, text, options.asker)
     seeds = seeds_of(view, question, meant, options.mode)
     near = len(meant.relatives.concept) if options.mode == "default" else 0
     if not len(seeds) and not near and cosine is None:
@@ -133,13 +137,34 @@ def recall(
     )
 
 
+def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ranked]:
+    """Order passages, best first, as a context takes them: by what they answer for each token; not in literal mode."""
+    if mode == "literal" or not passages:
+        return list(passages)
+    numbers, scores = np.array([each.number for each in passages]), np.array([each.score for each in passages])
+    order = np.argsort(-per_token(scores, view.passage_tokens[numbers]), kind="stable")
+    return [passages[place] for place in order.tolist()]
+
+
 def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
-    """List the latest passages that a filter lets through, newest first; each scores 0, as no question ranks them."""
+    """List the latest passages that a filter lets through, the newest first; nothing ranks them, so each scores 0."""
     passes = allowed(view, only)
     among = np.ones(len(view.passage_at), np.bool_) if passes is None else passes
     return tuple(
         Ranked(ranked.number, 0.0) for ranked in _ranked(view.passage_at.astype(np.float64), among, None, limit)
     )
+
+
+def worth_showing(passages: Sequence[Ranked], mode: Mode) -> Sequence[Ranked]:
+    """Leave out of passages, best first, those from which scores have dropped: a budget is an upper bound.
+
+    What is less than e^−DROP times as likely to answer as the third best is left out.  Literal energies tell no such
+    thing.
+    """
+    if mode == "literal" or len(passages) <= LEAST_DEPTH:
+        return passages
+    least = passages[LEAST_DEPTH - 1].score - DROP
+    return [each for each in passages if each.score >= least]
 
 
 def _recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:

@@ -21,10 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from processors.lifecycle.windows import WindowForecast, due_events
-from replay.accepted_events import graph_event
 from replay.as_of.history import TIMED, WINDOW, History, history
 from replay.log import LogReader
-from state.events.events import UNSTAMPED, Ticked, TurnRecorded, decode_as
+from state.events.events import UNSTAMPED, GraphEvent, Ticked, TurnRecorded, decode_as
 from state.graph.graph import Graph
 
 
@@ -107,11 +106,11 @@ class AsOf:
         """Fold; yield after every event, so that others can be let in."""
         prefix, late = self.counted
         for place in range(self.folded, prefix):
-            self.graph.fold(graph_event(self._values[place]))
+            self.graph.fold(decode_as(GraphEvent, self._values[place]))
             self.folded = place + 1
             yield
         for place in late:
-            event = graph_event(self._values[place])
+            event = decode_as(GraphEvent, self._values[place])
             yield from self._close_due(self._times[place])
             self._late[self.graph.events] = place
             self.graph.fold(event)
@@ -137,5 +136,9 @@ class AsOf:
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
         """Look up the event that recorded a passage of the graph."""
         ordinal = graph.passages.event[passage]
-        place = self._late.get(ordinal, ordinal - self._first)
+        place = self.place_of(ordinal)
         return decode_as(TurnRecorded, self._texts[ordinal] if place < 0 else self._values[place])
+
+    def place_of(self, ordinal: int) -> int:
+        """Look up which place of the history the event of this ordinal of the graph has; below 0 in its base."""
+        return self._late.get(ordinal, ordinal - self._first)

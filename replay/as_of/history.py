@@ -27,13 +27,23 @@ from typing import NamedTuple
 
 from emgas.limits import EARLIEST_MS
 from replay.accepted_events import AcceptedEvents, graph_event
-from replay.log import LogReader
-from state.events.events import GraphConfigured, GraphEvent, Retracted
+from replay.log import LogReader, keys_of
+from state.erasure import Erased, erased_by
+from state.events.events import (
+    GraphConfigured,
+    GraphEvent,
+    Retracted,
+    Sealed,
+    SubjectErased,
+    decode_as,
+    encode,
+)
 from state.events.memory_settings import PRESETS
 from state.events.registry import SPECS, Timing
 from state.graph.graph import Graph
 from state.log_position import LogPosition
 from state.retraction import still_counting
+from state.sealing.keyring import NO_KEYS, Keyring, is_sealed, unlock
 
 UNTIMED, TIMED, WINDOW = Timing
 UNKNOWN = -1  # offset of an event that was not read from the log
@@ -57,18 +67,28 @@ class History:
     """See the module's docstring.  It only grows: places stay as they are, until something is taken back.
 
     every       (offset, value) of all events of the graph, by ordinal; from the base's end on, if there is a base
-    takebacks   how often something was taken back: with each, places are given anew, in new lists
+    takebacks   how often something was taken back or erased: with each, places are given anew, in new lists
+    keys        open what is sealed: `values` have it in clear, what was erased has no place
     """
 
-    def __init__(self, graph: str, reading: AcceptedEvents | None = None, base: Base | None = None) -> None:
+    def __init__(
+        self,
+        graph: str,
+        reading: AcceptedEvents | None = None,
+        base: Base | None = None,
+        *,
+        keys: Keyring = NO_KEYS,
+    ) -> None:
         self.graph = graph
         self.base = base
+        self._keys = keys
         self._reading = reading or AcceptedEvents()
         self.every: list[tuple[int, bytes]] = []
         self.takebacks = 0
         self.size = 0  # of all values, bytes
         self._retractions: dict[int, Retracted] = {}
-        self._settled = 0  # retractions that the places know of
+        self._erasures: dict[int, SubjectErased] = {}
+        self._settled = 0  # retractions and erasures that the places know of
         self._start()
 
     def _start(self) -> None:
@@ -81,11 +101,13 @@ class History:
         self._grace = self.base.grace if self.base else PRESETS["default"].grace
 
     @classmethod
-    def of_rows(cls, graph: str, position: LogPosition, base: Base | None, values: Iterable[bytes]) -> History:
+    def of_rows(
+        cls, graph: str, position: LogPosition, base: Base | None, values: Iterable[bytes], keys: Keyring = NO_KEYS
+    ) -> History:
         """Take up what a store at `position` knows: the events behind `base`.  The log is read on from there."""
-        found = cls(graph, AcceptedEvents(position), base)
+        found = cls(graph, AcceptedEvents(position), base, keys=keys)
         for value in values:
-            found._add(graph_event(value), value, UNKNOWN)
+            found._add(graph_event(value, keys), value, UNKNOWN)
         found._settle()
         return found
 
@@ -110,7 +132,15 @@ class History:
 
     def event(self, place: int) -> GraphEvent:
         """Decode the event at `place`."""
-        return graph_event(self.values[place])
+        return decode_as(GraphEvent, self.values[place])
+
+    def logged(self, place: int) -> bytes:
+        """Give the record value of the event at `place` as it lies in the log: sealed, if it was."""
+        return self.every[self.ordinals[place] - self.first][1]
+
+    def unlocked(self, packed: bytes) -> bytes:
+        """Open a packed graph that a store keeps of this one.  Raises ValueError as `unlock`."""
+        return unlock(packed, self.graph, self._keys)
 
     def events(self) -> Iterator[GraphEvent]:
         """Yield the events, in order."""
@@ -141,22 +171,32 @@ class History:
         self.size += len(value)
         if isinstance(event, Retracted):
             self._retractions[ordinal] = event
-        else:
-            self._place(ordinal, event)
+        elif isinstance(event, SubjectErased):
+            self._erasures[ordinal] = event
+        elif not isinstance(event, Sealed):
+            self._place(ordinal, event, encode(event) if is_sealed(value) else value)
 
     def _settle(self) -> None:
-        """Give places anew if something was taken back since they were given."""
-        if self._settled == len(self._retractions):
+        """Give places anew if something was taken back or erased since they were given."""
+        changes = len(self._retractions) + len(self._erasures)
+        if self._settled == changes:
             return
-        self._settled, self.takebacks = len(self._retractions), self.takebacks + 1
+        self._settled, self.takebacks = changes, self.takebacks + 1
         self._start()
         counts = still_counting(len(self.every), self._retractions, self.first)
+        erased = erased_by(self._erasures)
         for ordinal, (_, value) in enumerate(self.every):
             if counts[ordinal] and ordinal not in self._retractions:
-                self._place(ordinal, graph_event(value))
+                self._place_standing(ordinal, value, erased)
 
-    def _place(self, ordinal: int, event: GraphEvent) -> None:
-        """Give an event that counts the next place."""
+    def _place_standing(self, ordinal: int, value: bytes, erased: Erased) -> None:
+        event = None if ordinal < erased.start else erased.standing(ordinal, graph_event(value, self._keys))
+        if event is not None and not (isinstance(event, SubjectErased) and event.whole):
+            as_it_was = not is_sealed(value) and ordinal not in erased.instead
+            self._place(ordinal, event, value if as_it_was else encode(event))
+
+    def _place(self, ordinal: int, event: GraphEvent, value: bytes) -> None:
+        """Give an event that counts the next place; `value`: it, in clear."""
         at, timing = time_of(event), SPECS[type(event)].timing
         if isinstance(event, GraphConfigured):
             self._grace = event.settings.grace
@@ -168,9 +208,8 @@ class History:
             self._clock = max(self._clock, at)
         self.kinds.append(timing)
         self.times.append(at)
-        offset, value = self.every[ordinal]
         self.values.append(value)
-        self.offsets.append(offset)
+        self.offsets.append(self.every[ordinal][0])
         self.ordinals.append(self.first + ordinal)
 
 
@@ -181,7 +220,7 @@ def time_of(event: GraphEvent) -> int | None:
 
 async def history(log: LogReader, partition: int, graph: str, end: int | None = None) -> History:
     """Read the history of a graph that lives in `partition`, before offset `end`.  Raises as `History.read_on`."""
-    found = History(graph)
+    found = History(graph, keys=keys_of(log))
     await found.read_on(log, partition, end)
     return found
 
@@ -194,7 +233,7 @@ async def histories(log: LogReader, partition: int, end: int | None = None) -> d
     reading, found = AcceptedEvents(), dict[str, History]()
     async for event, record in reading.read(log, partition, end):
         if event.graph not in found:
-            found[event.graph] = History(event.graph, reading)
+            found[event.graph] = History(event.graph, reading, keys=keys_of(log))
         found[event.graph]._add(event, record.value, record.offset)  # noqa: SLF001 - only what reads a log builds one
     for each in found.values():
         each._settle()  # noqa: SLF001 - as above
@@ -204,24 +243,32 @@ async def histories(log: LogReader, partition: int, end: int | None = None) -> d
 async def counting_events(log: LogReader, partition: int, graph: str | None = None) -> AsyncIterator[GraphEvent]:
     """Yield the events that count, of one graph or of all in the partition, in order.  Raises as `History.read_on`."""
     _, end = await log.bounds(partition)
-    counts = await _counting(log, partition, end)
+    counts, erased = await _counting(log, partition, end)
     seen: Counter[str] = Counter()
     async for event, _ in AcceptedEvents().read(log, partition, end):
-        if (graph is None or event.graph == graph) and counts[event.graph][seen[event.graph]]:
-            yield event
-        seen[event.graph] += 1
+        name = event.graph
+        standing = erased[name].standing(seen[name], event) if counts[name][seen[name]] else None
+        seen[name] += 1
+        if (graph is None or name == graph) and standing is not None:
+            yield standing
 
 
-async def _counting(log: LogReader, partition: int, end: int) -> dict[str, list[bool]]:
-    """Tell of each graph's events, by ordinal, whether they count; a Retracted has done what it does."""
+async def _counting(log: LogReader, partition: int, end: int) -> tuple[dict[str, list[bool]], dict[str, Erased]]:
+    """Tell of each graph's events, by ordinal, whether they count, and what was erased of it.
+
+    A Retracted has done what it does.
+    """
     retractions: dict[str, dict[int, Retracted]] = defaultdict(dict)
+    erasures: dict[str, dict[int, SubjectErased]] = defaultdict(dict)
     seen: Counter[str] = Counter()
     async for event, _ in AcceptedEvents().read(log, partition, end):
         if isinstance(event, Retracted):
             retractions[event.graph][seen[event.graph]] = event
+        elif isinstance(event, SubjectErased):
+            erasures[event.graph][seen[event.graph]] = event
         seen[event.graph] += 1
     counts = {name: still_counting(count, retractions[name]) for name, count in seen.items()}
     for name, made in retractions.items():
         for ordinal in made:
             counts[name][ordinal] = False
-    return counts
+    return counts, {name: erased_by(erasures[name]) for name in seen}

@@ -19,6 +19,7 @@ from replay.as_of.history import Base, History
 from state.graph.codec import turns_of
 from state.graph.graph import Graph
 from state.log_position import LogPosition
+from state.sealing.keyring import NO_KEYS, Keyring, unlock
 from state.store import keys
 from state.store.keys import POSITION, StoredGraph
 from state.store.store import Store
@@ -31,7 +32,7 @@ class StoreHistory(NamedTuple):
     folds: list[tuple[int, bytes]]
 
 
-def store_history(store: Store, graph_id: str) -> StoreHistory | None:
+def store_history(store: Store, graph_id: str, graph_keys: Keyring = NO_KEYS) -> StoreHistory | None:
     """Read what `store` knows of a graph; None if that is not enough to begin with: then the log has to be read.
 
     Raises StoreCorruptError, WrongLayoutError, UnreadableEventError.
@@ -45,8 +46,8 @@ def store_history(store: Store, graph_id: str) -> StoreHistory | None:
         later = [rows[ordinal] for ordinal in range(base.events if base else 0, keys.of_u64(count))]
     except (ValueError, KeyError):  # another version packed it, or some of the rows are not here
         return None
-    history = History.of_rows(graph_id, LogPosition.of_bytes(head), base, later)
-    return StoreHistory(history, [] if history.takebacks else list(_folds(store, graph_id, history)))
+    history = History.of_rows(graph_id, LogPosition.of_bytes(head), base, later, graph_keys)
+    return StoreHistory(history, [] if history.takebacks else list(_folds(store, history, graph_keys)))
 
 
 def _events(store: Store, graph_id: str) -> list[tuple[bytes, bytes]]:
@@ -65,11 +66,13 @@ def _base(store: Store, graph_id: str, rows: Mapping[int, bytes]) -> Base | None
     return Base(held.events, packed, held.clock, held.settings.grace, texts)
 
 
-def _folds(store: Store, graph_id: str, history: History) -> Iterator[tuple[int, bytes]]:
+def _folds(store: Store, history: History, graph_keys: Keyring) -> Iterator[tuple[int, bytes]]:
+    graph_id = history.graph
     for key in (keys.mark_key(graph_id), keys.snapshot_key(graph_id)):
         value = store.get(key)
         stored = StoredGraph.of(value) if value else None
         if stored and stored.events > history.first:
             with contextlib.suppress(ValueError):
-                turns_of(stored.packed)  # which another version may have packed
-                yield stored.events - history.first, stored.packed
+                packed = unlock(stored.packed, graph_id, graph_keys)
+                turns_of(packed)  # which another version may have packed
+                yield stored.events - history.first, packed

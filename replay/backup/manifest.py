@@ -20,6 +20,7 @@ from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from state.log_position import LogPosition
 from state.partition import Partition
+from state.sealing.keyring import NO_KEYS, Keyring
 from state.store.keys import COUNTS, LAYOUT, POSITION, graph_of_count_key, snapshot_key
 from state.store.rocksdb import RocksStore
 
@@ -158,7 +159,7 @@ async def check_log(log: LogReader, manifest: Manifest) -> None:
         )
 
 
-def check_held(manifest: Manifest, directory: Path) -> None:
+def check_held(manifest: Manifest, directory: Path, graph_keys: Keyring = NO_KEYS) -> None:
     """Raise unless the store in `directory` is the one that the manifest describes, and this version can read it.
 
     Raises ValueError, StoreCorruptError, WrongLayoutError.
@@ -168,13 +169,13 @@ def check_held(manifest: Manifest, directory: Path) -> None:
         raise ValueError(f"it holds {keys} keys, {manifest.keys} expected")
     if (head.watermark, head.chain.hex(), head.seq) != (manifest.watermark, manifest.chain, manifest.seq):
         raise ValueError(f"it stands at offset {head.watermark} of another history than its manifest says")
-    _check_readable(directory)
+    _check_readable(directory, graph_keys)
 
 
-def _check_readable(directory: Path) -> None:
+def _check_readable(directory: Path, graph_keys: Keyring) -> None:
     """Load the first graph that is stored packed: graphs that another version packed must be folded anew."""
     with closing(RocksStore(directory, read_only=True)) as store:
         names = (graph_of_count_key(key) for key, _ in store.scan(COUNTS, COUNTS))
         packed = next((name for name in names if store.get(snapshot_key(name)) is not None), None)
         if packed is not None:
-            Partition(store).graph(packed)
+            Partition(store, graph_keys=graph_keys).graph(packed)

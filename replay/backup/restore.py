@@ -105,6 +105,8 @@ def turns(file: IO[bytes]) -> Iterator[Item]:
 def _turn(line: int, value: bytes) -> Item | None:
     try:
         event = orjson.loads(value)
+        if isinstance(event, dict) and event.get("kind") == "Sealed":
+            return BadLine(line, value, "is encrypted: import the backup as a log, where its keys are")
         if not isinstance(event, dict) or event.get("kind") != "TurnRecorded":
             return None
         return build(Turn, {name: event[name] for name in Turn.model_fields if name in event})

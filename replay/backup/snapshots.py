@@ -28,10 +28,11 @@ from fsspec.implementations.memory import MemoryFileSystem  # type: ignore[impor
 from emgas.times import DAY_MS, datetime_of
 from replay.backup.manifest import FORMAT, File, Manifest, check_held, check_log, titled
 from replay.errors import NoSuchPlaceError, SnapshotRefusedError, SnapshotsUnreachableError
-from replay.log import LogReader
+from replay.log import LogReader, keys_of
 from replay.rebuild.rebuild import graph_from
 from state.errors import StoreCorruptError, WrongLayoutError
 from state.graph.graph import Graph
+from state.sealing.keyring import NO_KEYS, Keyring
 from state.store import keys
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore
@@ -104,8 +105,10 @@ class Snapshots:
                 raise ValueError("its manifest names files elsewhere")
         return manifest
 
-    def fetch(self, manifest: Manifest, into: Path) -> None:
+    def fetch(self, manifest: Manifest, into: Path, graph_keys: Keyring = NO_KEYS) -> None:
         """Copy a snapshot to `into`, which must not exist; it is there in full or not at all.
+
+        graph_keys  open what is encrypted in it
 
         Raises SnapshotRefusedError when it is not what its manifest says.
         """
@@ -116,7 +119,7 @@ class Snapshots:
             with _reaching(self.root), _refusing(manifest.partition, manifest.name):
                 for name, expected in manifest.files.items():
                     self._fetch_file(manifest, name, expected, part / name)
-                check_held(manifest, part)
+                check_held(manifest, part, graph_keys)
             part.rename(into)
         finally:
             shutil.rmtree(part, ignore_errors=True)
@@ -200,7 +203,7 @@ async def restore(
     """
 
     async def fetch(manifest: Manifest) -> Manifest:
-        await asyncio.to_thread(snapshots.fetch, manifest, into)
+        await asyncio.to_thread(snapshots.fetch, manifest, into, keys_of(log))
         return manifest
 
     return await _newest(snapshots, partition, log, fetch, refused)

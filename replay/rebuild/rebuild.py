@@ -17,14 +17,15 @@ from emgas.wire import Record, partition_of
 from replay.accepted_events import AcceptedEvents, decoded, end_behind, read_records
 from replay.as_of.graph_as_of import AsOf
 from replay.as_of.history import History, histories, history
-from replay.log import LogReader
+from replay.log import LogReader, keys_of
 from replay.rebuild.plan import Plan
 from replay.skipped_records import decision_on
 from state.errors import LogRewrittenError, UnreadableEventError
-from state.events.events import Claim, RecordSkipped, encode
+from state.events.events import Claim, RecordSkipped
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
+from state.sealing.keyring import Keyring, lock
 from state.store import keys
 from state.store.keys import POSITION, StoredGraph
 from state.store.store import Batch, Store
@@ -44,7 +45,7 @@ async def refold(log: LogReader, partition: int, end: int, store: Store, observe
     Raises LogRewrittenError when the log no longer holds what the store needs next, or another record than the store
     folded last, and what `Partition.fold` raises, with the offset at which it did.
     """
-    state = Partition(store, rebuilding=True)
+    state = Partition(store, rebuilding=True, graph_keys=keys_of(log))
     await _check_continues(log, partition, state.position)
     async for chunk in _chunks(log, partition, state.position.watermark + 1, end):
         state = await _fold_chunk(log, partition, state, chunk, observe)
@@ -63,7 +64,7 @@ async def _fold_chunk(
     try:
         state.fold_all((record.offset, record.value) for record in chunk)
     except (UnreadableEventError, LogRewrittenError):
-        state = Partition(state.store, rebuilding=True)
+        state = Partition(state.store, rebuilding=True, graph_keys=keys_of(log))
         for record in chunk:  # one by one: to find the one that is refused, or skipped
             await _fold_one(log, partition, state, record)
     return state
@@ -155,6 +156,7 @@ class Told:
     def __init__(self, log: LogReader, told: Callable[[int], None]) -> None:
         self.partitions = log.partitions
         self.bounds = log.bounds
+        self.graph_keys = keys_of(log)
         self._log = log
         self._told = told
 
@@ -192,8 +194,9 @@ async def rebuild(log: LogReader, partition: int, plan: Plan, store: Store) -> R
     if plan.graph is not None and partition_of(plan.graph, len(plan.ends)) != partition:
         return Rebuilt(digest_of({}), {})
     if store.get(POSITION) is None:
-        store.write(_rows(await _histories(log, partition, plan.graph, end), plan.at, end))
-    digests = Partition(store).digests()
+        histories_of = await _histories(log, partition, plan.graph, end)
+        store.write(_rows(histories_of, plan.at, end, keys_of(log)))
+    digests = Partition(store, graph_keys=keys_of(log)).digests()
     return Rebuilt(digest_of(digests), digests)
 
 
@@ -202,7 +205,7 @@ async def graph_from(store: Store, log: LogReader, partition: int, name: str, en
 
     The store is only read.  Raises as `refold`.
     """
-    state = Partition(store)
+    state = Partition(store, graph_keys=keys_of(log))
     await _check_continues(log, partition, state.position)
     accepted = AcceptedEvents(state.position).read(log, partition, end)
     later = [record.value async for event, record in accepted if event.graph == name]
@@ -220,17 +223,17 @@ async def _histories(log: LogReader, partition: int, graph: str | None, end: int
     if graph is None:
         return list((await histories(log, partition, end)).values())
     found = await history(log, partition, graph, end)
-    return [found] if len(found) else []
+    return [found] if found.read else []
 
 
-def _rows(found: Sequence[History], at: int | None, end: int) -> Batch:
+def _rows(found: Sequence[History], at: int | None, end: int, graph_keys: Keyring) -> Batch:
     """Make the rows of graphs as of `at` (ms; None: after all their events), read to before offset `end`."""
-    graphs = [rows for history in found if (rows := _graph_rows(history, at))]
+    graphs = [rows for history in found if (rows := _graph_rows(history, at, graph_keys))]
     batch = {key: value for rows in graphs for key, value in rows}
     return {**batch, POSITION: LogPosition(watermark=end - 1, graphs=len(graphs)).to_bytes()}
 
 
-def _graph_rows(found: History, at: int | None) -> list[tuple[bytes, bytes]]:
+def _graph_rows(found: History, at: int | None, graph_keys: Keyring) -> list[tuple[bytes, bytes]]:
     """Make the rows of one graph; none if nothing had been said in it by then."""
     if at is None:
         graph: Graph | None = found.folded()
@@ -239,12 +242,13 @@ def _graph_rows(found: History, at: int | None) -> list[tuple[bytes, bytes]]:
         graph = as_of.finished()
     if graph is None:
         return []
-    packed = StoredGraph(graph.events, graph.pack()).value()  # first: it puts the passages into their final places
+    locked = lock(graph.pack(), graph.graph_id, graph_keys)
+    packed = StoredGraph(graph.events, locked).value()  # first: it puts the passages into their final places
     ordinals = {passage: graph.passages.event[passage] for passage in graph.passages.numbers.values()}
     if at is None:
-        texts = [(ordinal, found.values[ordinal]) for ordinal in ordinals.values()]
+        texts = [(ordinal, found.logged(ordinal)) for ordinal in ordinals.values()]
     else:
-        texts = [(ordinal, encode(as_of.text_of(graph, passage))) for passage, ordinal in ordinals.items()]
+        texts = [(ordinal, found.logged(as_of.place_of(ordinal))) for ordinal in ordinals.values()]
     rows = [(keys.event_key(graph.graph_id, ordinal), value) for ordinal, value in texts]
     counted = keys.u64(graph.events)
     return [*rows, (keys.snapshot_key(graph.graph_id), packed), (keys.count_key(graph.graph_id), counted)]

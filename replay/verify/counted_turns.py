@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Set as AbstractSet
 
-from state.events.events import GraphEvent, Retracted, TurnRecorded
+from state.events.events import GraphEvent, Retracted, SubjectErased, TurnRecorded
 
 
 class _Version:
@@ -76,6 +76,10 @@ class CountedTurns:
             self._turns[ordinal] = event.id
             repeated = event.id if event.id in self._ids else None
             self._go_to(self._appended(self._now, ordinal))
+        elif isinstance(event, SubjectErased):
+            erased = set(event.turns)
+            for turn in [turn for turn in self._counting if event.whole or self._turns[turn] in erased]:
+                self._uncount(turn)  # for good: no undo reaches behind an erasure
         return repeated
 
     def _appended(self, version: _Version, ordinal: int) -> _Version:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from replay.as_of.history import History, histories
-from replay.log import LogReader
+from replay.log import LogReader, keys_of
 from replay.verify.graph_differences import ValueDifference, concerns, differences
 from state.errors import StoreCorruptError, UnreadableEventError, WrongLayoutError
 from state.events.events import decode
@@ -52,9 +52,10 @@ async def diverging(
     """
     head = store.get(POSITION)
     found = await histories(log, partition, LogPosition.of_bytes(head).watermark + 1 if head is not None else 0)
-    live = Partition(store)
+    graph_keys = keys_of(log)
+    live = Partition(store, graph_keys=graph_keys)
     wanted = sorted(found.keys() | set(live.graph_ids())) if names is None else sorted(names)
-    every = (_diverging(store, live, name, found.get(name) or History(name)) for name in wanted)
+    every = (_diverging(store, live, name, found.get(name) or History(name, keys=graph_keys)) for name in wanted)
     return [each for each in every if each is not None]
 
 
@@ -102,7 +103,7 @@ def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph) -> 
     stored = store.get(keys.snapshot_key(history.graph))
     if stored:
         count = min(keys.of_u64(stored), last)
-        then = differences(Graph.unpack(stored[8:]), history.folded(count))
+        then = differences(Graph.unpack(history.unlocked(stored[8:])), history.folded(count))
         first, last, found = (0, count, then) if then else (count, last, found)
     there = enumerate(history.ordinals)
     places = (ordinal for place, ordinal in there if first <= ordinal < last and concerns(history.event(place), found))

@@ -38,7 +38,7 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
-from state.events.extraction_types import Concept, Milliseconds, TimeSpan
+from state.events.extraction_types import Anchor, Concept, Milliseconds, TimeSpan
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.upcasting import VERSION, as_present, upcast
@@ -59,7 +59,7 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
     `kind` is the name of the class.  Bounds are checked where an event is written or read, not where it is made.
     """
 
-    v: Literal[2] = VERSION  # the schema version: raised, with an upcaster, when a field changes
+    v: Literal[3] = VERSION  # the schema version: raised, with an upcaster, when a field changes
 
 
 @control_event
@@ -133,6 +133,8 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     that it was recorded when it was said, not imported later: only a live graph is told the time when it falls silent.
 
     `question` and `tokens` are facts of the text that recall needs (does it ask; its length in words).
+
+    `importance`, written only where it is known, is what the sender said, else what the rule `anchor` gives.
     """
 
     src: Ordinal
@@ -150,6 +152,8 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     concepts: list[Concept]
     times: Annotated[list[TimeSpan], Meta(max_length=limits.SPANS_PER_TURN)]
     extractor: str
+    importance: Annotated[float, Meta(ge=0, le=1)] | None = None
+    anchor: Anchor | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
@@ -256,6 +260,49 @@ class Forgotten(GraphEvent, frozen=True, kw_only=True):
     turns: list[str]
 
 
+@graph_event(
+    Timing.UNTIMED,
+    summary=lambda event: f"pinned {', '.join((*event.concepts, *event.turns))}",
+    touches=lambda event: (*event.concepts, *event.turns),
+)
+class Pinned(GraphEvent, frozen=True, kw_only=True):
+    """A user asked to keep these concepts and turns in mind: they do not fade, and those archived are active again."""
+
+    src: Ordinal
+    concepts: list[str]
+    turns: list[str]
+
+
+@graph_event(
+    Timing.UNTIMED,
+    summary=lambda event: f"unpinned {', '.join((*event.concepts, *event.turns))}",
+    touches=lambda event: (*event.concepts, *event.turns),
+)
+class Unpinned(GraphEvent, frozen=True, kw_only=True):
+    """A user let these concepts and turns fade again."""
+
+    src: Ordinal
+    concepts: list[str]
+    turns: list[str]
+
+
+@graph_event(
+    Timing.UNTIMED,
+    summary=lambda event: f"{'right' if event.value > 0 else 'wrong'}: {', '.join(event.turns)}",
+    touches=lambda event: (*event.concepts, *event.turns),
+)
+class FeedbackGiven(GraphEvent, frozen=True, kw_only=True):
+    """A user said of these turns that they were right, or wrong: `value` in [−1, 1].
+
+    concepts  what the question asked for and what the turns say of it, strongest first: linked if they were right
+    """
+
+    src: Ordinal
+    turns: list[str]
+    concepts: list[str]
+    value: Annotated[float, Meta(ge=-1, le=1)]
+
+
 @graph_event(Timing.UNTIMED, summary=lambda event: f"takes back {event.first} to {event.last}")
 class Retracted(GraphEvent, frozen=True, kw_only=True):
     """A user took back events `first`..`last` of the graph, counted from 0 (Graph.events); itself one that can be."""
@@ -268,6 +315,51 @@ class Retracted(GraphEvent, frozen=True, kw_only=True):
         """Raise ValueError for a range that is none."""
         if self.last < self.first:
             raise ValueError("last: lies before first")
+
+
+def _erased(event: SubjectErased) -> str:
+    return "erased all that was said before" if event.whole else f"erased {len(event.turns)} turns"
+
+
+Run = tuple[Ordinal, Ordinal]  # ordinals among the events of the graph: first, last
+
+
+@graph_event(Timing.UNTIMED, summary=_erased, touches=lambda event: event.turns, is_step=False)
+class SubjectErased(GraphEvent, frozen=True, kw_only=True):
+    """Content of the graph was erased: its keys are destroyed once this is in the log.  It cannot be taken back.
+
+    whole    all that was said before; else:
+    keys     ids of the keys that are destroyed, whole or but for these events
+    turns    their ids: a turn that comes again under one of them is not recorded again
+    events   whose secrets are destroyed
+    instead  what stands in the place of some of those: an event, as a record value, without the names that are erased
+    """
+
+    src: Ordinal | None = None
+    whole: bool
+    keys: list[str]
+    turns: list[str]
+    events: list[Run]
+    instead: list[tuple[Ordinal, bytes]]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for runs that are none, or that nobody could expand."""
+        if any(not first <= last < first + limits.GRAPH_EVENTS for first, last in self.events):
+            raise ValueError("events: a run ends before it begins, or is longer than any graph")
+
+
+@graph_event(Timing.UNTIMED, summary=lambda event: "erased: no key opens it any more", is_step=False)
+class Sealed(GraphEvent, frozen=True, kw_only=True):
+    """Another event of the graph, encrypted (state/sealing/keyring.py); as it is, it does nothing.
+
+    key   id of the graph's key that seals it     n   its ordinal in the graph, by which its secret is derived
+    body  nonce, ciphertext and tag
+    """
+
+    src: Ordinal | None = None
+    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{16}\Z")]
+    n: Ordinal
+    body: bytes
 
 
 @graph_event(Timing.TIMED, summary=lambda event: f"it is {format_utc(event.at)}")
@@ -372,8 +464,8 @@ def encode(event: AnyEvent) -> bytes:
     Raises ValueError for an event that could not be read back as it is.
     """
     plain = msgspec.to_builtins(event, enc_hook=_dumped)
-    for name in ("anew", "source_topic"):
-        if not plain.get(name, True):
+    for name, unsaid in _UNSAID.items():
+        if plain.get(name, ...) == unsaid:
             del plain[name]
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
@@ -399,7 +491,7 @@ def decode_as(kind: type[EventT], value: bytes) -> EventT:
     """Decode a record value that can only hold one kind of event.  Raises UnreadableEventError for any other."""
     event = decode(value)
     if not isinstance(event, kind):
-        raise _unreadable(TypeError(f"{type(event).__name__} where only a {kind.__name__} can stand"))
+        raise unreadable(TypeError(f"{type(event).__name__} where only a {kind.__name__} can stand"))
     return event
 
 
@@ -411,7 +503,7 @@ def _decode_older(value: bytes, error: Exception) -> AnyEvent:
             return _converted(plain)
     except (orjson.JSONDecodeError, msgspec.MsgspecError) as wrong:
         error = wrong if isinstance(wrong, msgspec.MsgspecError) else error
-    raise _unreadable(error) from None
+    raise unreadable(error) from None
 
 
 def _converted(plain: dict[str, Any]) -> AnyEvent:
@@ -419,7 +511,8 @@ def _converted(plain: dict[str, Any]) -> AnyEvent:
     return event
 
 
-def _unreadable(why: Exception) -> UnreadableEventError:
+def unreadable(why: Exception) -> UnreadableEventError:
+    """Say of a record of the log that it is no event that this EMGAS reads, and why."""
     return UnreadableEventError(
         f"cannot read an event of the log ({why}). It was written by a newer version of EMGAS, "
         "or by a program that must not write to this topic. Run the version that wrote it; do not skip it."
@@ -442,6 +535,12 @@ def _validated(kind: type, value: Any) -> Any:
 
 SCHEMA: Any = Union[tuple(KINDS)]  # noqa: UP007 - of every record of the log; only known when all are registered
 _READER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(SCHEMA, dec_hook=_validated)
+_UNSAID = {
+    "anew": False,
+    "source_topic": "",
+    "importance": None,
+    "anchor": None,
+}  # written only where they differ
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
     for kind in SCHEMA.__args__

@@ -2,11 +2,12 @@
 
 Concept    ["framework", "frameworks", 0.87, 1]
 TimeSpan   ["last week", 1682899200000, 1683504000000]
+Anchor     ["remember", "forced"]
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -28,6 +29,17 @@ class Concept(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
     label: str
     weight: Annotated[float, Meta(ge=0, le=1)]
     count: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+
+
+class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """Why a turn holds faster than others: SEEDS S28.
+
+    rule  its name (processors/text/anchors.py)
+    kind  "forced": somebody asked to keep it; "spontaneous": what people keep unasked, as a first meeting
+    """
+
+    rule: str
+    kind: Literal["forced", "spontaneous"]
 
 
 class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):

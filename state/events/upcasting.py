@@ -7,7 +7,8 @@ A step is registered under (kind, the version it starts from).  It gets a dict o
 later version, with `v` raised.  It is pure: of the same event it makes the same one for ever, for the fold rests on it.
 
     version 2   more kinds, and fields that have a default: every event of version 1 is one of version 2, but for `v`.
-                Nearly all that an old log holds is of version 1, so `decode` reads what EMGAS wrote without a step
+    version 3   SubjectErased and Sealed: every event of version 2 is one of version 3, but for `v`.
+                Nearly all that an old log holds is of these, so `decode` reads what EMGAS wrote without a step
 
 Only what is read changes.  The log, the rows of a store and a backup keep the bytes as they were written, and the chain
 is a hash over those (state/log_position.py).
@@ -24,7 +25,7 @@ from typing import Any, Literal
 from state.errors import UnreadableEventError
 
 Plain = dict[str, Any]
-VERSION: Literal[2] = 2  # of the schema that this EMGAS writes
+VERSION: Literal[3] = 3  # of the schema that this EMGAS writes
 UNCHANGED_FROM = 1  # events of the versions from here on have all fields that this one wants
 KINDS_OF_VERSION_1 = (
     "Claim",
@@ -40,13 +41,30 @@ KINDS_OF_VERSION_1 = (
     "DecayWindowClosed",
     "ConsolidationWindowClosed",
 )
+KINDS_OF_VERSION_2 = (
+    *KINDS_OF_VERSION_1,
+    "TurnsLost",
+    "RecordSkipped",
+    "MemoryArchived",
+    "MemoryRestored",
+    "Pinned",
+    "Unpinned",
+    "FeedbackGiven",
+)
 
 
 def _to_version_2(plain: Plain) -> Plain:
     return {**plain, "v": 2}
 
 
-UPCASTERS: dict[tuple[str, int], Callable[[Plain], Plain]] = {(kind, 1): _to_version_2 for kind in KINDS_OF_VERSION_1}
+def _to_version_3(plain: Plain) -> Plain:
+    return {**plain, "v": 3}
+
+
+UPCASTERS: dict[tuple[str, int], Callable[[Plain], Plain]] = {
+    **{(kind, 1): _to_version_2 for kind in KINDS_OF_VERSION_1},
+    **{(kind, 2): _to_version_3 for kind in KINDS_OF_VERSION_2},
+}
 
 _BEGINNING = b'{"v":%d,'  # of every record that EMGAS writes: `v` is the first field of all events
 _UNCHANGED = tuple(_BEGINNING % version for version in range(UNCHANGED_FROM, VERSION))

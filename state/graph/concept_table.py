@@ -44,6 +44,7 @@ class ConceptTable(Table):
     long_term: array[int] = column("b")  # 1 once consolidated
     long_since: array[int] = column("q")  # ms, when that was
     alive: array[int] = column("b", default=1)  # 0 once forgotten
+    pinned: array[int] = column("b", added_as="pinned_concept")  # 1 while a user wants it kept in mind
     archived: array[int] = column("b", added_as="archived_concept")  # 1 from when it faded until it is boosted
 
     def __init__(self) -> None:
@@ -144,7 +145,7 @@ class ConceptTable(Table):
     def expiry(self, number: int, settings: MemorySettings) -> int:
         """Compute the time (ms) from which on the concept counts as faded, NEVER if it does not fade."""
         strength, threshold = self.strength[number], settings.prune_below
-        if threshold == 0.0:
+        if threshold == 0.0 or self.pinned[number]:
             return NEVER
         if self.long_term[number]:
             left = lifetime_long(strength, threshold, tau=self._tau(number, settings), beta=settings.long_beta)
@@ -163,6 +164,12 @@ class ConceptTable(Table):
         """
         return settings.long_tau + self.strength_at[number] - self.long_since[number]
 
+    def pin(self, number: int, *, pinned: bool) -> None:
+        """Keep a concept in mind, out of the archive too, or let it fade again."""
+        self.pinned[number] = pinned
+        if pinned:
+            self.archived[number] = 0
+
     def is_active(self) -> NDArray[np.bool_]:
         """Tell which concepts are neither archived nor forgotten, (n,)."""
         return np.array(self.alive, np.bool_) & ~np.array(self.archived, np.bool_)
@@ -171,6 +178,10 @@ class ConceptTable(Table):
         """Take a concept out: nothing finds it any more."""
         self.alive[number] = 0
         del self.numbers[self.ids[number]]
+
+    def forms(self, number: int) -> dict[str, int]:
+        """Count how often a concept was written how; what was mentioned first comes first."""
+        return {form: count for form, count in self._counted_forms(number).items() if count > 0}
 
     def _counted_forms(self, number: int) -> dict[str, int]:
         """Count how often each surface form was seen, in first-seen order."""

@@ -22,15 +22,20 @@ from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
+    FeedbackGiven,
     Forgotten,
     GraphConfigured,
     GraphEvent,
     MemoryArchived,
     MemoryRestored,
+    Pinned,
     Retracted,
+    Sealed,
+    SubjectErased,
     Ticked,
     TurnEmbedded,
     TurnRecorded,
+    Unpinned,
 )
 from state.graph import codec
 from state.graph.decay import NEVER
@@ -40,6 +45,7 @@ from state.graph.turn_counting import count
 from state.graph.view import GraphView, view_of
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
+FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
 WAITING = 256  # turns, at most, that are not counted yet
 
@@ -187,9 +193,13 @@ class Graph(GraphTables):
     def _fold_recall(self, event: ConceptsRecalled) -> bool:
         self.settle()
         self.clock = max(self.clock, event.at)
-        known = self._known(event.concepts)
+        return self._wake(event.concepts, event.at)
+
+    def _wake(self, concepts: Iterable[str], at: int) -> bool:
+        """Strengthen concepts that were recalled together at `at` (ms), and link the strongest, which come first."""
+        known = self._known(concepts)
         for number in known:
-            self.concepts.recall(number, event.at, self.settings)
+            self.concepts.recall(number, at, self.settings)
         self._watch(known, self.settings.recall_boost)
         self.recalled += bool(known)
         self.pairs["recall"].add([number for number in known if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
@@ -246,6 +256,38 @@ class Graph(GraphTables):
             self._expiry_queue.watch_passages(self.passages, turns, self.settings)
         return bool(words or turns)
 
+    @folds(Pinned)
+    def _fold_pinned(self, event: Pinned) -> bool:
+        return self._pin(event, pinned=True)
+
+    @folds(Unpinned)
+    def _fold_unpinned(self, event: Unpinned) -> bool:
+        return self._pin(event, pinned=False)
+
+    @folds(FeedbackGiven)
+    def _fold_feedback(self, event: FeedbackGiven) -> bool:
+        """Judge the turns; what was right strengthens and links what was asked for, more than a recall alone does."""
+        turns = self._passages(event.turns)
+        for number in turns:
+            self.passages.judge(number, event.value)
+        if event.value > 0:
+            self.settle()
+            for _ in range(FEEDBACK_COUNTS):
+                self._wake(event.concepts, self.clock)
+        return bool(turns)
+
+    def _pin(self, event: Pinned | Unpinned, *, pinned: bool) -> bool:
+        self.settle()
+        words, turns = self._known(event.concepts), self._passages(event.turns)
+        for number in words:
+            self.concepts.pin(number, pinned=pinned)
+        for number in turns:
+            self.passages.pin(number, pinned=pinned)
+        self._watch(words, 0.0)
+        if self._expiry_queue:
+            self._expiry_queue.watch_passages(self.passages, turns, self.settings)
+        return bool(words or turns)
+
     @folds(ConsolidationWindowClosed)
     def _fold_consolidation(self, event: ConsolidationWindowClosed) -> bool:
         self.settle()
@@ -262,6 +304,19 @@ class Graph(GraphTables):
                 self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
         self.fresh_turns, self.enough_at = 0, NEVER
         return True
+
+    @folds(SubjectErased)
+    def _fold_erased(self, event: SubjectErased) -> bool:
+        """Know turns as erased: they are not here any more, as the graph was folded without them (state/erasure.py)."""
+        for turn in event.turns:
+            self.passages.erase(turn)
+        self.undoable_from = self.events + 1  # what was erased cannot come back, nor what it was a part of
+        return bool(event.turns)
+
+    @folds(Sealed)
+    def _fold_sealed(self, event: Sealed) -> bool:
+        """Do nothing: its key is destroyed."""
+        return False
 
     @folds(Retracted)
     def _refuse(self, event: Retracted) -> bool:

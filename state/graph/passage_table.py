@@ -26,12 +26,16 @@ from state.events.events import TurnRecorded
 from state.graph.columns import Table, column
 
 ROLES = (None, "user", "assistant", "system", "tool")
+PROTECTED = 80  # percent: a turn that matters more is never archived (SEEDS M24)
 _ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
 
 
 def fingerprint(text: str) -> int:
     """Hash what tells two texts under one turn id apart: the first 8 bytes of its sha256."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
+
+
+ERASED = -1  # stands for the fingerprint of a turn that was erased
 
 
 def hashed(turn: str) -> int:
@@ -56,6 +60,9 @@ class PassageTable(Table):
     posting_count: array[int] = column("i", per="posting")  # how often the concept stands in the text
     archived: array[int] = column("b", added_as="archived_turn")  # 1 while it is in the archive
     restored: array[int] = column("q", added_as="restored")  # ms, when it last came back from there, 0 for never
+    importance: array[int] = column("b", -1, added_as="importance")  # percent, -1: as much as any other
+    pinned: array[int] = column("b", added_as="pinned_turn")  # 1 while a user wants it kept in mind
+    feedback: array[int] = column("b", added_as="feedback")  # sum of what users thought of it, in tenths, in ±127
     repeats: array[int] = column("i", -1, added_as="repeats")  # the passage that says the same and more, -1 for none
 
     def __init__(self) -> None:
@@ -91,6 +98,9 @@ class PassageTable(Table):
         self.kept.append(1)
         self.archived.append(0)
         self.restored.append(0)
+        self.importance.append(-1 if turn.importance is None else round(turn.importance * 100))
+        self.pinned.append(0)
+        self.feedback.append(0)
         self.repeats.append(-1)
         self._follow(number)
         self.starts.append(len(self.posting_concept))
@@ -109,6 +119,11 @@ class PassageTable(Table):
         if number is not None:
             return self.fingerprint[number]
         return self.gone.get(hashed(turn)) if self.gone else None
+
+    def erase(self, turn: str) -> None:
+        """Know a turn that is not here as erased: by its id alone, not even by the fingerprint of its text."""
+        if turn not in self.numbers:
+            self.gone[hashed(turn)] = ERASED
 
     def concepts_of(self, number: int) -> Sequence[int]:
         """Slice the concept numbers of a passage, forgotten ones among them."""
@@ -159,6 +174,20 @@ class PassageTable(Table):
         """Bring a passage back from the archive at `at` (ms): its life begins anew."""
         self.archived[number] = 0
         self.restored[number] = max(self.restored[number], at)
+
+    def pin(self, number: int, *, pinned: bool) -> None:
+        """Keep a passage in mind, out of the archive too, or let it end again."""
+        self.pinned[number] = pinned
+        if pinned:
+            self.archived[number] = 0
+
+    def judge(self, number: int, value: float) -> None:
+        """Add what a user thinks of a passage, in [−1, 1]."""
+        self.feedback[number] = max(-127, min(127, self.feedback[number] + round(10 * value)))
+
+    def stays(self, number: int) -> bool:
+        """Tell whether no window may archive a passage: it is pinned, or matters too much."""
+        return bool(self.pinned[number]) or self.importance[number] > PROTECTED
 
     def over_at(self, number: int, life: int) -> int:
         """Compute when a passage is over, ms: `life` after it was said, or came back from the archive."""

@@ -101,6 +101,9 @@ class GraphView:
         passage_session, passage_speaker  (p,) position in `sessions`, `speakers`
         passage_question  (p,) whether the turn asks something
         passage_archived  (p,) whether it is in the archive
+        passage_pinned    (p,) whether a user wants it kept in mind
+        feedback          (p,) sum of what users thought of it, from −1, wrong, to 1, right, each
+        importance        (p,) how much it matters, 0.5 where nobody said
         role              (p,) position of each role in ROLES; passage_role: the roles
         clock             the graph's stream time, ms: the largest event time seen
         embeddings        vectors of passages by the model that made them; none unless a model is set
@@ -132,6 +135,9 @@ class GraphView:
     passage_speaker: Integers
     passage_question: Mask
     passage_archived: Mask
+    passage_pinned: Mask
+    importance: Floats
+    feedback: Floats
     role: NDArray[np.int8]
     sessions: Sequence[str]
     speakers: Sequence[str]
@@ -176,6 +182,11 @@ class GraphView:
         return number if number is not None and number < len(self.is_mark) else None
 
 
+def _importance(percent: NDArray[np.int8]) -> Floats:
+    """Give what a turn matters, (p,), as a share of 1: 0.5 where nobody said."""
+    return np.where(percent < 0, 0.5, percent / 100)
+
+
 def view_of(tables: GraphTables) -> GraphView:
     """Show what recall may see of a compacted graph."""
     concepts, passages = tables.concepts, tables.passages
@@ -215,6 +226,9 @@ def view_of(tables: GraphTables) -> GraphView:
         passage_speaker=np.array(passages.speaker, np.int64),
         passage_question=np.array(passages.question, np.bool_),
         passage_archived=np.array(passages.archived, np.bool_),
+        passage_pinned=np.array(passages.pinned, np.bool_),
+        importance=_importance(np.array(passages.importance)),
+        feedback=np.array(passages.feedback) / 10,
         role=np.array(passages.role, np.int8),
         sessions=list(passages.sessions),
         speakers=list(passages.speakers),

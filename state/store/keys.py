@@ -8,6 +8,8 @@
     e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it lies in the log; gone once it
                            cannot be taken back and nobody will read its text (state/store/pages.py)
 
+    x <graph>              erasures whose keys are yet to be destroyed: JSON (state/partition.py)
+
     <graph> = u8 length │ UTF-8      length first, so that no graph's keys can run into another's; over 254 bytes, it
                                      is 255 │ u16 length
     u64, <ordinal>                   8 bytes, big-endian: their order is the numbers' order
@@ -24,6 +26,7 @@ from typing import Final, NamedTuple
 
 LAYOUT: Final = 2  # raise it when anything drawn above changes; a store and a snapshot of one name it
 POSITION = b"h"
+ERASURES = b"x"  # what every erasure key begins with, and no other key
 LAYOUT_KEY = b"l"
 COUNTS = b"c"  # what every count key begins with, and no other key
 _LONG = 255  # what a length begins with that does not fit into a byte
@@ -63,6 +66,12 @@ def _graph(graph_id: str) -> bytes:
     return (struct.pack("B", len(encoded)) if short else struct.pack(">BH", _LONG, len(encoded))) + encoded
 
 
+def _graph_of(key: bytes) -> str:
+    """Read the graph id out of a key of one letter and a graph."""
+    length = 1 if key[1] < _LONG else 3
+    return key[1 + length :].decode()
+
+
 def count_key(graph_id: str) -> bytes:
     """Build the key of the graph's number of events."""
     return COUNTS + _graph(graph_id)
@@ -70,8 +79,7 @@ def count_key(graph_id: str) -> bytes:
 
 def graph_of_count_key(key: bytes) -> str:
     """Read the graph id out of a count key."""
-    length = 1 if key[len(COUNTS)] < _LONG else 3
-    return key[len(COUNTS) + length :].decode()
+    return _graph_of(key)
 
 
 def snapshot_key(graph_id: str) -> bytes:
@@ -87,6 +95,16 @@ def mark_key(graph_id: str) -> bytes:
 def base_key(graph_id: str) -> bytes:
     """Build the key of the snapshot before which nothing can be taken back."""
     return b"b" + _graph(graph_id)
+
+
+def erasure_key(graph_id: str) -> bytes:
+    """Build the key of what is yet to be destroyed of a graph's keys."""
+    return ERASURES + _graph(graph_id)
+
+
+def graph_of_erasure_key(key: bytes) -> str:
+    """Read the graph id out of an erasure key."""
+    return _graph_of(key)
 
 
 def event_prefix(graph_id: str) -> bytes:

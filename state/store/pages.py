@@ -11,6 +11,9 @@
 Whatever is taken back, the graph can be folded again from a snapshot before it.  Rows below `b` are deleted but for the
 texts of turns that `b` holds: none that `b` lacks can come back.  A snapshot never holds what was taken back: it is
 dropped when that happens.  The store is seen through `batch`, which is not written yet.
+
+Of a graph that is encrypted every row is kept, sealed as it is, for its snapshots do not outlive an erasure: they are
+locked under a secret that is replaced then, and the graph is folded again from the rows that still open.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from math import inf
 
 from state.graph.codec import turns_of
 from state.graph.graph import Graph
+from state.sealing.keyring import NO_KEYS, Keyring, lock, unlock
 from state.store import keys
 from state.store.keys import StoredGraph
 from state.store.store import Batch, Store
@@ -28,9 +32,10 @@ from state.store.store import Batch, Store
 class GraphPages:
     """The rows and snapshots of the graphs of one store, with the changes that wait in `batch`."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, graph_keys: Keyring = NO_KEYS) -> None:
         self.batch: Batch = {}
         self._store = store
+        self._graph_keys = graph_keys
 
     def get(self, key: bytes) -> bytes | None:
         """Read the value of `key`, None without one.  Raises StoreCorruptError."""
@@ -63,7 +68,7 @@ class GraphPages:
             stored = self._snapshot(key)
             if stored and stored.events <= at_most:
                 with contextlib.suppress(ValueError):
-                    return Graph.unpack(stored.packed)
+                    return Graph.unpack(unlock(stored.packed, graph_id, self._graph_keys))
         return Graph(graph_id)
 
     def drop_after(self, graph_id: str, ordinal: int) -> None:
@@ -73,17 +78,26 @@ class GraphPages:
             if stored and stored.events > ordinal:
                 self.batch[key] = None
 
+    def drop_all(self, graph_id: str) -> None:
+        """Drop every snapshot of a graph: something was erased that they hold."""
+        for key in (keys.snapshot_key(graph_id), keys.mark_key(graph_id), keys.base_key(graph_id)):
+            if self.get(key) is not None:
+                self.batch[key] = None
+
     def keep(self, graph: Graph) -> None:
         """Put a snapshot of the graph into the batch, and delete what nobody will read again."""
         self._move_mark(graph)
-        self.batch[keys.snapshot_key(graph.graph_id)] = StoredGraph(graph.events, graph.pack()).value()
+        packed = lock(graph.pack(), graph.graph_id, self._graph_keys)
+        self.batch[keys.snapshot_key(graph.graph_id)] = StoredGraph(graph.events, packed).value()
 
     def _move_mark(self, graph: Graph) -> None:
         """Let the mark be the base once nothing in it can be taken back, and the snapshot before this one the mark."""
-        before, key = self._readable(keys.snapshot_key(graph.graph_id)), keys.mark_key(graph.graph_id)
-        mark = self._readable(key) or before
+        name = graph.graph_id
+        before, key = self._readable(keys.snapshot_key(name), name), keys.mark_key(name)
+        mark = self._readable(key, name) or before
         if mark is not None and mark.events <= graph.undoable_from:
-            self._move_base(graph.graph_id, mark)
+            if not self._graph_keys.of(name):
+                self._move_base(name, mark)
             mark = before if before and before.events > mark.events else None
         if mark != self._snapshot(key):
             self.batch[key] = mark.value() if mark else None
@@ -92,12 +106,12 @@ class GraphPages:
         stored = self.get(key)
         return StoredGraph.of(stored) if stored else None
 
-    def _readable(self, key: bytes) -> StoredGraph | None:
+    def _readable(self, key: bytes, graph_id: str) -> StoredGraph | None:
         """Read a snapshot, None for one that this version cannot read: nothing may rest on it."""
         stored = self._snapshot(key)
         if stored:
             with contextlib.suppress(ValueError):
-                turns_of(stored.packed)
+                turns_of(unlock(stored.packed, graph_id, self._graph_keys))
                 return stored
         return None
 

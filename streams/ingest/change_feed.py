@@ -1,5 +1,7 @@
 """What windows decided, for other programs: the topic `changes`, keyed by graph, window events as they are in the log.
 
+Those of an encrypted graph are sealed there, too: who has no keys sees that something was decided, not what.
+
 At least once, with stable ids: `ce_id` is partition-offset of the event.  The header `emgas.event-offset` of the last
 record in a partition tells how far it was sent; a new owner sends again from there on, so no cursor is kept.
 
@@ -16,9 +18,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from emgas.wire import ProducerRecord, Record, as_mapping, cloud_event
 from replay.accepted_events import decoded
-from replay.log import LogReader
+from replay.log import LogReader, keys_of
 from state.events.events import AnyEvent, WindowEvent
 from state.log_position import UNKNOWN_CHAIN, Acceptance, LogPosition
+from state.sealing.keyring import opened
 from streams.ingest.partition_writer import AppendedEvent
 from streams.transport.sender import Send
 
@@ -79,6 +82,7 @@ class ChangeFeed:
             async for batch in self._events.read(self._partition, last, last + 1):
                 for record in batch:
                     _, event = await decoded(self._events, self._partition, record)
+                    event = opened(event, keys_of(self._events))
                     if isinstance(event, WindowEvent):  # else `changes` tells of another log
                         self._up_to = record.offset
                         return LogPosition.behind(record.offset, event)
@@ -105,7 +109,7 @@ class ChangeFeed:
             record, event = await decoded(self._events, self._partition, each)
             position, acceptance = position.after(record.offset, event, record.value, is_last=False)
             if acceptance is Acceptance.ACCEPTED:
-                accepted.append((record.offset, event, record.value))
+                accepted.append((record.offset, opened(event, keys_of(self._events)), record.value))
         return position, accepted
 
 

@@ -7,8 +7,10 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
                                             GraphConfigured, behind it TurnEmbedded if there is a model
-    a request to configure, forget, undo    GraphConfigured, Forgotten, Retracted.  Requests are not told apart by id: a
-                                            repeated one has the same effect once more
+    id known as erased                      TurnDuplicated: nothing of it is kept again, whatever it says now
+    a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
+    pin, unpin, feedback, erase             SubjectErased.  Requests are not told apart by id: a repeated one
+                                            has its effect once more
 
 The events are unstamped: where they lie in the log is for the partition's writer to say.
 """
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 from msgspec.structs import replace
 from pydantic import ValidationError
@@ -25,42 +27,48 @@ from pydantic import ValidationError
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
-from emgas.messages.topics import INBOUND
-from emgas.messages.turns import Configure, Forget, Turn, Undo
+from emgas.messages.topics import INBOUND, Command
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
-from processors.lifecycle.forgetting import Leaving, requested
+from processors.lifecycle.feedback import answering
+from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
-from processors.recall.dense import Embedder, model_name, vector_of
+from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
+from processors.text.anchors import anchored
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
+    FeedbackGiven,
     Forgotten,
     GraphConfigured,
+    Pinned,
     Retracted,
     TurnDuplicated,
     TurnEmbedded,
     TurnRecorded,
     TurnRejected,
+    Unpinned,
     encode,
 )
+from state.events.extraction_types import Anchor
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
-from state.graph.passage_table import fingerprint
+from state.graph.passage_table import ERASED, fingerprint
 from state.log_position import LogPosition, stamp
 from state.partition import Partition
+from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
+from streams.ingest.erasing import parts_of
 
 log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
-
-Command = Turn | Configure | Forget | Undo
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,7 @@ class HandlerContext:
 
     partitions  of the topic `turns`          skew_ms  how far ahead of the present a turn may be said, ms
     preset      by which new graphs live      now      tells the present, ms
+    keys        of encrypted graphs
     """
 
     partitions: int
@@ -91,6 +100,7 @@ class HandlerContext:
     skew_ms: int
     preset: str
     now: Callable[[], int]
+    keys: Keyring = NO_KEYS
 
 
 def _zone(turn: Turn) -> str:
@@ -108,11 +118,33 @@ class CommandHandler:
         self._context = context
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
+        self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
 
     def folded(self) -> None:
         """Forget what was pending: the state knows it now."""
         self._pending.clear()
         self._born.clear()
+        self._vectors.clear()
+
+    @property
+    def embeds(self) -> bool:
+        """Whether there is a model of text embeddings."""
+        return self._context.embedder is not None
+
+    def embed_ahead(self, arrivals: Sequence[Record]) -> None:
+        """Embed the texts of records that are about to be decided, together: in any thread, while nothing is decided.
+
+        What a model fails at is left to `decide`, which knows whose fault it is.
+        """
+        embedder = self._context.embedder
+        if embedder is None:
+            return
+        commands = (self.read(arrival) for arrival in arrivals)
+        texts = list(dict.fromkeys(command.text for command in commands if isinstance(command, Turn)))
+        try:
+            self._vectors = dict(zip(texts, vectors_of(embedder, texts), strict=True))
+        except Exception:  # of whichever model
+            log.warning("turns embedded one by one", partition=self._partition, turns=len(texts), exc_info=True)
 
     def read(self, arrival: Record) -> Command | Decision:
         """Read the command that `arrival` holds, or decide that it is rejected."""
@@ -162,16 +194,30 @@ class CommandHandler:
         return decision
 
     def _decided(self, arrival: Record, command: Command) -> Decision:
-        if isinstance(command, Configure):
-            return self._configured(arrival, command)
-        if isinstance(command, Forget):
-            return self._forgotten(arrival, command)
-        if isinstance(command, Undo):
-            return self._retracted(arrival, command)
+        match command:
+            case Configure():
+                return self._configured(arrival, command)
+            case Forget() | Erase():
+                return self._removed(arrival, command)
+            case Undo():
+                return self._retracted(arrival, command)
+            case Pin() | Unpin():
+                return self._pinned(arrival, command)
+            case Feedback():
+                return self._judged(arrival, command)
+            case Turn():
+                return self._of_turn(arrival, command)
+
+    def _removed(self, arrival: Record, request: Forget | Erase) -> Decision:
+        if isinstance(request, Erase):
+            return self._erased(arrival, request)
+        return self._forgotten(arrival, request)
+
+    def _of_turn(self, arrival: Record, command: Turn) -> Decision:
         known = self._known_text(command)
         if known is None:
             return self._recorded(arrival, command)
-        if known != fingerprint(command.text):
+        if known not in (ERASED, fingerprint(command.text)):
             return _rejected(arrival, command, f"turn id {command.id!r} is known with another text: use a new id")
         event = TurnDuplicated(src=arrival.offset, graph=command.graph, id=command.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", command.id)
@@ -201,7 +247,8 @@ class CommandHandler:
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         event = TurnRecorded(
             src=arrival.offset,
-            **turn.model_dump(exclude={"at"}),
+            **turn.model_dump(exclude={"at", "importance"}),
+            **_weighed(turn),
             at=at,
             clamped=at != said_at,
             live=now - at <= LIVE_MS,
@@ -225,8 +272,10 @@ class CommandHandler:
     def _embedded(self, turn: Turn, at: int) -> list[TurnEmbedded]:
         """Embed a turn, if there is a model and it has a vector for the text."""
         embedder = self._context.embedder
-        vector = None if embedder is None else vector_of(embedder, turn.text)
-        if embedder is None or vector is None:
+        if embedder is None:
+            return []
+        vector = self._vectors[turn.text] if turn.text in self._vectors else vector_of(embedder, turn.text)
+        if vector is None:
             return []
         model, stored = model_name(embedder), packed(vector)
         return [TurnEmbedded(graph=turn.graph, id=turn.id, at=at, model=model, vector=stored, **UNSTAMPED)]
@@ -259,7 +308,8 @@ class CommandHandler:
         if graph is None:
             return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to forget")
         concepts = [concept for text in request.concepts for concept in self._concept_ids(graph, text)]
-        gone = requested(graph, concepts, request.turns, request.sessions)
+        named = requested(graph, concepts, request.turns, request.sessions)
+        gone = everything(graph) if request.everything else named
         if not any(gone):
             return _rejected(arrival, request, "none of these is in the graph: nothing to forget")
         *before, last = [
@@ -269,6 +319,33 @@ class CommandHandler:
         # Only the last has the source: if we die before it, the request is read again and finds what is left.
         events: list[DataEvent] = [*before, replace(last, src=arrival.offset)]
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
+
+    def _pinned(self, arrival: Record, request: Pin | Unpin) -> Decision:
+        graph = self._state.graph(request.graph)
+        if graph is None:
+            why = f"nobody has written to graph {request.graph!r}: nothing to {request.kind}"
+            return _rejected(arrival, request, why)
+        named = (concept for text in request.concepts for concept in self._concept_ids(graph, text))
+        concepts = [concept for concept in dict.fromkeys(named) if concept in graph.concepts.numbers]
+        turns = [turn for turn in dict.fromkeys(request.turns) if turn in graph.passages.numbers]
+        if not (concepts or turns):
+            return _rejected(arrival, request, f"none of these is in the graph: nothing to {request.kind}")
+        kind = Pinned if isinstance(request, Pin) else Unpinned
+        event = kind(src=arrival.offset, graph=request.graph, concepts=concepts, turns=turns, **UNSTAMPED)
+        return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
+
+    def _judged(self, arrival: Record, request: Feedback) -> Decision:
+        graph = self._state.graph(request.graph)
+        turns = [] if graph is None else [turn for turn in request.turns if turn in graph.passages.numbers]
+        if graph is None or not turns:
+            return _rejected(arrival, request, f"graph {request.graph!r} holds none of these turns")
+        asked = [] if request.query is None else self._context.extractor.of_query(request.query, graph.clock).concepts
+        named = (concept for turn in turns for concept in answering(graph, turn, [each.id for each in asked]))
+        concepts, value = list(dict.fromkeys(named)), request.value
+        event = FeedbackGiven(
+            src=arrival.offset, graph=request.graph, turns=turns, concepts=concepts, value=value, **UNSTAMPED
+        )
+        return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
 
     def _retracted(self, arrival: Record, request: Undo) -> Decision:
         graph = self._state.graph(request.graph)
@@ -296,6 +373,17 @@ class CommandHandler:
             return f"events {first} to {last} of graph {graph.graph_id!r} are taken back already: nothing left to undo"
         return None
 
+    def _erased(self, arrival: Record, request: Erase) -> Decision:
+        try:
+            parts = parts_of(request, self._state, self._context.keys)
+        except RejectedError as why:
+            return _rejected(arrival, request, str(why))
+        *before, last = parts
+        # As in `_forgotten`: only the last has the source.
+        events: list[DataEvent] = [*before, replace(last, src=arrival.offset)]
+        self._born.discard(request.graph)
+        return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
+
     def _concept_ids(self, graph: Graph, text: str) -> list[str]:
         """Find the concept ids that a user means: an id, or whatever the extractor finds in the words."""
         if text in graph.concepts.numbers:
@@ -315,6 +403,22 @@ def _resumable_parts(gone: Leaving, named: Sequence[str]) -> list[dict[str, list
     asked_for = [concept for concept in gone.concepts if concept in named]
     cut = [*parts({"concepts": others, "turns": gone.turns}), *parts({"concepts": asked_for, "turns": []})]
     return [part for part in cut if any(part.values())]
+
+
+class _Weighed(TypedDict):
+    """How much a turn matters, None for as much as any other, and the rule that says so."""
+
+    importance: float | None
+    anchor: Anchor | None
+
+
+def _weighed(turn: Turn) -> _Weighed:
+    """Find how much a turn matters: a sender who says it is believed, else what anchors its text decides."""
+    found = anchored(turn.text)
+    if found is None:
+        return {"importance": turn.importance, "anchor": None}
+    anchor, importance = found
+    return {"importance": importance if turn.importance is None else turn.importance, "anchor": anchor}
 
 
 def _rejected(arrival: Record, command: Command | None, reason: str) -> Decision:

@@ -20,11 +20,12 @@ from uuid import uuid4
 from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord
 from replay.accepted_events import fold_record
-from replay.log import LogReader
-from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, encode
+from replay.log import LogReader, keys_of
+from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, SubjectErased, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
 from streams.errors import AppendFailedError, FencedError, WorkerHaltedError
+from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
 from streams.transport.failpoints import Step, passing
 from streams.transport.sender import Send
@@ -57,6 +58,7 @@ class ProducedLog:
         self.partitions = reader.partitions
         self.bounds = reader.bounds
         self.read = reader.read
+        self.graph_keys = keys_of(reader)
         self._topic = topic
         self._send = send
 
@@ -74,6 +76,7 @@ class PartitionWriter:
     appended    told of each append how long the acks and the fold took, s
     ignored     told why the fold did not accept an event of somebody else
     slices      of the event loop, which folding shares with others
+    sealer      of what belongs to encrypted graphs
     """
 
     def __init__(
@@ -88,8 +91,10 @@ class PartitionWriter:
         appended: Callable[[float, float], object] = lambda acks, fold: None,
         ignored: Callable[[str], object] = lambda reason: None,
         slices: Slices | None = None,
+        sealer: Sealer | None = None,
     ) -> None:
         self.partition = partition
+        self._sealer = sealer or Sealer()
         self.state = state
         self._log = log
         self._partitions = partitions
@@ -108,15 +113,19 @@ class PartitionWriter:
             claim = Claim(
                 writer=self._worker, partitions=self._partitions, nonce=nonce, anew=anew, source_topic=source_topic
             )
-            (self._epoch,) = await self._append([_record(claim)])
+            (self._epoch,) = await self._append([_record(claim, encode)])
             self._check_owned()
+            await self._sealer.finish_erasures(self.state)
 
     async def append(self, events: Sequence[DataEvent]) -> list[AppendedEvent]:
         """Stamp `events`, append and fold them, in order.  Raises FencedError, AppendFailedError, HaltedError."""
         async with self._turn_to_append:
             self._check_owned()
-            stamped, records = _stamped(self.state.position, events)
+            await self._sealer.prepare(self.state, events)
+            stamped, records = _stamped(self.state.position, events, self._sealer.values(self.state))
             offsets = await self._append(records)
+            if any(isinstance(event, SubjectErased) for event in events):
+                await self._sealer.finish_erasures(self.state)
             placed = zip(offsets, stamped, records, strict=True)
             return [AppendedEvent(offset, event, value) for offset, event, (_, value) in placed]
 
@@ -194,19 +203,24 @@ class PartitionWriter:
             await self._folded.wait_for(lambda: self.state.position.source >= offset)
 
 
-def _stamped(position: LogPosition, events: Sequence[DataEvent]) -> tuple[list[DataEvent], list[KeyValue]]:
-    """Stamp `events` one behind the other, the first right behind `position`; give them with their records."""
+def _stamped(
+    position: LogPosition, events: Sequence[DataEvent], value: Callable[[AnyEvent], bytes]
+) -> tuple[list[DataEvent], list[KeyValue]]:
+    """Stamp `events` one behind the other, the first right behind `position`; give them with their records.
+
+    value  writes the record value of a stamped event, and is asked in their order
+    """
     stamped: list[DataEvent] = []
     records: list[KeyValue] = []
     for event in events:
         stamped.append(stamp(event, position))
-        records.append(_record(stamped[-1]))
+        records.append(_record(stamped[-1], value))
         position, _ = position.after(position.watermark + 1, stamped[-1], records[-1][1])
     return stamped, records
 
 
-def _record(event: AnyEvent) -> KeyValue:
-    return event.graph.encode() if isinstance(event, GraphEvent) else None, encode(event)
+def _record(event: AnyEvent, value: Callable[[AnyEvent], bytes]) -> KeyValue:
+    return event.graph.encode() if isinstance(event, GraphEvent) else None, value(event)
 
 
 def halts_alone(error: BaseException) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from emgas.logs import logger
@@ -26,6 +26,7 @@ from state.partition import Partition
 from streams.ingest import source
 from streams.ingest.command_handler import CommandHandler, Decision
 from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
 from streams.ingest.window_timer import WindowTimer
 from streams.transport.failpoints import Step, passing
@@ -49,6 +50,7 @@ class ProcessorContext:
     turns         reads the topic `turns_topic`      queued_turns  records that may wait before no more are fetched
     hold          (partition, whether): fetch no more of a partition, or go on
     slices        of the event loop, which partitions share
+    sealer        of dead letters
     told          called with what became of each turn
     """
 
@@ -59,6 +61,7 @@ class ProcessorContext:
     queued_turns: int
     hold: Callable[[int, bool], None]
     slices: Slices
+    sealer: Sealer = field(default_factory=Sealer)
     told: Callable[[str], object] = lambda status: None
 
 
@@ -190,9 +193,11 @@ class TurnProcessor:
             pass
 
     def drop(self) -> None:
-        """Forget what waits."""
+        """Forget what waits, and have more fetched: whoever comes next has room."""
         while not self._queue.empty():
             self._queue.get_nowait()
+        if self._is_held:
+            self._hold(False)  # noqa: FBT003 - the one thing that is said
 
     def _consecutive(self, deliveries: list[Delivery]) -> list[list[Delivery]]:
         """Pick those that are not yet accounted for, in runs without a hole."""
@@ -238,6 +243,8 @@ class TurnProcessor:
         return self._writer.state.position.source
 
     async def _account_for(self, deliveries: list[Delivery]) -> None:
+        if self._handler.embeds:  # a model takes milliseconds a text: the loop goes on meanwhile
+            await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state)
             with self._context.slices.work() as share:
@@ -256,7 +263,7 @@ class TurnProcessor:
         if decision.reason is not None:
             partition, reason = self._writer.partition, decision.reason
             errors = error_headers(self._context.turns_topic, partition, arrival.offset, reason)
-            await self._context.sender.dead_letter(arrival, errors)
+            await self._context.sender.dead_letter(self._context.sealer.dead_letter(arrival), errors)
             log.warning("turn rejected", partition=partition, offset=arrival.offset, reason=reason)
         await batch.add(decision)
 

@@ -5,9 +5,11 @@
     DIRECTORY   a sentence encoder as published for ONNX: tokenizer.json and model.onnx (or onnx/model.onnx), with
                 input_ids and attention_mask in, vectors of tokens (n, t, d) or of texts (n, d) out.  A text is the mean
                 of its tokens.  Needs the packages onnxruntime and tokenizers: the extra `dense` of EMGAS
-    package.module.name  of an installed package: called without arguments, it returns an Embedder
+    package.module.name  of an installed package: called without arguments, it returns an Embedder, or what encodes
+                texts as sentence-transformers' models do: `encode(texts)`, (n, d) vectors
 
-The version of a file is a hash of its bytes: a model that was trained further has another.
+The version of a file is a hash of its bytes: a model that was trained further has another.  That of a package is the
+package's own.  `emgas model add` puts models where they are found by name (model_store.py).
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from __future__ import annotations
 import hashlib
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,8 @@ from emgas.limits import DIMENSIONS
 from processors.recall.dense import Embedder, Vectors, unit
 from processors.text.chinese import simplified
 from processors.text.language import Language, clean
+from streams.plugins.model_store import named
+from streams.plugins.package import package
 
 AT_ONCE = 32  # texts encoded together
 MOST_TOKENS = 256  # of a text that an encoder reads; longer ones are cut
@@ -54,19 +59,23 @@ def load(path: Path) -> Embedder:
 def _installed(path: str) -> Embedder:
     module, _, name = path.rpartition(".")
     try:
-        made: Embedder = getattr(import_module(module), name)()
-        _ = made.name, made.version, made.embed
+        made = getattr(import_module(module), name)()
+        embedder: Embedder = made if hasattr(made, "embed") else Installed(path, made.encode)
+        _ = embedder.name, embedder.version
     except (ImportError, AttributeError, TypeError) as error:
         raise InvalidMessageError(
             f"{path} gives no embedder ({error}): name an importable package.module.name that is called without "
-            "arguments and returns what processors/recall/dense.py describes"
+            "arguments and returns what processors/recall/dense.py describes, or has encode(texts)"
         ) from error
-    return made
+    return embedder
 
 
-def chosen(path: Path | None) -> Embedder | None:
-    """Load the model that EMGAS_EMBEDDER names, None without one.  Raises HaltedError when it cannot be used."""
-    if path is None:
+def chosen(path: Path | None, data: Path) -> Embedder | None:
+    """Load the model that EMGAS_EMBEDDER names, None without one.  Raises HaltedError when it cannot be used.
+
+    data  the data directory: `emgas model add` puts models there
+    """
+    if (path := named(path, data)) is None:
         return None
     try:
         embedder = load(path)
@@ -76,6 +85,19 @@ def chosen(path: Path | None) -> Embedder | None:
     if not 1 <= width <= DIMENSIONS:
         raise HaltedError(f"EMGAS_EMBEDDER: {path} gives {width} numbers a text, at most {DIMENSIONS} can be recorded")
     return embedder
+
+
+class Installed:
+    """A model of an installed package that encodes texts, and knows nothing of EMGAS."""
+
+    def __init__(self, path: str, encode: Callable[[list[str]], Any]) -> None:
+        (module, *_), self._encode = path.split("."), encode
+        found = packages_distributions().get(module, [])
+        self.name, self.version = path, "+".join(version(each) for each in found) or "unknown"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed as (n, d) what the package makes of each text, of length 1."""
+        return unit(np.asarray(self._encode(list(texts)), np.float32)) if texts else np.zeros((0, 1), np.float32)
 
 
 class WordVectors:
@@ -117,7 +139,7 @@ class Encoder:
     """A sentence encoder in ONNX, on the processor."""
 
     def __init__(self, path: Path, model: Path) -> None:
-        runtime, tokenizers = _package("onnxruntime"), _package("tokenizers")
+        runtime, tokenizers = package("onnxruntime"), package("tokenizers")
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(path / "tokenizer.json"))
             self._session = runtime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
@@ -150,13 +172,6 @@ def _mean(tokens: Any, attended: Any) -> Vectors:
     weight = attended[:, :, None].astype(np.float32)
     mean: Vectors = (tokens * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1)
     return mean
-
-
-def _package(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise NotInstalledError(f"this model needs {name}: pip install onnxruntime tokenizers") from error
 
 
 def _hash(*files: Path) -> str:

@@ -29,7 +29,7 @@ from processors.recall.activation import DEFAULT
 from replay.as_of.graph_as_of import AsOf, Counted, counted, reaches
 from replay.as_of.history import History
 from replay.as_of.store_history import StoreHistory, store_history
-from replay.log import LogReader
+from replay.log import LogReader, keys_of
 from state.graph.graph import Graph
 from state.store.store import Store
 
@@ -126,7 +126,7 @@ class _Sources(NamedTuple):
         assert self.stores is not None  # noqa: S101 - asked before
         try:
             with self.stores(self.partition) as store:
-                return store_history(store, graph_id)
+                return store_history(store, graph_id, keys_of(self.log))
         except Exception as error:  # noqa: BLE001 - its writer may remove a file of it meanwhile; the log has everything
             log.warning("past is read from the log", partition=self.partition, graph=graph_id, error=str(error))
             return None
@@ -181,7 +181,7 @@ class _Known:
             await self._recent.read_on(sources, events)
             if reaches(self._recent.history, at):
                 return await self._recent.as_of(at)
-        self._whole = self._whole or _Folds(History(self._graph_id))
+        self._whole = self._whole or _Folds(History(self._graph_id, keys=keys_of(sources.log)))
         await self._whole.read_on(sources, events)
         self._recent = None  # from here on, it knows nothing more
         return await self._whole.as_of(at)

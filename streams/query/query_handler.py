@@ -21,18 +21,23 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 from pydantic import ValidationError
 
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
+from emgas.messages.contents import List, Read
 from emgas.messages.fields import Position
-from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
-from emgas.messages.queries import Describe, Description, Failure, FailureCode, Query, Reply, Timing
-from emgas.messages.topics import REQUEST
+from emgas.messages.operator import Checkpoint, Checkpointed, Inspect
+from emgas.messages.pictures import Compare, Compared, Picture
+from emgas.messages.queries import Describe, Failure, FailureCode, Query, Timing
+from emgas.messages.topics import REQUEST, OfGraph, OfPartition, Question
+from emgas.messages.topics import Answer as Message
+from emgas.messages.views import Explore, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory, Steps, in_one_go, is_long
+from processors.recall.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import LogRewrittenError, StoreCorruptError
@@ -42,6 +47,7 @@ from streams.errors import RefusedError, RejectedError
 from streams.ingest.command_handler import check_size, explained
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
+from streams.query import contents
 from streams.query.as_of_cache import AsOfCache
 from streams.query.log_clock import LogClock
 from streams.query.places import Place, Places
@@ -54,9 +60,10 @@ log = logger("query")
 PATIENCE_MS = 10_000  # how long a question without a deadline may wait
 LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `queries_at_once`
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
+PART_FOR_A_TURN = 0.7  # of the same, until it is answered at last: where many wait so long, many must be told
 PART_IN_QUEUE = 0.4  # of its time: what lay in the log for longer is refused at once, as is all that lies behind it
 
-Message = Reply | Description | Inspection | Checkpointed | Failure
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +202,7 @@ class QueryHandler:
     async def _send(self, to: ReplyAddress | None, message: Message) -> None:
         await self._context.sender.answer(to, message.kind, message)
 
-    async def _request(self, asked: _Asked) -> Query | Inspect | Describe | Checkpoint:
+    async def _request(self, asked: _Asked) -> Question:
         """Parse a record.  Raises RefusedError for one that is no question, once it is a dead letter."""
         record = asked.record
         try:
@@ -216,16 +223,57 @@ class QueryHandler:
             raise RefusedError("internal", f"partition {asked.partition} has halted: {why}")
         if writer is None:
             return None
-        if isinstance(request, Inspect):
-            return inspection(writer, request)
-        if isinstance(request, Checkpoint):
-            return await self._checkpoint(asked.partition)
+        if isinstance(request, OfPartition):
+            return await self._of_partition(request, writer)
         self._check_place(request.graph, asked)
+        return await self._of_graph(request, writer, asked)
+
+    async def _of_partition(self, request: OfPartition, writer: PartitionWriter) -> Message:
+        match request:
+            case Inspect():
+                return inspection(writer, request)
+            case List():
+                return contents.graphs(writer, request)
+            case Checkpoint():
+                return await self._checkpoint(writer.partition)
+
+    async def _of_graph(self, request: OfGraph, writer: PartitionWriter, asked: _Asked) -> Answer | Message:
         started = time.perf_counter()
         await self._wait_for(request.after, writer, asked)
-        if isinstance(request, Describe):
-            return description(writer.state, request.graph, position_of(writer))
-        return await self._recall(request, writer, asked, started=started)
+        match request:
+            case Query():
+                return await self._recall(request, writer, asked, started=started)
+            case Describe():
+                return description(writer.state, request.graph, position_of(writer))
+            case Recap() | Trend() | Explore():
+                memory = await self._memory(request, writer, asked)
+                async with self._turn(self._short, asked):
+                    await asyncio.sleep(0)
+                    return contents.told(memory(), request, self._context.answerer.extractor)
+            case Read():
+                memory = await self._memory(request, writer, asked)
+                async with self._turn(self._short, asked):
+                    await asyncio.sleep(0)
+                    return contents.turns(memory(), request, self._context.answerer.extractor)
+            case Picture():
+                memory = await self._memory(request, writer, asked)
+                extractor = self._context.answerer.extractor
+                return await self._long_steps(
+                    lambda: pictured(memory().graph, request, extractor, memory().position), asked
+                )
+            case Compare():
+                return await self._compared(request, writer, asked)
+
+    async def _compared(self, request: Compare, writer: PartitionWriter, asked: _Asked) -> Compared:
+        """Compare two moments of the past: the graphs of then are nobody else's, so it is done in a thread."""
+        graph_id, position = request.graph, position_of(writer)
+        live = writer.state.graph(graph_id)
+        until = request.until if request.until is not None else live.clock if live else request.since
+        before = await self._past(graph_id, request.since, writer=writer, asked=asked)
+        after = await self._past(graph_id, until, writer=writer, asked=asked)
+        memory = Memory(after.graph if after else None, writer.state.text_of, position)
+        async with self._turn(self._long, asked):
+            return await asyncio.to_thread(contents.compared, before.graph if before else None, memory, request)
 
     async def _checkpoint(self, partition: int) -> Checkpointed:
         if not self._context.snapshots.is_wanted:
@@ -273,9 +321,9 @@ class QueryHandler:
         except TransportError as error:
             raise RefusedError("internal", f"the log does not tell where the turns end: {error}") from None
 
-    def _in_time(self, asked: _Asked) -> asyncio.Timeout:
+    def _in_time(self, asked: _Asked, part: float = PART_TO_WAIT) -> asyncio.Timeout:
         """Give up so early before the deadline that a refusal arrives in time."""
-        return asyncio.timeout(PART_TO_WAIT * (asked.deadline - self._context.monotonic()) / 1000)
+        return asyncio.timeout(part * (asked.deadline - self._context.monotonic()) / 1000)
 
     async def _recall(self, query: Query, writer: PartitionWriter, asked: _Asked, *, started: float) -> Answer:
         """Answer a query from the graph as it is, or as it was; it has been waiting since `started` (s)."""
@@ -285,7 +333,9 @@ class QueryHandler:
         timing = Timing(waited_ms=waited_ms, recall_ms=_ms_since(started))
         return answer._replace(reply=answer.reply.model_copy(update={"timing": timing}))
 
-    async def _memory(self, query: Query, writer: PartitionWriter, asked: _Asked) -> Callable[[], Memory]:
+    async def _memory(
+        self, query: Query | Read | Picture | Recap | Trend | Explore, writer: PartitionWriter, asked: _Asked
+    ) -> Callable[[], Memory]:
         """Find what is asked: called again, it gives the graph as it has become meanwhile, but the past stays."""
         state = writer.state
         if query.as_of is None:
@@ -314,28 +364,32 @@ class QueryHandler:
         """Answer in one go; a long question lets others in, and begins again if what it needs is gone by then."""
         answer = self._context.answerer.answer
         if not is_long(query):
-            async with self._short:
+            async with self._turn(self._short, asked):
                 await asyncio.sleep(0)  # turns, and other questions coming in, have their share between two answers
                 return in_one_go(answer(query, memory()))
         read: dict[int, TurnRecorded] = {}
-        async with self._turn_of_long(asked):
+        return await self._long_steps(lambda: answer(query, memory(), read), asked)
+
+    async def _long_steps(self, begin: Callable[[], Steps[T]], asked: _Asked) -> T:
+        """Take long steps, letting others in; begin again, in one go, if they changed what is needed."""
+        async with self._turn(self._long, asked):
             try:
-                return await _letting_others_in(answer(query, memory(), read))
+                return await _letting_others_in(begin())
             except (GraphChangedError, StoreCorruptError):  # a text was forgotten meanwhile, or else it fails again
-                return in_one_go(answer(query, memory(), read))
+                return in_one_go(begin())
 
     @asynccontextmanager
-    async def _turn_of_long(self, asked: _Asked) -> AsyncIterator[None]:
-        """Wait until no other long question is being answered."""
+    async def _turn(self, among: asyncio.Lock, asked: _Asked) -> AsyncIterator[None]:
+        """Wait for a question's turn among the short, or the long, ones: no other of them is being answered then."""
         try:
-            async with self._in_time(asked):
-                await self._long.acquire()
+            async with self._in_time(asked, PART_FOR_A_TURN):
+                await among.acquire()
         except TimeoutError:
-            raise RefusedError("overloaded", "other long questions come first: ask again later, or for less") from None
+            raise RefusedError("overloaded", "other questions come first: ask again later, or for less") from None
         try:
             yield
         finally:
-            self._long.release()
+            among.release()
 
     async def _reinforce(self, asked: _Asked, answer: Answer) -> None:
         """Record what a question woke.
@@ -348,6 +402,8 @@ class QueryHandler:
             return
         try:
             async with timer.lock:
+                if self._context.timers.get(asked.partition) is not timer:  # it halted, or was taken away
+                    return
                 with self._undisturbed():
                     at = self._time_of(graph_id, asked)
                     await timer.close_due(graph_id, at)
@@ -391,15 +447,15 @@ class QueryHandler:
             self._appending.discard(task)
 
 
-async def _letting_others_in(steps: Steps[Answer]) -> Answer:
+async def _letting_others_in(steps: Steps[T]) -> T:
     """Take steps, and let others in between them."""
     try:
         while True:
             next(steps)
             await asyncio.sleep(0)
     except StopIteration as end:
-        answer: Answer = end.value
-        return answer
+        result: T = end.value
+        return result
 
 
 def _ms_since(started: float) -> float:

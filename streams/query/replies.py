@@ -69,6 +69,8 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         forgotten=len(graph.passages.gone),
         concepts=len(graph.concepts) - archived_concepts,
         archived_concepts=archived_concepts,
+        pinned=int(view.passage_pinned.sum()),
+        pinned_concepts=graph.concepts.pinned.count(1),
         long_term=sum(graph.concepts.long_term),
         themes=[_theme(topic, view.labels) for topic in view.themes],
         position=position,

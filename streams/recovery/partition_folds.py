@@ -19,7 +19,6 @@ Only the last one of each is kept.
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -30,12 +29,13 @@ from replay.accepted_events import fold_record
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from
-from state.errors import LogRewrittenError, StoreCorruptError
+from state.errors import KeysError, LogRewrittenError, StoreCorruptError
 from state.partition import Partition
-from state.store.rocksdb import RocksStore
 from streams.recovery import snapshots
+from streams.recovery.store_folders import KeptStore, RocksFolders, StoreFolders
 from streams.settings import Settings
 from streams.transport.failpoints import Step, passing
+from streams.transport.keys.key_store import KeyStore, MemoryKeys
 
 log = logger("recovery")
 OTHER_LOG, DAMAGED = "set-aside", "damaged"
@@ -45,10 +45,18 @@ FOLDED_AT_ONCE = 64  # records, before others are let in
 class Partitions:
     """The folds that this worker keeps, by partition, and why those are broken that it should keep and cannot."""
 
-    def __init__(self, settings: Settings, reader: LogReader) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        reader: LogReader,
+        folders: StoreFolders | None = None,
+        keys: KeyStore | None = None,
+    ) -> None:
         self._settings = settings
         self._reader = reader
-        self._stores: dict[int, RocksStore] = {}
+        self._keys = keys or MemoryKeys()
+        self._folders = folders or RocksFolders(settings)
+        self._stores: dict[int, KeptStore] = {}
         self._behind: set[int] = set()  # partitions of which the next record was not delivered
         self._left_at: dict[int, int] = {}  # watermark up to which Faust need not read a broken partition
         self.open: dict[int, Partition] = {}
@@ -72,6 +80,9 @@ class Partitions:
                 touched.add(partition)
                 try:
                     state.fold(offset, value)
+                except KeysError as error:  # born elsewhere since we looked: whoever claims it looks again
+                    self._behind.add(partition)
+                    log.warning("a key is not known yet", partition=partition, error=str(error))
                 except HaltedError as error:
                     self._break(partition, error)
         passing(Step.RECOVERY)
@@ -104,18 +115,20 @@ class Partitions:
                 store.close()
 
     async def hold(self, partitions: set[int]) -> None:
-        """Open exactly these partitions, each checked against the log; close all others, and try again what is broken.
+        """Open exactly these partitions, all checked against the log; close all others, and try again what is broken.
 
         Raises what concerns all of them: TransportError, DataDirectoryInUseError, errors of the disk.
         """
         self._behind.clear()
+        await self._keys.refresh()
         for partition in list(self.broken):
             self._discard(partition)
         for partition in set(self.open) - partitions:
             self._close(partition)
-        for partition in partitions - set(self.open):
+        kept = set(self.open)
+        for partition in partitions:  # also what stays open: its log may have lost its end, and grown again, meanwhile
             try:
-                await self._take_up(partition)
+                await (self._check(partition) if partition in kept else self._take_up(partition))
             except HaltedError as error:
                 _, end = await self._reader.bounds(partition)
                 self._break(partition, error)
@@ -128,6 +141,7 @@ class Partitions:
         """
         self._discard(partition)
         try:
+            await self._keys.refresh()
             await self._take_up(partition)
             await self._catch_up(partition)
         except HaltedError as error:
@@ -188,9 +202,9 @@ class Partitions:
             log.error("the head of the log is gone: this store may be its last copy", partition=partition, start=start)
 
     def _open(self, partition: int) -> None:
-        store = RocksStore(self._settings.store_of(partition))
+        store = self._folders.open(partition)
         self._stores[partition] = store  # before it is looked into: `close` then closes it, whatever happens
-        self.open[partition] = Partition(store, self._settings.cached_graphs)
+        self.open[partition] = Partition(store, self._settings.cached_graphs, graph_keys=self._keys)
 
     def _start_anew(self, partition: int, end: int) -> None:
         """Set a store aside that holds events that the log lost: it is no fold of it."""
@@ -201,11 +215,7 @@ class Partitions:
         self._open(partition)
 
     def _set_aside(self, partition: int, why: str) -> None:
-        store = self._settings.store_of(partition)
-        aside = store.with_name(f"{partition}.{why}")
-        if store.exists():
-            shutil.rmtree(aside, ignore_errors=True)
-            store.rename(aside)
+        if (aside := self._folders.set_aside(partition, why)) is not None:
             log.warning("store set aside", partition=partition, kept=str(aside))
 
     def checkpoint(self, partition: int, path: Path) -> None:

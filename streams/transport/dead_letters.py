@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from emgas.wire import Record, as_mapping
-from replay.log import LogReader
+from replay.log import LogReader, keys_of
+from state.sealing.keyring import Keyring, unlock
 
 
 class DeadLetter(NamedTuple):
@@ -30,14 +31,23 @@ async def read_all(log: LogReader) -> list[DeadLetter]:
     for partition in range(await log.partitions()):
         start, end = await log.bounds(partition)
         async for batch in log.read(partition, start, end):
-            letters += [_letter(partition, record) for record in batch]
+            letters += [_letter(partition, record, keys_of(log)) for record in batch]
     return sorted(letters, key=lambda letter: letter.timestamp)
 
 
-def _letter(partition: int, record: Record) -> DeadLetter:
+def _letter(partition: int, record: Record, keys: Keyring) -> DeadLetter:
     told = {name: value.decode(errors="replace") for name, value in as_mapping(record.headers).items()}
     origin = told.get("emgas.errors.topic", "?")
     if told.get("emgas.errors.offset", "-1") != "-1":
         origin += f"/{told.get('emgas.errors.partition')}@{told['emgas.errors.offset']}"
     reason = told.get("emgas.errors.message", "")
-    return DeadLetter(f"{partition}:{record.offset}", origin, reason, record.timestamp, record.key, record.value)
+    value, lost = _unlocked(record, keys)
+    return DeadLetter(f"{partition}:{record.offset}", origin, reason + lost, record.timestamp, record.key, value)
+
+
+def _unlocked(record: Record, keys: Keyring) -> tuple[bytes, str]:
+    """Open a letter of an encrypted graph; without its key nothing is left but why."""
+    try:
+        return unlock(record.value, (record.key or b"").decode(errors="replace"), keys), ""
+    except ValueError:
+        return b"", " (encrypted, and its key is destroyed or not here)"

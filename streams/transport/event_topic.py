@@ -26,7 +26,7 @@ from replay.log import LogReader
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
-from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
+from streams.transport.embedded.reader import EmbeddedReader
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import RECORD_BYTES
 
@@ -34,14 +34,8 @@ from streams.transport.topic_plan import RECORD_BYTES
 @asynccontextmanager
 async def reading(settings: Settings) -> AsyncIterator[LogReader]:
     """Give the topic `events` to read.  Raises TransportError when there is none."""
-    if not settings.is_embedded:
-        yield KafkaReader(settings.bootstrap, settings.topics.events, isolation=settings.isolation, **settings.security)
-        return
-    log = ReadOnlyLog(settings.home)
-    try:
-        yield EmbeddedReader(log, settings.topics.events)
-    finally:
-        log.close()
+    async with select.readable(settings) as topics:
+        yield topics.reader(settings.topics.events)
 
 
 @asynccontextmanager

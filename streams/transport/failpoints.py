@@ -1,6 +1,6 @@
 """Where a worker can be made to die, for tests: EMGAS_FAIL_AT=step:n is a SIGKILL at the n-th passage of that step.
 
-    turn ──▶ append ──▶ ack ──▶ fold ──▶ flush ──▶ (outcome)        window, snapshot, recovery: whenever they come
+    turn ──▶ append ──▶ ack ──▶ fold ──▶ flush ──▶ (outcome)        window, snapshot, recovery, erase: whenever
 
 Nothing is armed without the variable: a passage is then a call that does nothing.
 """
@@ -23,6 +23,7 @@ class Step(StrEnum):
     ACK = "ack"  # all of them are acknowledged, and none is folded
     FOLD = "fold"  # one of them is folded, and not flushed
     FLUSH = "flush"  # they are flushed, and nobody is told
+    ERASE = "erase"  # of an erasure: before its keys are destroyed, before all is scrubbed, before that is noted
     WINDOW = "window"  # a window has ended, and is about to be closed
     SNAPSHOT = "snapshot"  # a checkpoint is made, and the snapshot not written
     RECOVERY = "recovery"  # a partition is opened and checked, or its log folded on, and not flushed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,12 @@ from streams.settings import Settings
 from streams.transport.embedded.admin import EmbeddedTopics
 from streams.transport.embedded.log import EmbeddedLog
 from streams.transport.embedded.reader import EmbeddedReader, ReadOnlyLog
-from streams.transport.topic_plan import TopicDescription, another_partition_count, differences, plan
+from streams.transport.embedded.scrubbing import scrub
+from streams.transport.keys.file_keys import FileKeys
+from streams.transport.keys.kafka_keys import KafkaKeys
+from streams.transport.keys.key_store import KeyStore, MemoryKeys
+from streams.transport.keys.wrapping import wrapping_by
+from streams.transport.topic_plan import TopicDescription, TopicPlan, differences, grown, keys_plan, plan
 
 if TYPE_CHECKING:
     from faust.types import AppT
@@ -32,13 +37,18 @@ if TYPE_CHECKING:
 log = logger("transport")
 
 
+async def _nothing(graph_id: str, source: int) -> None:
+    """Scrub nothing: what Kafka keeps beside the log expires by itself, and nobody else may remove it."""
+
+
 @dataclass(frozen=True)
 class Transport:
     """What carries the topics: how Faust and a reader reach it, and what was found there.
 
-    driver        Faust app → its transport               reader        topic → what reads it
+    driver        Faust app → its transport               reader        topic → what reads it, and opens it by `keys`
     partitions    of the keyed topics                     destinations  allowed reply topics → partition count
     topic_id      topic → what tells it from one of that name that is made anew; None: not to be had, or not there
+    scrub         graph, last offset of `turns` accounted for → removes what lies beside the log in clear, if it can
     """
 
     driver: Callable[[AppT], TransportT]
@@ -46,6 +56,8 @@ class Transport:
     reader: Callable[[str], LogReader]
     destinations: Mapping[str, int]
     topic_id: Callable[[str], Awaitable[str | None]]
+    keys: KeyStore = field(default_factory=MemoryKeys)
+    scrub: Callable[[str, int], Awaitable[None]] = _nothing
 
 
 @asynccontextmanager
@@ -70,15 +82,22 @@ def embedded(settings: Settings, log: EmbeddedLog) -> Transport:
     destinations = {topic: log.partitions(topic) for topic in (names.replies, *settings.reply_topics)}
     driver = partial(EmbeddedTransport, log)
     reader = partial(EmbeddedReader, log)
-    return Transport(driver, log.partitions(names.turns), reader, destinations, EmbeddedTopics(log).topic_id)
+    keys = _file_keys(settings)
+    topic_id, scrub_log = EmbeddedTopics(log).topic_id, partial(scrub, log, names)
+    opening = _opening(reader, keys)
+    return Transport(driver, log.partitions(names.turns), opening, destinations, topic_id, keys, scrub_log)
 
 
 @dataclass(frozen=True)
 class Readable:
-    """The topics as replay sees them.  `partitions` of the keyed topics; `reader`: topic → what reads it."""
+    """The topics as replay sees them.  `partitions` of the keyed topics; `reader`: topic → what reads it.
+
+    keys  open what is encrypted; the readers bring them
+    """
 
     partitions: int
     reader: Callable[[str], LogReader]
+    keys: KeyStore
 
 
 @asynccontextmanager
@@ -89,11 +108,14 @@ async def readable(settings: Settings) -> AsyncIterator[Readable]:
     Raises TransportError; NoMemoryError, where there is no embedded log.
     """
     if not settings.is_embedded:
-        reader = _kafka_reader(settings)
-        yield Readable(await reader(settings.topics.events).partitions(), reader)
+        keys = await _kafka_keys(settings)
+        reader = _opening(_kafka_reader(settings), keys)
+        yield Readable(await reader(settings.topics.events).partitions(), reader, keys)
         return
     with closing(ReadOnlyLog(settings.home)) as log:
-        yield Readable(log.partitions(settings.topics.events), lambda topic: EmbeddedReader(log, topic))
+        keys = _file_keys(settings)
+        reader = _opening(lambda topic: EmbeddedReader(log, topic), keys)
+        yield Readable(log.partitions(settings.topics.events), reader, keys)
 
 
 def check_there(settings: Settings) -> None:
@@ -101,6 +123,41 @@ def check_there(settings: Settings) -> None:
     if settings.is_embedded:
         with closing(ReadOnlyLog(settings.home)) as log:
             log.partitions(settings.topics.events)
+
+
+def _opening(reader: Callable[[str], EmbeddedReader | KafkaReader], keys: KeyStore) -> Callable[[str], LogReader]:
+    """Let readers bring the keys that open what they read (replay/log.py)."""
+
+    def opening(topic: str) -> LogReader:
+        found = reader(topic)
+        found.graph_keys = keys
+        return found
+
+    return opening
+
+
+def _file_keys(settings: Settings) -> KeyStore:
+    directory = settings.keys_directory
+    wrapping = wrapping_by(settings.kek_file)
+    return MemoryKeys() if directory is None else FileKeys(directory, wrapping)
+
+
+async def _kafka_keys(settings: Settings) -> KeyStore:
+    """Take up the keys of a memory on Kafka.  Raises TransportError, KeysError."""
+    if not settings.keys_in_topic:
+        return _file_keys(settings)
+    topic = settings.topics.keys
+    reader = _kafka_reader(settings)(topic)
+    await reader.partitions()  # or say that the topic is missing
+    keys = KafkaKeys(topic, reader, wrapping_by(settings.kek_file))
+    await keys.refresh()
+    return keys
+
+
+def planned(settings: Settings) -> tuple[TopicPlan, ...]:
+    """Plan the topics of `settings`: that of the keys among them, if that is where they are."""
+    topics = plan(settings.topics, settings.partitions)
+    return (*topics, keys_plan(settings.topics)) if settings.keys_in_topic else topics
 
 
 def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:
@@ -122,14 +179,16 @@ async def _kafka(settings: Settings) -> Transport:
     reader = _kafka_reader(settings)
     names = settings.topics
     counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}
-    if len(set(counts.values())) > 1:
+    if min(counts.values()) < counts[names.events]:
         raise TransportError(f"{counts}: these topics must have equally many partitions; create them anew")
     destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
     driver = partial(
         KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms, isolation=settings.isolation
     )
-    topics = _kafka_topics(settings)
-    return Transport(driver, counts[names.turns], reader, destinations, topics.topic_id)
+    topics, keys = _kafka_topics(settings), await _kafka_keys(settings)
+    reading = _opening(reader, keys)
+    # of `events`: the others may have been given more since (`growth`)
+    return Transport(driver, counts[names.events], reading, destinations, topics.topic_id, keys)
 
 
 @contextmanager
@@ -151,7 +210,7 @@ def _give_birth(settings: Settings, log: EmbeddedLog) -> None:
 
 async def create(settings: Settings) -> None:
     """Create the topics that are missing.  Raises TransportError when one has another partition count."""
-    wanted = plan(settings.topics, settings.partitions)
+    wanted = planned(settings)
     if settings.is_embedded:
         with opened(settings) as log:
             await EmbeddedTopics(log).create(wanted)
@@ -162,7 +221,7 @@ async def create(settings: Settings) -> None:
 async def describe(settings: Settings) -> list[TopicDescription]:
     """Describe the topics.  Raises TransportError when one is missing, NoMemoryError as `check_there`."""
     check_there(settings)
-    names = [wanted.name for wanted in plan(settings.topics, settings.partitions)]
+    names = [wanted.name for wanted in planned(settings)]
     if settings.is_embedded:
         with opened(settings) as log:
             described = await EmbeddedTopics(log).describe(names)
@@ -182,15 +241,15 @@ async def workers(settings: Settings) -> int | None:
 
 
 async def growth(settings: Settings, known: int) -> str | None:
-    """Tell an operator that the topic `turns` has not the `known` count of partitions any more; None while it has.
+    """Tell an operator that `turns` or `queries` has not the `known` count of partitions; None while both have.
 
     Raises TransportError.
     """
     if settings.is_embedded:
         return None
-    name = settings.topics.turns
-    found = await _kafka_reader(settings)(name).partitions()
-    return None if found == known else another_partition_count(name, found, known)
+    names = (settings.topics.turns, settings.topics.queries)
+    found = {name: await _kafka_reader(settings)(name).partitions() for name in names}
+    return next((grown(name, count, known) for name, count in found.items() if count != known), None)
 
 
 async def risks(settings: Settings) -> list[str]:

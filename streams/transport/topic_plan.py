@@ -7,6 +7,7 @@ queries        P           an hour                                       as turn
 replies        R           an hour                                       as turns
 changes        P           for ever: few, and their end tells what was sent  as turns
 dead-letters   P           30 days                                       a turn, untouched, and its error headers
+keys           1           the newest of each key, compacted; only where keys are in a topic   as turns
 """
 
 from __future__ import annotations
@@ -21,6 +22,14 @@ from emgas.wire import TopicNames
 MIB: Final = 1024 * 1024
 FOR_EVER: Final = -1
 RECORD_BYTES: Final = TRANSPORT_BYTES + MIB  # a value, and what key, headers and the batch header add to it
+COMPACTED_MS: Final = HOUR_MS  # for so long at most a broker keeps a key that was replaced, once it writes on
+COMPACTED: Final = {
+    "cleanup.policy": "compact",
+    "max.compaction.lag.ms": str(COMPACTED_MS),
+    "segment.ms": str(COMPACTED_MS),
+    "min.cleanable.dirty.ratio": "0.01",
+    "delete.retention.ms": "0",
+}
 LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole record, and the error headers
 
 
@@ -33,6 +42,7 @@ class TopicPlan:
     retention_ms: int
     max_record_bytes: int
     broker_time: bool = True
+    compacted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,7 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
     of 2023 with its own timestamps would have it expired before it is read.  In `events`, its writer tells the time.
     """
     return {
-        "cleanup.policy": "delete",  # never compact: a fold needs every event
+        **(COMPACTED if plan.compacted else {"cleanup.policy": "delete"}),  # never the log: a fold needs every event
         "retention.ms": str(plan.retention_ms),
         "retention.bytes": "-1",
         "max.message.bytes": str(plan.max_record_bytes),
@@ -77,6 +87,11 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
         "min.insync.replicas": str((replication + 1) // 2),  # 1 of 1, 1 of 2, 2 of 3: one broker may always be away
         "unclean.leader.election.enable": "false",  # rather wait than lose what was acknowledged
     }
+
+
+def keys_plan(topics: TopicNames) -> TopicPlan:
+    """Plan the topic of the keys of encrypted graphs (streams/transport/keys/kafka_keys.py)."""
+    return TopicPlan(topics.keys, 1, FOR_EVER, RECORD_BYTES, compacted=True)
 
 
 def differences(found: TopicDescription, wanted: TopicPlan) -> list[str]:
@@ -94,4 +109,14 @@ def another_partition_count(name: str, found: int, wanted: int) -> str:
     return (
         f"topic {name} has {found} partitions, not the {wanted} asked for, and the count decides which partition owns "
         f"a graph: set the partition count back to {found}, use another topic prefix, or replay the log into new topics"
+    )
+
+
+def grown(name: str, found: int, born_with: int) -> str:
+    """Tell an operator that topic `name` was given other partitions than it was born with."""
+    return (
+        f"topic {name} has {found} partitions and was born with {born_with}, and the count decides which partition "
+        "owns a graph: what is placed by the new count is rejected, or lies in partitions that nobody reads. Stop who "
+        f"writes there; once all is read, delete {name} and let `emgas topics create --partitions {born_with}` make it "
+        "anew"
     )

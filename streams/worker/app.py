@@ -30,12 +30,12 @@ from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Answerer
 from processors.recall.dense import Embedder
-from state.store.rocksdb import RocksStore
 from state.store.store import Store
 from streams.ingest import source
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
+from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from streams.ingest.window_timer import WindowTimer
@@ -44,9 +44,12 @@ from streams.query.query_handler import QueryContext, QueryHandler
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.recovery.event_table import EventTable
 from streams.recovery.partition_folds import Partitions
+from streams.recovery.store_folders import RocksFolders, StoreFolders
 from streams.recovery.table_manager import PromptTableManager
 from streams.settings import Settings
+from streams.transport.kafka.assignor import BirthAssignor
 from streams.transport.kafka.credentials import faust_credentials
+from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer, Rejoins
 from streams.worker.metrics import CountingSender, WorkerMetrics
@@ -61,8 +64,10 @@ BY_BROKER = 1  # Kafka's LogAppendTime
 class WorkerContext:
     """What a worker is made of beside its settings and its transport.
 
-    worker    its name, for its claims                 now       the present, ms since the epoch
-    on_halt   told when the worker must not go on       metrics   where it counts and times what it does
+    worker    its name, for its claims                 now        the present, ms since the epoch
+    on_halt   told when the worker must not go on       metrics    where it counts and times what it does
+    folders   where its stores lie, if not where        monotonic  counts s since whenever
+              the settings say
     """
 
     extractor: Extractor
@@ -71,6 +76,8 @@ class WorkerContext:
     now: Callable[[], int]
     on_halt: Callable[[BaseException], None]
     metrics: WorkerMetrics = field(default_factory=WorkerMetrics)
+    folders: StoreFolders | None = None
+    monotonic: Callable[[], float] = time.monotonic
 
 
 class MemoryApp(faust.App):
@@ -87,10 +94,14 @@ class MemoryApp(faust.App):
         self.health_port: int | None = None  # where health is told, if it is (health.py)
         self._partition_count = transport.partitions
         self._reader = transport.reader
-        self._slices = Slices(time.perf_counter)
+        self._slices = Slices(context.monotonic)
         self._topic_id = transport.topic_id
         events = transport.reader(settings.topics.events)
-        self.folds = Partitions(settings, events)
+        self._folders = context.folders or RocksFolders(settings)
+        self.folds = Partitions(settings, events, self._folders, transport.keys)
+        self._sealer = Sealer(transport.keys, is_on=settings.encryption, scrub=transport.scrub)
+        if isinstance(transport.keys, KafkaKeys):
+            transport.keys.sent_by(self._send)
         self._sender = CountingSender(self.metrics, settings.topics.dead_letters, transport.destinations, self._send)
         self.ownership = Ownership(self._ownership_context())
         self.ready = self.ownership.ready
@@ -125,7 +136,7 @@ class MemoryApp(faust.App):
                 settings=self._emgas,
                 partitions=self._partition_count,
                 now=self._context.now,
-                monotonic=lambda: time.monotonic() * 1000,
+                monotonic=lambda: self._context.monotonic() * 1000,
                 end_of_turns=self._end_of_turns,
                 fail=self.ownership.fail,
             )
@@ -177,17 +188,20 @@ class MemoryApp(faust.App):
     @faust.Service.task
     async def _watch_source(self) -> None:
         """Look now and then whether `turns` is still the topic that was claimed: it may be made anew at any moment."""
-        turns = self._emgas.topics.turns
         async for _ in self.itertimer(self._emgas.tick_seconds, name="watch-source"):
-            try:
-                found = await self._topic_id(turns)
-            except TransportError as error:  # while the broker is away there is nothing to see
-                log.warning("cannot see which topic turns is", error=str(error))
-                continue
-            for partition, writer in list(self.ownership.writers.items()):
-                if not source.is_claimed(writer, found):
-                    self.ownership.fail(partition, source.changed(partition))
-            await self._check_assigned(found)
+            await self.look_at_source()
+
+    async def look_at_source(self) -> None:
+        """Claim anew what was claimed for another topic `turns` than is there now."""
+        try:
+            found = await self._topic_id(self._emgas.topics.turns)
+        except TransportError as error:  # while the broker is away there is nothing to see
+            log.warning("cannot see which topic turns is", error=str(error))
+            return
+        for partition, writer in list(self.ownership.writers.items()):
+            if not source.is_claimed(writer, found):
+                self.ownership.fail(partition, source.changed(partition))
+        await self._check_assigned(found)
 
     async def _check_assigned(self, found: str | None) -> None:
         """Join the group anew where it was shared out while `turns` was not there: its turns would come to nobody."""
@@ -254,7 +268,9 @@ class MemoryApp(faust.App):
             appended=partial(self.metrics.appended, partition),
             ignored=lambda reason: self.metrics.ignored.labels(reason).inc(),
             slices=self._slices,
+            sealer=self._sealer,
         )
+        await self._sealer.keys.refresh()
         await source.claim(writer, self._reader(settings.topics.turns), await self._topic_id(settings.topics.turns))
         self.metrics.claims.inc()
         timer = WindowTimer(writer, self._change_feed(partition))
@@ -275,6 +291,7 @@ class MemoryApp(faust.App):
             skew_ms=settings.skew_ms,
             preset=settings.preset,
             now=context.now,
+            keys=self._sealer.keys,
         )
         processing = ProcessorContext(
             sender=self._sender,
@@ -285,13 +302,14 @@ class MemoryApp(faust.App):
             told=self.metrics.told,
             hold=self._hold,
             slices=self._slices,
+            sealer=self._sealer,
         )
         handler = CommandHandler(writer.state, writer.partition, handling)
         return TurnProcessor(writer=writer, timer=timer, handler=handler, context=processing, is_behind=is_behind)
 
     def _store_beside(self, partition: int) -> AbstractContextManager[Store]:
         """Open the store of a partition that we own once more, to be read only: as it is at this moment."""
-        return closing(RocksStore(self._emgas.store_of(partition), read_only=True))
+        return closing(self._folders.beside(partition))
 
     # records in and out
 
@@ -347,6 +365,7 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "topic_disable_leader": True,
         "table_standby_replicas": 1,  # 0 makes the assignor round-robin: turns and events part
         "TableManager": PromptTableManager,
+        "PartitionAssignor": BirthAssignor,
         "stream_wait_empty": False,
         "stream_buffer_maxsize": 16384,
         "stream_recovery_delay": 0.0,

@@ -109,6 +109,7 @@ class EmbeddedConnection:
                 news.clear()  # before looking: what is appended from here on rings again
                 for record in self._log.read(self.topics.replies, REPLY_PARTITION, self._next_answer):
                     self._next_answer = record.offset + 1
+                    self._log.consumed[self.topics.replies, REPLY_PARTITION] = self._next_answer
                     yield record
                 if self._halted.done():
                     raise TransportError(f"the embedded worker halted: {self._halted.result()}")

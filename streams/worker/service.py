@@ -13,7 +13,7 @@ import os
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ async def running(
     extractor or model), and what halts the worker while it starts: Faust's start would never come to its end then.
     """
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
-    embedder = embedders.chosen(settings.embedder)
+    embedder = embedders.chosen(settings.embedder, settings.data)
     _make(settings.home)
     async with _transport(settings, embedded_log) as transport, AsyncExitStack() as resources:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -81,21 +81,19 @@ def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncCont
 async def _warn(settings: Settings, partitions: int) -> None:
     """Say where the log is not kept as it must be: it would be noticed only when events are gone.
 
-    And, on every tick, whether somebody gave `turns` other partitions than it was born with: from then on its turns
-    lie where other workers look for other graphs, and each is rejected.
+    And, on every tick, whether somebody gave `turns` or `queries` other partitions than they were born with: what is
+    placed by the new count lies where other graphs live, and is rejected, or where nobody reads.
     """
     for risk in await select.risks(settings):
         log.warning("the log may lose events", setting=risk)
     told = None
     while not settings.is_embedded:
-        await asyncio.sleep(settings.tick_seconds)
-        try:
+        with suppress(TransportError):  # the broker is away: whoever reads or writes the log notices it, too
             grown = await select.growth(settings, partitions)
-        except TransportError:
-            continue  # the broker is away: whoever reads or writes the log notices it, too
-        if grown != told and grown is not None:
-            log.error("turns are being rejected", why=grown)
-        told = grown
+            if grown not in (told, None):
+                log.error("turns are being rejected", why=grown)
+            told = grown
+        await asyncio.sleep(settings.tick_seconds)
 
 
 def _make(home: Path) -> None:

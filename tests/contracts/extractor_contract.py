@@ -72,6 +72,7 @@ class ExtractorContract:
         text = unit * (TEXT_BYTES // len(unit.encode()))
         assert_invariants(self.extractor.of_turn(text, speaker="Ann", at=AT))
 
+    @pytest.mark.source("M13")
     def test_a_long_text_of_many_words_is_cut_to_the_limit(self) -> None:
         text = " ".join(f"harbour{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}" for i in range(600))
         assert len(self.extractor.of_turn(text, speaker="Ann", at=AT).concepts) == CONCEPTS_PER_TURN
@@ -87,6 +88,7 @@ class ExtractorContract:
         ids = {concept.id for concept in self.extractor.of_turn("Lighthouses!", speaker="Ann Lee", at=AT).concepts}
         assert {"@speaker:ann lee", "@month:2023-05", "@day:2023-05-08"} < ids
 
+    @pytest.mark.source("P11")
     def test_a_turn_tells_what_its_time_expressions_mean(self) -> None:
         found = self.extractor.of_turn("Yesterday the harbour froze.", speaker="Ann", at=AT)
         assert found.times == (TimeSpan("Yesterday", MAY_7, MAY_7 + DAY_MS),)

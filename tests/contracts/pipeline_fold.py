@@ -28,12 +28,14 @@ class Folds(PipelineSteps):
 
     # the fold
 
+    @pytest.mark.source("E11")
     async def test_the_state_is_the_fold_of_the_log(self, pipeline: Pipeline, graph: str) -> None:
         await self.fill(pipeline, graph)
         verified = await pipeline.verified()
         assert [each.digest_live for each in verified] == [each.digest_replayed for each in verified]
         assert all(each.audit.each_once for each in verified)
 
+    @pytest.mark.source("S21")
     async def test_a_restart_loses_nothing_and_folds_what_came_meanwhile(self, pipeline: Pipeline, graph: str) -> None:
         await self.fill(pipeline, graph)
         before, partition = pipeline.digests(), pipeline.place(graph)
@@ -48,6 +50,7 @@ class Folds(PipelineSteps):
         await pipeline.start()
         await eventually(lambda: "meanwhile-2" in pipeline.ids(graph))
         assert pipeline.ids(graph)[-3:] == [f"meanwhile-{number}" for number in range(3)]
+        await pipeline.lives()
         assert all(each.match for each in await pipeline.verified())
 
     async def test_a_store_that_is_thrown_away_is_folded_again_to_the_same_graphs(
@@ -60,6 +63,7 @@ class Folds(PipelineSteps):
         await pipeline.start()
         assert pipeline.digests() == before
         assert (await pipeline.memory.record(a_turn(graph))).status == "duplicate"
+        await pipeline.lives()
         assert all(each.match for each in await pipeline.verified())
 
     async def test_an_event_of_an_earlier_owner_is_ignored(self, pipeline: Pipeline, graph: str) -> None:
@@ -74,6 +78,7 @@ class Folds(PipelineSteps):
             await pipeline.produce(pipeline.topics.events, graph.encode(), encode(event), partition)
         await pipeline.record(graph, id="t2")
         assert pipeline.ids(graph) == ["t1", "t2"]
+        await pipeline.lives()
         verified = (await pipeline.verified())[partition]
         assert verified.match
         assert verified.audit.ignored >= 2
@@ -112,7 +117,7 @@ class Folds(PipelineSteps):
             with pytest.raises(QueryFailedError, match="the turn is kept and will be read when it goes on"):
                 await doomed.memory.record(a_turn("ada", f"told-{time}"))
             await doomed.record(other, id=f"t{time}")
-            assert (await doomed.memory.query(other, "the kettle")).passages
+            await doomed.lives(but=[partition])
             assert doomed.app.halted is None
             await doomed.restart()
 
@@ -131,6 +136,7 @@ class Folds(PipelineSteps):
         await doomed.stop()
         await doomed.start()
         await eventually(lambda: doomed.ids("ada") == ["t1", "t2"])
+        await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 
     @pytest.mark.parametrize("where", ["turns", "queries", "reading"])
@@ -158,6 +164,7 @@ class Folds(PipelineSteps):
         monkeypatch.undo()
         await doomed.restart()
         await eventually(lambda: doomed.ids("ada") == ["t1", "t2"])
+        await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 
     async def test_turns_that_are_gone_unread_are_recorded_as_lost_and_it_goes_on(self, doomed: Pipeline) -> None:
@@ -173,6 +180,7 @@ class Folds(PipelineSteps):
         assert doomed.ids("ada") == ["t1", "lost-2", "lost-3", "t9"]
         lost = [event for event in await doomed.events(partition) if isinstance(event, TurnsLost)]
         assert [(event.src, event.first, event.last) for event in lost] == [(2, 1, 2)]
+        await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 
     async def test_turns_that_were_made_anew_are_read_from_their_beginning(self, doomed: Pipeline) -> None:
@@ -190,6 +198,7 @@ class Folds(PipelineSteps):
         await doomed.record("ada", id="newest")
         claims = [event for event in await doomed.events(partition) if isinstance(event, Claim)]
         assert (claims[-1].anew, claims[-1].source_topic != claims[0].source_topic != "") == (True, True)
+        await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 
     async def test_a_record_that_nobody_can_read_is_skipped_once_the_log_says_so(self, doomed: Pipeline) -> None:
@@ -205,9 +214,11 @@ class Folds(PipelineSteps):
         await eventually(lambda: doomed.ids("ada") == ["t1", "t2"])
         await doomed.record("ada", id="t3")
         assert (await doomed.memory.query("ada", "the kettle")).passages
+        await doomed.lives()
         assert all(each.match for each in await doomed.verified())
         await doomed.restart()
         assert doomed.ids("ada") == ["t1", "t2", "t3"]
+        await doomed.lives()
 
     async def test_a_damaged_store_costs_nothing_but_time(self, doomed: Pipeline) -> None:
         await self.fill(doomed, "ada")
@@ -220,6 +231,7 @@ class Folds(PipelineSteps):
             await doomed.start()
             assert doomed.digests() == digests
             assert store.with_name(f"{store.name}.damaged").is_dir()
+        await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 
     async def test_damage_that_shows_while_a_worker_runs_is_mended_beside_the_other_partitions(
@@ -241,6 +253,7 @@ class Folds(PipelineSteps):
         await doomed.record("ada", id="t2")
         assert doomed.app.halted is None
         assert doomed.settings.store_of(partition).with_name(f"{partition}.damaged").is_dir()
+        await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 
     async def test_an_event_log_without_its_beginning_halts_the_worker(self, doomed: Pipeline) -> None:
@@ -251,7 +264,7 @@ class Folds(PipelineSteps):
         shutil.rmtree(doomed.settings.home / "partitions")
         await doomed.start()
         assert "events are missing" in str(doomed.app.ownership.halted_partitions[partition])
-        await doomed.record(elsewhere(doomed, "ada"))
+        await doomed.lives(but=[partition])
 
 
 def elsewhere(pipeline: Pipeline, graph: str) -> str:

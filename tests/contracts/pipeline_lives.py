@@ -9,15 +9,17 @@ import pytest
 
 from state.events.events import (
     ConsolidationWindowClosed,
+    FeedbackGiven,
     Forgotten,
     GraphConfigured,
     MemoryArchived,
+    Pinned,
     Retracted,
     TurnRecorded,
     decode,
 )
 from streams.ingest.change_feed import EVENT_OFFSET
-from tests.support.clocks import eventually
+from tests.support.clocks import DAY, NOON, eventually
 from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import WEEKS, PipelineSteps, failing
 from tests.support.weeks import THINGS
@@ -146,6 +148,84 @@ class Lives(PipelineSteps):
         again = await pipeline.memory.forget(graph, turns=["t2"])
         assert (again.status, "nothing to forget" in (again.reason or "")) == ("rejected", True)
         assert all(each.match for each in await pipeline.verified())
+
+    @pytest.mark.source("S28")
+    async def test_what_a_user_pins_is_kept_in_mind_until_it_is_unpinned(self, pipeline: Pipeline, graph: str) -> None:
+        await pipeline.memory.configure(graph, "forgetful")
+        await pipeline.record(graph, id="pin", text="The kettle and the anchor.", at=NOON)
+        await pipeline.record(graph, id="other", text="The basil and the falcon.", at=NOON)
+        outcome = await pipeline.memory.pin(graph, concepts=["Kettle"], turns=["pin"])
+        assert outcome.status == "accepted", outcome.reason
+        assert isinstance(only(await self.event_of(pipeline, outcome)), Pinned)
+        await pipeline.record(graph, id="later", text="The glacier melts.", at=NOON + 200 * DAY)
+        described = await pipeline.memory.describe(graph)
+        assert (described.pinned, described.pinned_concepts, described.archived) == (1, 1, 1)
+        kept = {each.id: each for each in (await pipeline.memory.query(graph, "kettle or basil")).passages}
+        assert [(each.pinned, each.archived) for each in (kept["pin"], kept["other"])] == [(True, False), (False, True)]
+        outcome = await pipeline.memory.unpin(graph, concepts=["kettle"], turns=["pin"])
+        await pipeline.record(graph, id="last", text="The glacier is gone.", at=NOON + 300 * DAY)
+        described = await pipeline.memory.describe(graph)
+        assert (described.pinned, described.pinned_concepts, described.archived) == (0, 0, 3)
+        refused = await pipeline.memory.pin(graph, turns=["nobody said this"])
+        assert (refused.status, "nothing to pin" in (refused.reason or "")) == ("rejected", True)
+        assert all(each.match for each in await pipeline.verified())
+
+    @pytest.mark.source("S9", "S11")
+    async def test_what_a_user_thinks_of_an_answer_changes_the_next_one(self, pipeline: Pipeline, graph: str) -> None:
+        for id, text in {"a": "The kettle is in the cellar.", "b": "The kettle is in the attic."}.items():
+            await pipeline.record(graph, id=id, text=text)
+        question = "Where is the kettle?"
+        first, second = [each.id for each in (await pipeline.memory.query(graph, question)).passages]
+        before = pipeline.digests()[graph]
+        assert (await pipeline.memory.feedback(graph, [first], -1, query=question)).status == "accepted"
+        outcome = await pipeline.memory.feedback(graph, [second], 1, query=question)
+        event = only(await self.event_of(pipeline, outcome))
+        assert isinstance(event, FeedbackGiven)
+        assert (event.turns, "kettle" in event.concepts) == ([second], True)
+        reply = await pipeline.memory.query(graph, question, after=outcome.position.source, explain=True)
+        assert [each.id for each in reply.passages] == [second, first]
+        shown = [each.why.terms["feedback"] for each in reply.passages if each.why]
+        assert [value > 0 for value in shown] == [True, False]
+        refused = await pipeline.memory.feedback(graph, ["nobody said this"], 1)
+        assert (refused.status, "none of these turns" in (refused.reason or "")) == ("rejected", True)
+        assert all(each.match for each in await pipeline.verified())
+        held = pipeline.graph(graph)
+        assert held is not None
+        assert (await pipeline.memory.undo(graph, held.events - 2)).status == "accepted"
+        assert pipeline.digests()[graph] == before
+
+    @pytest.mark.source("M24", "P16", "H3", "H5")
+    async def test_a_turn_that_matters_says_so_and_is_not_archived(self, pipeline: Pipeline, graph: str) -> None:
+        await pipeline.memory.configure(graph, "forgetful")
+        said = {
+            "told": ("The kettle is blue.", 0.95),
+            "rule": ("Please remember that the alarm code is 4711.", None),
+            "zh": ("请记住，我对花生过敏。", None),
+            "plain": ("The basil is green.", None),
+            "trifle": ("The falcon is grey.", 0.1),
+        }
+        for id, (text, importance) in said.items():
+            role = "assistant" if id == "trifle" else "user"
+            await pipeline.record(graph, id=id, text=text, at=NOON, importance=importance, role=role)
+        await pipeline.record(graph, id="later", text="The glacier melts.", at=NOON + 200 * DAY)
+        question = "kettle, alarm code, peanuts 花生 过敏, basil, falcon?"
+        found = {each.id: each for each in (await pipeline.memory.query(graph, question, top_passages=10)).passages}
+        assert {name for name, each in found.items() if not each.archived} == {"told", "rule", "zh", "later"}
+        for wanted, passes in (
+            ({"min_importance": 0.9}, {"told", "rule", "zh"}),
+            ({"min_importance": 0.2}, {"told", "rule", "zh", "plain", "later"}),
+            ({"pinned": True}, set()),
+            ({"roles": ["assistant"]}, {"trifle"}),
+        ):
+            listed = await pipeline.memory.query(graph, question, top_passages=10, only=wanted)
+            assert {each.id for each in listed.passages} == passes
+        assert {name: found[name].importance for name in said} == {
+            "told": 0.95,
+            "rule": 0.9,
+            "zh": 0.9,
+            "plain": None,
+            "trifle": 0.1,
+        }
 
     async def test_what_was_taken_back_was_never_there_until_that_is_taken_back(
         self, pipeline: Pipeline, graph: str

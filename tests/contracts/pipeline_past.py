@@ -83,6 +83,7 @@ class Past(PipelineSteps):
 
     # the dense view
 
+    @pytest.mark.source("P14")
     async def test_a_question_that_shares_no_word_with_its_answer_is_found_by_recorded_vectors(
         self, doomed: Pipeline, tmp_path: Path
     ) -> None:

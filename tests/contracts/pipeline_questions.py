@@ -100,6 +100,7 @@ class Questions(PipelineSteps):
         assert reply.position.source >= to_come
         assert "t2" in {passage.id for passage in reply.passages}
 
+    @pytest.mark.source("P28")
     async def test_everybody_reads_what_they_wrote(self, pipeline: Pipeline, graph: str) -> None:
         for number in range(20):
             there = await pipeline.memory.publish(a_turn(graph, f"t{number}", f"Teapot number {number} leaks."))
@@ -171,6 +172,7 @@ class Questions(PipelineSteps):
         assert pipeline.digests() == digests
         assert await pipeline.end(pipeline.topics.events, pipeline.place(graph)) == ends
 
+    @pytest.mark.source("E10")
     async def test_a_reinforcing_question_appends_one_event_that_boosts_what_it_woke(
         self, pipeline: Pipeline, graph: str
     ) -> None:

@@ -19,6 +19,7 @@ class StoreContract:
         assert store.get(b"unknown") is None
         assert list(store.scan(b"", b"")) == []
 
+    @pytest.mark.source("E35")
     def test_what_was_written_is_read_back(self, store: Store) -> None:
         store.write({b"a": b"1", b"b": b"\x00\xff"})
         assert (store.get(b"a"), store.get(b"b")) == (b"1", b"\x00\xff")

@@ -13,7 +13,6 @@ import pytest
 
 from emgas.wire import ProducerRecord, TopicNames, partition_of
 from state.errors import LogRewrittenError
-from streams.transport.fetch_order import SHARE
 from streams.transport.topic_plan import plan
 from tests.support.clocks import PATIENCE
 from tests.support.tiny_app import TinyApp
@@ -21,6 +20,9 @@ from tests.support.transports import Transport
 
 PARTITIONS = 2
 NOW = round(time.time() * 1000)  # an older turn would have expired
+
+
+MANY = 5000  # records, of which a slow broker may hand out some before it has told where the other topic begins
 
 
 class TransportContract:
@@ -145,25 +147,26 @@ class TransportContract:
         async with starting(app):
             assert isinstance(await app.failed(), LogRewrittenError)
 
+    @pytest.mark.source("P26")
     async def test_a_question_does_not_wait_behind_the_turns_that_lie_there(
         self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        await append(transport, topics.turns, 2000)
+        await append(transport, topics.turns, MANY)
         await append(transport, topics.queries, 1)
         app = TinyApp(transport.driver, topics.prefix, tmp_path, positions={})
         async with app.running():
-            seen = [topic for topic, _, _ in await app.seen(2001)]
-        assert seen.index(topics.queries) < 10 * SHARE
+            seen = [topic for topic, _, _ in await app.seen(MANY + 1)]
+        assert seen.index(topics.queries) < MANY / 2
 
     async def test_questions_in_masses_do_not_hold_back_a_turn(
         self, transport: Transport, topics: TopicNames, tmp_path: Path
     ) -> None:
-        await append(transport, topics.queries, 2000)
+        await append(transport, topics.queries, MANY)
         await append(transport, topics.turns, 1)
         app = TinyApp(transport.driver, topics.prefix, tmp_path, positions={})
         async with app.running():
-            seen = [topic for topic, _, _ in await app.seen(2001)]
-        assert seen.index(topics.turns) < 10 * SHARE
+            seen = [topic for topic, _, _ in await app.seen(MANY + 1)]
+        assert seen.index(topics.turns) < MANY / 2
 
     async def test_queries_that_expired_unread_are_passed_over(
         self, transport: Transport, topics: TopicNames, tmp_path: Path

@@ -13,6 +13,19 @@ ROOT = Path(__file__).resolve().parents[2]
 SERVICE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CLIENT = tomllib.loads((ROOT / "emgas/pyproject.toml").read_text(encoding="utf-8"))["project"]
 
+OTHERWISE_NAMED = {  # what is imported: the distribution that brings it
+    "agent_framework": "agent-framework-core",
+    "agents": "openai-agents",
+    "google": "google-adk",
+    "haystack": "haystack-ai",
+    "langchain_core": "langchain-core",
+    "langgraph": "langgraph-checkpoint",
+    "llama_index": "llama-index-core",
+    "opentelemetry": "opentelemetry-api",
+    "pydantic_ai": "pydantic-ai-slim",
+    "pydantic_core": "pydantic",
+}
+
 
 def imported(file: Path) -> set[str]:
     """Return the top-level names of all absolute imports."""
@@ -37,7 +50,16 @@ def test_the_client_declares_all_that_it_imports() -> None:
     third_party = set.union(*map(imported, files)) - sys.stdlib_module_names - {"emgas"}
     assert third_party
     declared = [*CLIENT["dependencies"], *chain.from_iterable(CLIENT["optional-dependencies"].values())]
-    assert third_party <= {re.split(r"\W", line, maxsplit=1)[0] for line in declared}
+    distributions = {re.split(r"[^\w-]", line, maxsplit=1)[0] for line in declared}
+    assert {OTHERWISE_NAMED.get(name, name) for name in third_party} <= distributions
+
+
+def test_every_adapter_has_an_extra_of_its_name_and_imports_what_it_brings() -> None:
+    adapters = {path.stem.replace("_", "-"): path for path in (ROOT / "emgas/integrations").glob("*.py")}
+    extras = CLIENT["optional-dependencies"]
+    for name in adapters.keys() - {"--init--", "graph-names", "remembering"}:
+        brought = {re.split(r"[^\w-]", line, maxsplit=1)[0] for line in extras[name]}
+        assert brought <= {OTHERWISE_NAMED.get(module, module) for module in imported(adapters[name])}
 
 
 def test_the_client_has_the_version_of_the_service() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-FILES = ["requirements.txt", "requirements-service.txt"]
+CLIENT = tomllib.loads((ROOT / "emgas/pyproject.toml").read_text(encoding="utf-8"))["project"]
+FILES = ["requirements.txt", "requirements-service.txt", "requirements-integrations.txt"]
 PIN = re.compile(r"(?P<name>[a-z0-9][a-z0-9-]*)(\[[a-z0-9,-]+\])?==[0-9][\w.!+]*( ; [^/]+)?")
 
 
@@ -40,6 +41,12 @@ def test_what_the_project_needs_is_pinned_for_tests_and_for_workers() -> None:
     needed = names(PROJECT["project"]["dependencies"])
     assert needed <= names(pins("requirements-service.txt")), "run scripts/pin"
     assert needed | names(PROJECT["dependency-groups"]["dev"]) <= names(pins("requirements.txt")), "run scripts/pin"
+
+
+def test_what_adapters_need_is_pinned_for_their_tests() -> None:
+    extras = [line for lines in CLIENT["optional-dependencies"].values() for line in lines]
+    needed = names(CLIENT["dependencies"]) | names(extras) | names(PROJECT["dependency-groups"]["integrations"])
+    assert needed <= names(pins("requirements-integrations.txt")), "run scripts/pin"
 
 
 def test_workers_get_the_versions_that_were_tested() -> None:

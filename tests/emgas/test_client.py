@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from emgas import MemoryClient, Query, Spreading, Turn
+from emgas.client import request_reply
 from emgas.errors import InvalidMessageError, NoAnswerError, QueryFailedError, TransportError
 from emgas.messages.operator import Inspection
 from emgas.messages.queries import Failure
@@ -255,3 +256,23 @@ async def test_a_record_over_the_limit_is_refused_and_nothing_is_sent() -> None:
         with pytest.raises(InvalidMessageError, match=r"record: is .* bytes of JSON, the limit is 262144"):
             await memory.publish(large)
     assert connection.log == []
+
+
+async def test_a_question_beyond_what_workers_would_take_up_is_told_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_reply, "QUESTIONS_AT_ONCE", 3)
+    connection = MemoryConnection()
+    async with MemoryClient(connection, timeout=60.0) as memory:
+        waiting = [asyncio.create_task(memory.query("ada", "kettle")) for _ in range(3)]
+        while len(connection.log) < 3:  # noqa: ASYNC110 - the tasks have to run
+            await asyncio.sleep(0)
+        with pytest.raises(QueryFailedError, match="ask again later") as told:
+            await memory.query("ada", "kettle")
+        assert told.value.code == "overloaded"
+        assert (await memory.publish(TURN)).offset == 0
+        connection.reply(connection.log[0].headers[CORRELATION_ID], reply("ada"))
+        await waiting[0]
+        another = asyncio.create_task(memory.query("ada", "kettle"))
+        while len(connection.log) < 5:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0)
+        for task in (*waiting, another):
+            task.cancel()

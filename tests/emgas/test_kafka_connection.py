@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 from aiokafka import errors  # type: ignore[import-untyped]
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-untyped]
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
 
 from emgas import limits
 from emgas.client.connection import Connection
@@ -57,7 +58,7 @@ async def test_a_connection_that_is_not_open_says_so() -> None:
         (errors.MessageSizeTooLargeError(), "max.message.bytes"),
         (errors.TopicAuthorizationFailedError("emgas.turns"), "lacks an ACL"),
         (errors.UnknownTopicOrPartitionError(), "emgas topics create"),
-        (errors.OutOfOrderSequenceNumber(), "open a new client"),
+        (errors.OutOfOrderSequenceNumber(), "publish again"),
         (TimeoutError(), "is the broker running"),
     ],
 )
@@ -148,3 +149,30 @@ async def test_answers_are_read_from_the_moment_of_opening_on(topics: TopicNames
     finally:
         await reader.close()
         await writer.close()
+
+
+@needs_kafka
+@pytest.mark.kafka
+async def test_a_record_that_the_broker_refuses_costs_no_later_one(topics: TopicNames) -> None:
+    """It had its number already, and the broker takes only the next one."""
+    too_large = ProducerRecord(topics.turns, b"k", b"x" * (limits.TRANSPORT_BYTES + 16 * 1024), (), 0)
+    admin = AIOKafkaAdminClient(bootstrap_servers=BROKERS)
+    await admin.start()
+    narrow = ConfigResource(ConfigResourceType.TOPIC, topics.turns, configs={"max.message.bytes": "65536"})
+    await admin.alter_configs([narrow])
+    await admin.close()
+    connection = KafkaConnection(BROKERS, topics)
+    await connection.open()
+    try:
+        first = await connection.send(ProducerRecord(topics.turns, b"k", b"1", (), 0))
+        for _ in range(2):
+            with pytest.raises(TransportError, match=r"max\.message\.bytes"):
+                await connection.send(too_large)
+            given_up = asyncio.create_task(connection.send(too_large))  # which must not hide that it failed
+            while not connection._producer._message_accumulator._batches:  # noqa: ASYNC110, SLF001 - until it has it
+                await asyncio.sleep(0)
+            given_up.cancel()
+        last = await connection.send(ProducerRecord(topics.turns, b"k", b"2", (), 0))
+        assert last.offset == first.offset + 1
+    finally:
+        await connection.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from pydantic import ValidationError
 
 from emgas.messages.turns import Turn
 from emgas.schema import FOLDER, MESSAGES, generate, stale, write
+from emgas.schema.asyncapi import CHANGE, document
+from emgas.schema.examples import EXAMPLES
 from tests.emgas.messages import turns
 
 POSITION = {"partition": 0, "watermark": 7, "source": -1}
@@ -151,6 +154,60 @@ def test_what_the_model_refuses_the_schema_refuses(name: str, example: dict[str,
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "turn"])
 def test_kind_is_required_because_the_reader_tells_messages_apart_by_it(name: str) -> None:
     assert "kind" in orjson.loads((FOLDER / f"{name}.json").read_bytes())["required"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_message_has_an_example_that_is_one_and_leaves_nothing_to_guess(name: str) -> None:
+    example = EXAMPLES[MODELS[name].__name__]
+    assert accepted_by_model(name, example), "mend it in emgas/schema/examples.py"
+    validator(name).validate(example)
+    assert example.get("kind", "turn") == name
+
+
+def test_no_example_is_left_of_a_message_that_is_gone() -> None:
+    assert EXAMPLES.keys() == {model.__name__ for model in MESSAGES}
+
+
+# the topics
+
+
+def test_the_document_of_the_topics_has_every_message_and_points_to_what_it_holds() -> None:
+    found = document({model.__name__: model.model_json_schema() for model in MESSAGES})
+    assert found["components"]["messages"].keys() == {CHANGE, *(model.__name__ for model in MESSAGES)}
+    for ref in pointers(found):
+        place = found
+        for step in ref.removeprefix("#/").split("/"):
+            place = place[step]  # a KeyError names what is missing
+    listed = [name for channel in found["channels"].values() for name in channel["messages"]]
+    assert sorted(listed) == sorted(found["components"]["messages"])
+
+
+def test_an_example_is_valid_by_the_document_alone() -> None:
+    found = orjson.loads((FOLDER / "asyncapi.json").read_bytes())
+    for message in found["components"]["messages"].values():
+        for example in message.get("examples", ()):
+            schema = {**message["payload"], "components": found["components"]}
+            Draft202012Validator(schema).validate(example["payload"])
+
+
+def test_messages_that_share_a_name_for_what_they_hold_mean_the_same() -> None:
+    meant: dict[str, set[bytes]] = {}
+    for model in MESSAGES:
+        schema = model.model_json_schema()
+        for name, inner in schema.get("$defs", {}).items():
+            meant.setdefault(name, set()).add(orjson.dumps(inner, option=orjson.OPT_SORT_KEYS))
+    assert [name for name, forms in meant.items() if len(forms) > 1 or name in EXAMPLES] == []
+
+
+def pointers(part: Any) -> Iterator[str]:
+    """Yield every $ref in a document."""
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        part = list(part.values())
+    if isinstance(part, list):
+        for each in part:
+            yield from pointers(each)
 
 
 @given(turns)

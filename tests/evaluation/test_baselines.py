@@ -36,6 +36,7 @@ def view_of_turns(*concepts: str) -> GraphView:
 # bm25
 
 
+@pytest.mark.source("M19", "P15")
 def test_bm25_by_hand() -> None:
     # documents: "tea tea milk", "milk", "rain sun rain sun rain"; words: tea 0, milk 1, rain 2, sun 3
     word, document, count = (np.array(column) for column in ([0, 1, 1, 2, 3], [0, 0, 1, 2, 2], [2, 1, 1, 3, 2]))
@@ -58,13 +59,14 @@ def test_bm25_knows_the_words_of_a_turn_and_its_speaker_but_no_marks() -> None:
     turns = [*said("The kettle broke."), *said("The kettle works.", speaker="Ben")]
     memory = memory_of([turns[0], turns[1].model_copy(update={"id": "t1"})])
     rank = bm25(memory)
-    assert rank(extractor().of_query("the kettle of Ben?"), "the kettle of Ben?").tolist() == [1, 0]
-    assert rank(extractor().of_query("When?"), "When?").tolist() == [], "@time is no word"
+    assert rank(extractor().of_query("the kettle of Ben?"), "the kettle of Ben?").listed.tolist() == [1, 0]
+    assert rank(extractor().of_query("When?"), "When?").listed.tolist() == [], "@time is no word"
 
 
 # ppr
 
 
+@pytest.mark.source("S4")
 def test_the_walk_is_the_one_of_networkx() -> None:
     view = demo().memory.view
     n, walk = len(view.ids), graph_of(view)
@@ -94,6 +96,7 @@ def test_a_walk_that_is_stuck_starts_again() -> None:
 # subtractive
 
 
+@pytest.mark.source("M16")
 def test_subtractive_energy_by_hand() -> None:
     # tea–milk twice, milk–cow four times, cow–field twice, tea–cup once, field–barn four times
     view = view_of_turns(*["tea milk"] * 2, *["milk cow"] * 4, *["cow field"] * 2, "tea cup", *["field barn"] * 4)
@@ -106,6 +109,7 @@ def test_subtractive_energy_by_hand() -> None:
     assert energy["barn"] == 0
 
 
+@pytest.mark.source("M18")
 def test_subtractive_stops_after_three_edges_and_keeps_the_first_energy() -> None:
     view = view_of_turns(*["a b"] * 10, *["b c"] * 10, *["c d"] * 10, *["d e"] * 10, *["a c"] * 2)
     energy = dict(zip(view.ids, woken(view, view.numbers["a"]).tolist(), strict=True))
@@ -117,6 +121,7 @@ def test_subtractive_stops_after_three_edges_and_keeps_the_first_energy() -> Non
 # steady state
 
 
+@pytest.mark.source("S13")
 def test_the_steady_state_is_the_solution_of_the_equation() -> None:
     view = demo().memory.view
     n, seeds = len(view.ids), np.array([2, 5])

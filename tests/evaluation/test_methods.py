@@ -12,12 +12,11 @@ import pytest
 from evaluation import summary
 from evaluation.datasets import Question
 from evaluation.measure import Scores, measured, shuffled
-from evaluation.memory import DEPTH, Memory, Ranker, best
+from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best
 from evaluation.methods import METHODS, dense_methods
 from evaluation.metrics import METRICS
 from processors.extraction.extractor import Extraction
 from processors.recall.dense import Vectors, unit
-from state.arrays import Integers
 from tests.support.memories import demo
 
 
@@ -32,6 +31,7 @@ class Letters:
         )
 
 
+NOTHING = Ranking(*[np.zeros(0, np.int64)] * 3)
 ALL = METHODS | dense_methods(Letters())
 
 
@@ -42,32 +42,39 @@ def ticking() -> float:
 _ticks = count()
 
 
+def of(rank: Ranker, memory: Memory, text: str) -> tuple[list[int], list[int]]:
+    listed, packed, shown = rank(memory.extractor.of_query(text), text)
+    assert set(shown.tolist()) <= set(packed.tolist())
+    return listed.tolist(), packed.tolist()
+
+
+@pytest.mark.source("E42")
 @pytest.mark.parametrize("name", ALL)
 def test_every_method_ranks_the_demo(name: str) -> None:
     examined = demo()
     rank = ALL[name](examined.memory)
     for asked in examined.questions:
-        ranking = rank(examined.memory.extractor.of_query(asked.text), asked.text).tolist()
-        assert ranking, asked.text
-        assert len(ranking) == len(set(ranking)) <= DEPTH
-        assert set(ranking) <= set(range(len(examined.memory.texts)))
-        again = rank(examined.memory.extractor.of_query(asked.text), asked.text).tolist()
-        assert ranking == again
+        listed, packed = of(rank, examined.memory, asked.text)
+        assert listed, asked.text
+        assert len(listed) == len(set(listed)) <= DEPTH
+        assert set(listed) <= set(range(len(examined.memory.texts)))
+        assert sorted(packed) == sorted(listed)
+        assert of(rank, examined.memory, asked.text) == (listed, packed)
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if "dense" not in name])
 def test_a_question_of_unknown_things_ranks_nothing(name: str) -> None:
     memory = demo().memory
-    assert ALL[name](memory)(memory.extractor.of_query("Xyzzyplugh?"), "Xyzzyplugh?").tolist() == []
+    assert of(ALL[name](memory), memory, "Xyzzyplugh?") == ([], [])
 
 
 def test_a_method_gets_the_words_of_a_question_and_nothing_else() -> None:
     got: list[tuple[object, ...]] = []
 
     def spy(memory: Memory) -> Ranker:
-        def rank(*given: object) -> Integers:
+        def rank(*given: object) -> Ranking:
             got.append(given)
-            return np.zeros(0, np.int64)
+            return NOTHING
 
         return rank
 
@@ -82,8 +89,8 @@ def test_other_evidence_gives_the_same_rankings() -> None:
     def watched(memory: Memory) -> Ranker:
         rank = METHODS["default"](memory)
 
-        def kept(question: Extraction, text: str) -> Integers:
-            seen.append(rank(question, text).tolist())
+        def kept(question: Extraction, text: str) -> Ranking:
+            seen.append(rank(question, text).listed.tolist())
             return rank(question, text)
 
         return kept
@@ -96,6 +103,7 @@ def test_other_evidence_gives_the_same_rankings() -> None:
     assert seen[:half] == seen[half:]
 
 
+@pytest.mark.source("P50")
 def test_shuffled_evidence_scores_at_chance() -> None:
     examined = demo()
     asked = [question for question in examined.questions for _ in range(200)]
@@ -123,15 +131,16 @@ def test_shuffling_keeps_how_much_evidence_there_is_and_draws_from_the_graph() -
     assert (other.text, other.category) == (asked.text, asked.category)
 
 
+@pytest.mark.source("P37")
 def test_a_query_is_timed_with_its_extraction_and_without_the_preparation() -> None:
     now = [0.0]
 
     def slow(memory: Memory) -> Ranker:
         now[0] += 1000.0
 
-        def rank(question: Extraction, text: str) -> Integers:
+        def rank(question: Extraction, text: str) -> Ranking:
             now[0] += 0.002
-            return np.zeros(0, np.int64)
+            return NOTHING
 
         return rank
 
@@ -139,8 +148,8 @@ def test_a_query_is_timed_with_its_extraction_and_without_the_preparation() -> N
 
 
 def test_ties_fall_to_the_earlier_turn_and_nothing_scores_at_zero() -> None:
-    assert best(np.array([0.0, 2.0, 3.0, 2.0])).tolist() == [2, 1, 3]
-    assert best(np.array([1.0, 1.0, 1.0]), depth=2).tolist() == [0, 1]
+    assert best(np.array([0.0, 2.0, 3.0, 2.0])).listed.tolist() == [2, 1, 3]
+    assert best(np.array([1.0, 1.0, 1.0]), depth=2).packed.tolist() == [0, 1]
 
 
 # what it comes to

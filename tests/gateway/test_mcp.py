@@ -45,6 +45,7 @@ async def said(client: Client, tool: str, **arguments: Any) -> Any:
     return result.structured_content
 
 
+@pytest.mark.source("H15")
 @pytest.mark.parametrize("mode", MODES)
 async def test_what_was_remembered_is_recalled_described_and_forgotten(tmp_path: Path, mode: str) -> None:
     async with connected(tmp_path, mode) as client:
@@ -97,13 +98,18 @@ async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
 async def test_a_pinned_server_asks_for_no_graph_and_knows_no_other(tmp_path: Path) -> None:
     async with connected(tmp_path, graph_id="ada", everything=True) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert set(tools) == {"remember", "recall", "forget", "themes", "configure", "undo"}
+        assert set(tools) == {"remember", "recall", "forget", "themes", "read", "compare", "configure", "undo"}
         assert not any("graph" in tool.input_schema["properties"] for tool in tools.values())
         await said(client, "remember", **ARGUMENTS)
         await said(client, "remember", graph="ben", **{**ARGUMENTS, "id": "t2"})  # what no schema names is not heard
         assert (await said(client, "themes"))["turns"] == 2
         with pytest.raises(MCPError, match="this server is about one graph"):
             await client.read_resource("emgas://ben/themes")
+        page = await said(client, "read", limit=1)
+        assert (page["total"], [turn["id"] for turn in page["turns"]]) == (2, ["t2"])
+        changed = await said(client, "compare", since="2020-01-01")
+        assert changed["added"] == [ARGUMENTS["id"], "t2"]
+        assert changed["born"]
         assert (await said(client, "configure", preset="forgetful"))["status"] == "accepted"
         assert (await said(client, "undo", first=1))["status"] == "accepted"
 

@@ -6,6 +6,7 @@ moment.  It holds every kind of event, and all that a graph can go through:
     demo, demo-zh   the conversation of `emgas demo`, imported: English and Chinese, with times; topics; undo
     garden          forgetful, with settings of its own: weeks of talk that end decay, session and tumbling windows
     kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
+    vault, ashes    some of one graph, and all of another, is erased
     a log between two lives: exported, restored elsewhere, where it goes on, with a model of text embeddings
 
 A version's folder that is there is left alone: once released, a log never changes.
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+from msgspec.structs import replace
 
 from emgas import Turn
 from emgas.times import DAY_MS as DAY
@@ -35,12 +37,17 @@ from emgas.times import MINUTE_MS as MINUTE
 from emgas.wire import Record
 from state.events.events import (
     UNSTAMPED,
+    ConceptsRecalled,
     DecayWindowClosed,
     MemoryArchived,
     MemoryRestored,
     RecordSkipped,
+    Sealed,
+    SubjectErased,
     Ticked,
     TurnsLost,
+    decode,
+    encode,
 )
 from state.events.upcasting import VERSION
 from streams.settings import Settings
@@ -59,6 +66,13 @@ KITCHEN = (
     "Grandma's plum cake needs four eggs and cinnamon.",
     "We bake sourdough bread every Friday evening!",
     "Tomorrow the plumber comes because of the dripping tap.",
+)
+
+VAULT = (
+    ("vault", "The emerald lies in the vault behind the painting."),
+    ("vault", "The painting shows a lighthouse and the emerald sea."),
+    ("vault", "Nobody knows who painted the lighthouse."),
+    ("ashes", "These letters are to be burned."),
 )
 
 
@@ -106,6 +120,11 @@ class Story:
         await memory.query("demo-zh", "味道", reinforce=True)
         await memory.forget("demo", concepts=["biscuit"], turns=["demo-007"], sessions=["2025-01-18"])
         await memory.forget("garden", concepts=["basil"])
+        await memory.feedback("demo", ["demo-010"], 1, query="what is the cat called?")
+        await memory.feedback("demo", ["demo-011", "demo-012"], -0.5)
+        await memory.pin("demo", concepts=["cat"], turns=["demo-010"])
+        await memory.pin("garden", concepts=["tomato"])
+        await memory.unpin("demo", turns=["demo-010"])
         await self.undo("demo", 3)
         await self.undo("demo", 1)
         await self.undo("demo-zh", 2)
@@ -135,6 +154,36 @@ class Story:
         for _ in range(2):
             await self.pipeline.produce(self.pipeline.topics.events, last.key, last.value, place)
             await self.pipeline.restart()
+        await self.erase()
+
+    async def erase(self) -> None:
+        """Append what erases, in graphs that are in clear: no keys are needed to fold this log.
+
+        What is sealed is by nobody who owned the partition.
+        """
+        for number, (graph, text) in enumerate(VAULT):
+            turn = Turn(id=f"v{number}", graph=graph, speaker="Ada", text=text, at=self.now)
+            await self.pipeline.memory.record(turn)
+        await self.pipeline.memory.query("vault", "which emerald?", reinforce=True)
+        recalled = (await self.events("vault"))[-1]
+        assert isinstance(recalled, ConceptsRecalled)
+        instead = [(4, encode(replace(recalled, concepts=recalled.concepts[1:])))]
+        erased = {"turns": ["v0"], "events": [(1, 1), (4, 4)], "instead": instead, "keys": ["0123456789abcdef"]}
+        for event in (
+            SubjectErased(graph="vault", whole=False, **erased, **UNSTAMPED),
+            SubjectErased(graph="ashes", whole=True, keys=[], turns=[], events=[], instead=[], **UNSTAMPED),
+        ):
+            timer = self.timer(event.graph)
+            async with timer.lock:
+                await timer.append([event])
+        sealed = Sealed(epoch=0, claim="", seq=0, chain="", graph="vault", key="0123456789abcdef", n=7, body=b"sealed")
+        place = self.pipeline.place("vault")
+        await self.pipeline.produce(self.pipeline.topics.events, b"vault", encode(sealed), place)
+        await self.pipeline.restart()
+
+    async def events(self, graph: str) -> list[Any]:
+        found = [decode(record.value) for record in await self.records(self.pipeline.place(graph))]
+        return [event for event in found if getattr(event, "graph", None) == graph]
 
     async def go_on(self) -> None:
         """Let happen what happens in the restored log."""
@@ -145,7 +194,7 @@ class Story:
         await self.undo("garden", 1)
         await self.undo("garden", 1)
         self.now += HOUR
-        timer = self.keeper("garden")
+        timer = self.timer("garden")
         async with timer.lock:
             source = self.pipeline.app.ownership.writers[self.pipeline.place("garden")].state.position.source
             await timer.append([TurnsLost(src=source + 5, first=source + 1, last=source + 5, **UNSTAMPED)])

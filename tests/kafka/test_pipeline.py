@@ -60,4 +60,5 @@ async def test_turns_made_anew_under_a_live_worker_are_read_from_their_beginning
                 await pipeline.produce(pipeline.topics.turns, b"ada", turn, partition)
             await eventually(lambda: partition in pipeline.app.ownership.writers and pipeline.ids("ada") == expected)
         assert pipeline.app.halted is None
+        await pipeline.lives()
         assert all(each.match for each in await pipeline.verified())

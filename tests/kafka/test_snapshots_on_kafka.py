@@ -46,6 +46,7 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
         capsys.readouterr()
         async with Pipeline(settings.model_copy(update={"data": tmp_path / "2"}), transport) as second:
             assert second.digests() == live
+            await second.lives()
             assert all(each.match for each in await second.verified())
             await tamper(second, "graph-3")
             verified = await verify_failing(tmp_path, common)

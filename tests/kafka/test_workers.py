@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import signal
-import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from emgas import MemoryClient, Turn
+from emgas import Turn
 from emgas.errors import EmgasError, QueryFailedError
 from emgas.messages.turns import Outcome
 from emgas.wire import ProducerRecord, partition_of
-from replay.verify.verify import Verification, verify_partition
 from state.events.events import ConsolidationWindowClosed, MemoryArchived, decode
 from state.events.upcasting import VERSION
 from streams.settings import Settings
-from streams.transport import select
 from streams.transport.kafka.reader import KafkaReader
-from tests.support.cli import COMMAND, emgas, environment
-from tests.support.pipeline import settings_for
+from tests.support.cli import emgas
 from tests.support.transports import kafka_transport
 from tests.support.weeks import KINDS, kinds, talk
+from tests.support.workers import (
+    PARTITIONS,
+    PATIENCE,
+    Worker,
+    answering,
+    lives,
+    mismatches,
+    topics,
+    until,
+    verify,
+    worker,
+)
 
 pytestmark = pytest.mark.kafka
 
-PARTITIONS = 8
 GRAPHS = [f"graph-{number}" for number in range(12)]
 TURNS = [
     Turn(id=f"t{n}", graph=graph, speaker="Ada", text=f"Kettle number {n} of {graph} whistles in the kitchen.")
@@ -40,81 +43,6 @@ TURNS = [
 LIVING = GRAPHS[:3]
 LIVES = talk(LIVING)
 KILL_AFTER, START_AFTER = len(TURNS) // 4, len(TURNS) // 2  # outcomes
-STOPS_WITHIN = 30.0  # seconds that an orchestrator grants after SIGTERM
-PATIENCE = 120.0  # seconds; only a hanging test ever waits that long
-
-
-class Worker:
-    """An `emgas worker` in a process of its own.  Its data directory outlives it."""
-
-    def __init__(self, settings: Settings, home: Path, **more: str) -> None:
-        assert settings.broker
-        self._environment = environment(
-            home,
-            broker=settings.broker,
-            prefix=settings.prefix,
-            session_timeout=str(settings.session_timeout),
-            queued_turns="2",  # so that the agent waits for room in a queue whenever a rebalance comes
-            batch_turns="4",
-            **more,
-        )
-        self._log = home.with_suffix(".log")
-        self.start()
-
-    def start(self) -> None:
-        with self._log.open("ab") as log:
-            self._started_at = log.tell()
-            self.process = subprocess.Popen([*COMMAND, "worker"], env=self._environment, stdout=log, stderr=log)
-
-    def kill(self) -> None:
-        """End it as a crash would."""
-        self.process.send_signal(signal.SIGKILL)
-        assert self.process.wait(PATIENCE) == -signal.SIGKILL, self.said
-
-    def stop(self) -> int:
-        """Tell it to stop, as an orchestrator would; return its exit code."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(STOPS_WITHIN)
-
-    @property
-    def said(self) -> list[dict[str, Any]]:
-        """Return what it logged since it was last started, a JSON object per line."""
-        lines = self._log.read_bytes()[self._started_at :].splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"\n")]
-
-    @property
-    def owns(self) -> list[int]:
-        """Return the partitions that it took last."""
-        return next((line["partitions"] for line in reversed(self.said) if line["event"] == "owns"), [])
-
-
-@contextmanager
-def worker(settings: Settings, home: Path, **more: str) -> Iterator[Worker]:
-    started = Worker(settings, home, **more)
-    try:
-        yield started
-    finally:
-        started.process.kill()
-        started.process.wait()
-
-
-@asynccontextmanager
-async def topics(address: str, prefix: str, home: Path) -> AsyncIterator[tuple[Settings, MemoryClient]]:
-    settings = settings_for(home, prefix, f"kafka://{address}", partitions=PARTITIONS)
-    await select.create(settings)
-    async with MemoryClient(settings.broker, prefix=prefix, timeout=PATIENCE) as memory:
-        yield settings, memory
-
-
-async def until(condition: Any) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110  (what other processes do has no event here)
-            await asyncio.sleep(0.05)
-
-
-async def answering(memory: MemoryClient) -> None:
-    """Return once every partition has an owner that answers."""
-    await asyncio.gather(*(memory.inspect(partition, digest=False) for partition in range(PARTITIONS)))
 
 
 async def test_nothing_is_lost_or_doubled_when_a_worker_is_killed_and_comes_back(
@@ -148,6 +76,7 @@ async def test_nothing_is_lost_or_doubled_when_a_worker_is_killed_and_comes_back
             assert said.json["match"] is True
             assert [each["partition"] for each in said.json["partitions"]] == list(range(PARTITIONS))
             assert sum(each["turns"] for each in said.json["partitions"]) == len(TURNS)
+            await lives(memory)
 
 
 async def test_many_windows_of_each_kind_close_once_though_workers_are_killed_inside_them(
@@ -179,6 +108,7 @@ async def test_many_windows_of_each_kind_close_once_though_workers_are_killed_in
             assert len({tuple(kinds) for kinds in closed.values()}) == 1, "all graphs lived the same life"
             logged = await window_ids(settings)
             assert set(told) == logged, "each was told: perhaps twice, but then under one id"
+            await lives(memory)
 
 
 async def closings(settings: Settings) -> list[tuple[str, MemoryArchived | ConsolidationWindowClosed]]:
@@ -215,20 +145,6 @@ async def changes(settings: Settings) -> list[str]:
     return ids
 
 
-async def verify(settings: Settings, memory: MemoryClient) -> list[Verification]:
-    """Compare every partition."""
-    log = KafkaReader(settings.bootstrap, settings.topics.events)
-    verified = []
-    for partition in range(PARTITIONS):
-        live = await memory.inspect(partition)
-        verified.append(await verify_partition(log, partition, live.position.watermark, live.digest or ""))
-    return verified
-
-
-def mismatches(verified: list[Verification]) -> list[Verification]:
-    return [each for each in verified if each.digest_live != each.digest_replayed]
-
-
 def left_out(worker: Worker) -> list[dict[str, Any]]:
     return [line for line in worker.said if line["event"] == "recovery left records out"]
 
@@ -253,6 +169,8 @@ async def test_a_worker_that_is_told_to_stop_does_so_in_order_and_its_standby_ta
             assert all(now >= then for then, now in zip(before, after, strict=True))
             for turn in TURNS[:72]:
                 assert (await memory.record(turn)).status == "duplicate"
+            await lives(memory)
+            assert not mismatches(await verify(settings, memory))
             assert await asyncio.to_thread(second.stop) == 0, second.said
 
 
@@ -268,7 +186,7 @@ async def test_two_workers_on_one_data_directory_do_not_meet(kafka_address: str,
             await until(lambda: len(first.owns) == PARTITIONS)
             with worker(settings, tmp_path / "1") as second:
                 assert await asyncio.to_thread(second.process.wait, PATIENCE) == 70
-            await answering(memory)
+            await lives(memory)
             assert first.process.poll() is None
 
 
@@ -307,7 +225,7 @@ async def test_an_event_that_cannot_be_read_halts_its_partition_alone_with_instr
                 for text in (str(refused.value), (tmp_path / "1.log").read_text()):
                     assert told in text
                     assert "Run the version that wrote it; do not skip it." in text
-                await memory.inspect(4)
+                await lives(memory, [number for number in range(PARTITIONS) if number != 3])
                 assert halted.stop() == 0
         _, end = await KafkaReader(kafka_address, events).bounds(3)
         assert end == 1, "nothing was written behind it"

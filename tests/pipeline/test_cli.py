@@ -24,6 +24,7 @@ from state.store.rocksdb import RocksStore
 from streams.cli.memory.publish import Reading
 from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
+from tests.streams.test_model_store import published, weights
 from tests.support.cli import ROOT, Said, emgas, emgas_here
 from tests.support.transports import overwrite
 
@@ -101,6 +102,7 @@ def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
     assert said.json["digest_live"] == DEMO_DIGEST, "it is the same on every machine"
 
 
+@pytest.mark.source("P48")
 def test_publishing_a_file_again_changes_nothing(memory: Path) -> None:
     before = emgas_here(memory, "replay", "verify", "--json").json["partitions"]
     said = emgas(memory, "publish", str(CONVERSATION))
@@ -333,6 +335,20 @@ def test_the_doctor_names_the_model_of_text_embeddings(memory: Path, tmp_path: P
         (check,) = (check for check in told["checks"] if check["name"] == "embedder")
         assert (check["ok"], check["detail"].startswith(said)) == (ok, True)
         assert told["ok"] == ok
+
+
+def test_a_model_that_was_added_is_found_by_its_name(memory: Path, tmp_path: Path) -> None:
+    source = published(tmp_path / "tiny", weights())
+    told = emgas_here(memory, "model", "add", str(source), "--json").json
+    assert (told["name"], told["numbers"]) == ("tiny", 8)
+    assert emgas_here(memory, "model", "list", "--json").json == {"models": ["tiny"]}
+    (check,) = (
+        check
+        for check in emgas_here(memory, "doctor", "--json", embedder="tiny").json["checks"]
+        if check["name"] == "embedder"
+    )
+    assert check["detail"] == told["model"]
+    assert "there is a model tiny" in emgas_here(memory, "model", "add", str(source), code=2).err
 
 
 def test_the_topics_are_described_and_their_partition_count_stays(memory: Path) -> None:

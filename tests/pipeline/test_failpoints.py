@@ -26,6 +26,7 @@ def test_a_memory_that_dies_at_every_step_loses_nothing_doubles_nothing_and_live
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["killed"] == dict.fromkeys(Step, 1)
     assert (found["wedged"], found["lost"], found["doubled"], found["match"]) == ([], 0, 0, True)
+    assert found["legible"] == 0
     assert found["acknowledged"] >= len(Step)
     assert len(found["recovered_s"]) == len(Step), "each life but the one that dies while it recovers, and the last one"
 

@@ -6,6 +6,7 @@ beginning each time.  On Kafka: tests/kafka/test_workers.py.
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import time
@@ -20,6 +21,7 @@ from streams.settings import Settings
 from streams.transport.embedded.reader import ReadOnlyLog
 from tests.support.cli import COMMAND, PATIENCE, emgas, emgas_here, environment
 from tests.support.logs import fold
+from tests.support.pipeline import a_turn
 from tests.support.weeks import KINDS, kinds, talk
 
 GRAPHS = ("ada", "bob")
@@ -80,6 +82,10 @@ def digests(data: Path) -> dict[str, str]:
     return {name: digest for each in events(data) for name, digest in fold(each).digests().items()}
 
 
+def one_more(graph: str) -> bytes:
+    return json.dumps(a_turn(graph, "one more", "The lantern hangs in the orchard.", at=TALK[-1].at)).encode()
+
+
 def test_a_worker_that_is_killed_inside_windows_closes_those_that_one_which_lived_closes(
     said: Path, tmp_path: Path
 ) -> None:
@@ -96,3 +102,7 @@ def test_a_worker_that_is_killed_inside_windows_closes_those_that_one_which_live
         verified = emgas(data, "replay", "verify", "--json").json
         assert verified["match"] is True
         assert all(each["each_once"] for each in verified["partitions"])
+        for graph in GRAPHS:  # each lives in a partition of its own
+            emgas(data, "publish", "-", stdin=one_more(graph), **PARTITIONS)
+            passages = emgas(data, "query", graph, "the lantern", "--json", **PARTITIONS).json["passages"]
+            assert "one more" in {passage["id"] for passage in passages}

@@ -46,6 +46,30 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data
 
 
+def test_graphs_and_what_was_said_in_them_are_shown(data: Path) -> None:
+    assert emgas_here(data, "graphs").out.split() == ["ada", "bob"]
+    assert emgas_here(data, "graphs", "--json").json == {"graphs": ["ada", "bob"]}
+    held = {each["graph"]: each["turns"] for each in emgas_here(data, "graphs", "--long", "--json").json["graphs"]}
+    assert held["bob"] == len(SAID)
+    said = emgas_here(data, "turns", "bob").out
+    assert [text for _, text in SAID if text in said] == [text for _, text in SAID]
+    last = emgas_here(data, "turns", "bob", "--limit", "2", "--json").json
+    assert (last["total"], [turn["id"] for turn in last["turns"]]) == (4, ["t2", "t3"])
+    first = emgas_here(data, "turns", "bob", "--concept", "kettle", "--oldest", "--limit", "1", "--json").json
+    assert (first["total"], [turn["id"] for turn in first["turns"]]) == (2, ["t0"])
+    assert "nobody has written to graph eve" in emgas_here(data, "turns", "eve", code=3).err
+
+
+def test_a_graph_forgets_everything_only_if_somebody_is_sure(tmp_path: Path) -> None:
+    emgas(tmp_path, "publish", "-", stdin=turns("ada"), partitions="2")
+    assert "say --yes" in emgas(tmp_path, "forget", "ada", "--all", "--ask", code=2).err
+    assert "--all alone" in emgas(tmp_path, "forget", "ada", "--all", "--yes", "--turn", "t0", code=2).err
+    told = emgas(tmp_path, "forget", "ada", "--all", "--yes", "--json").json
+    assert told["turns"] == len(SAID)
+    assert emgas_here(tmp_path, "turns", "ada", "--json").json["turns"] == []
+    assert emgas_here(tmp_path, "graphs").out.split() == ["ada"]
+
+
 def settings_of(data: Path, graph: str, *options: str) -> dict[str, Any]:
     described = emgas_here(data, "configure", graph, *options, "--json").json
     return {"preset": described["preset"], **described["settings"]}
@@ -89,6 +113,24 @@ def test_forgetting_in_an_unknown_graph_or_naming_nothing_is_refused(data: Path)
     assert "nobody has written" in emgas_here(data, "forget", "nobody", "--concept", "cat", code=3).err
     assert "name what to forget" in emgas_here(data, "forget", "ada", code=2).err
     assert "nothing to forget" in emgas_here(data, "forget", "bob", "--concept", "submarine", code=1).err
+
+
+def test_what_is_pinned_is_counted_until_it_is_unpinned(data: Path) -> None:
+    assert "nobody has written" in emgas_here(data, "pin", "nobody", "--concept", "cat", code=3).err
+    assert "name what to pin" in emgas_here(data, "pin", "ada", code=2).err
+    assert "nothing to unpin" in emgas_here(data, "unpin", "bob", "--concept", "submarine", code=1).err
+    told = emgas_here(data, "pin", "bob", "--concept", "kettle", "--turn", "t3")
+    assert "bob keeps 1 turns and 1 concepts in mind" in told.out
+    after = json.loads(emgas_here(data, "unpin", "bob", "--concept", "kettle", "--turn", "t3", "--json").out)
+    assert (after["status"], after["pinned"], after["pinned_concepts"]) == ("accepted", 0, 0)
+
+
+def test_a_user_says_whether_an_answer_was_right(data: Path) -> None:
+    assert "nobody has written" in emgas_here(data, "feedback", "nobody", "--right", "t3", code=3).err
+    assert "name the turns" in emgas_here(data, "feedback", "bob", code=2).err
+    assert "none of these turns" in emgas_here(data, "feedback", "bob", "--wrong", "never", code=1).err
+    told = emgas_here(data, "feedback", "bob", "--right", "t3", "--wrong", "t2", "--query", "which kettle?")
+    assert "bob took note: 1 right, 1 wrong" in told.out
 
 
 def test_a_forgotten_concept_is_gone_and_the_log_still_shows_that_it_was_there(data: Path) -> None:

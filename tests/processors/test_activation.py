@@ -91,6 +91,7 @@ manners = st.builds(
 )
 
 
+@pytest.mark.source("E19")
 @settings(max_examples=500)
 @given(weights=graphs, seeds=some_seeds, how=manners)
 def test_energies_are_those_of_the_seeds_pseudo_code(
@@ -105,6 +106,7 @@ def test_energies_are_those_of_the_seeds_pseudo_code(
     assert not activation.clamped
 
 
+@pytest.mark.source("E21")
 @given(weights=graphs, seeds=some_seeds, how=manners, order=st.permutations(range(8)))
 def test_the_order_of_nodes_does_not_matter(
     weights: Weights, seeds: list[int], how: SpreadingParameters, order: list[int]
@@ -118,23 +120,27 @@ def test_the_order_of_nodes_does_not_matter(
     assert there[order].tolist() == pytest.approx(here.tolist(), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.source("E23")
 def test_self_decay_keeps_what_a_firing_node_received_in_the_same_round() -> None:
     """Trap T3: the seed's own loop would leave one of two seeds that fire at each other with nothing received."""
     how = replace(PLAIN, self_decay=True)
     assert spread_over(symmetric((0, 1, 1.0)), [0, 1], how, 2).energy.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.source("E20")
 def test_a_node_at_the_threshold_does_not_fire() -> None:
     still = spread_over(symmetric((0, 1, 1.0)), [0], replace(PLAIN, firing_threshold=1.0), 2)
     assert (still.energy.tolist(), still.rounds) == ([1.0, 0.0], 0)
     assert spread_over(symmetric((0, 1, 1.0)), [0], replace(PLAIN, firing_threshold=0.999), 2).rounds == 1
 
 
+@pytest.mark.source("E24")
 def test_no_iteration_leaves_the_seeds_alone() -> None:
     activation = spread_over(symmetric((0, 1, 1.0)), [0], replace(PLAIN, max_iterations=0), 2)
     assert (activation.energy.tolist(), activation.rounds) == ([1.0, 0.0], 0)
 
 
+@pytest.mark.source("E25")
 def test_a_round_that_changes_less_than_delta_is_the_last() -> None:
     pair = symmetric((0, 1, 0.25))  # its first round changes exactly 0.125, every later one more
     how = replace(PLAIN, max_iterations=10)
@@ -143,11 +149,13 @@ def test_a_round_that_changes_less_than_delta_is_the_last() -> None:
     assert spread_over(pair, [0], replace(how, delta=0.0), 2).rounds == 10
 
 
+@pytest.mark.source("P2")
 def test_a_node_tied_to_two_seeds_gathers_from_both() -> None:
     energy = spread_over(symmetric((0, 2, 1.0), (1, 2, 1.0), (1, 3, 1.0)), [0, 1], PLAIN, 4).energy
     assert energy.tolist() == [1.0, 1.0, 1.0, 0.5]
 
 
+@pytest.mark.source("E22")
 def test_without_propagation_nothing_wakes() -> None:
     activation = spread_over(symmetric((0, 1, 5.0)), [0], replace(PLAIN, propagation_decay=0.0, max_iterations=5), 2)
     assert activation.energy.tolist() == [1.0, 0.0]
@@ -167,6 +175,7 @@ def test_a_path_leads_from_a_seed_to_the_node_over_edges_without_a_cycle(
         assert all(weights[i][j] > 0 for i, j in pairwise(path))
 
 
+@pytest.mark.source("S10")
 def test_a_path_follows_the_largest_contribution() -> None:
     activation = spread_over(symmetric((0, 2, 0.5), (1, 2, 0.6), (2, 3, 1.0)), [0, 1], replace(PLAIN, max_iterations=2))
     assert activation.path(3) == (1, 2, 3)
@@ -184,6 +193,7 @@ def test_energy_that_explodes_is_cut_off_and_reported() -> None:
     assert activation.energy.tolist() == [CEILING, CEILING]
 
 
+@pytest.mark.source("E33")
 def test_the_literal_mode_keeps_to_the_ranges_of_the_seed() -> None:
     assert 0 < LITERAL.firing_threshold < 1
     assert 0 < LITERAL.propagation_decay < 1

@@ -17,6 +17,7 @@ from emgas.messages.queries import RecalledPassage, Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall import answer
 from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.recall.recall import DROP
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -91,6 +92,7 @@ FILTERS: dict[str, tuple[dict[str, Any], Callable[[TurnRecorded], bool]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.source("P17")
 @pytest.mark.parametrize("mode", ["default", "literal"])
 @pytest.mark.parametrize("name", FILTERS)
 def test_a_filtered_ranking_is_the_ranking_without_what_is_filtered_out(name: str, mode: str) -> None:
@@ -98,6 +100,7 @@ def test_a_filtered_ranking_is_the_ranking_without_what_is_filtered_out(name: st
     assert passages(only, mode=mode) == [each for each in passages(mode=mode) if passes(turn(each))]
 
 
+@pytest.mark.source("P16")
 @given(data=st.data())
 def test_filters_together_leave_what_each_of_them_leaves(data: st.DataObject) -> None:
     names = ["session", "speaker", "since", "until", "concept", "metadata", "exclude"]
@@ -114,7 +117,7 @@ def test_the_context_holds_nothing_that_is_filtered_out(name: str) -> None:
     only, passes = FILTERS[name]
     context = ask(only=only, budget=4000).context
     texts = {said.text for said in told()[1] if passes(said)}
-    lines = [line.partition(": ")[2] for line in context.splitlines()]
+    lines = [line.partition(": ")[2] for line in context.splitlines() if line]
     assert all(any(line.startswith(text) for text in texts) for line in lines)
     assert bool(lines) == bool(passages(only))
 
@@ -157,6 +160,7 @@ def test_a_misspelt_filter_is_refused() -> None:
 # explanations
 
 
+@pytest.mark.source("M22", "P33")
 @pytest.mark.parametrize("text", ["the kettle", "What did Ada say about the cat yesterday?", "Who drank tea in 2023?"])
 def test_the_terms_of_every_explanation_add_up_to_the_score(text: str) -> None:
     found = ask(text, explain=True, top_passages=100).passages
@@ -167,6 +171,7 @@ def test_the_terms_of_every_explanation_add_up_to_the_score(text: str) -> None:
         assert all(passage.why.terms.values())
 
 
+@pytest.mark.source("E17")
 def test_an_explanation_names_the_seeds_the_neighbours_and_the_hops() -> None:
     found = {each.id: each.why for each in passages(explain=True)}
     own = [mention for mention in found["t5"].mentions if mention.distance == 0]  # type: ignore[union-attr]
@@ -199,6 +204,7 @@ def test_the_literal_mode_is_not_explained() -> None:
 # how much comes back
 
 
+@pytest.mark.source("P47")
 @pytest.mark.parametrize("text", [EASY, HARD])
 def test_as_many_passages_come_back_as_a_question_needs(text: str) -> None:
     found = ask(text).passages
@@ -206,16 +212,39 @@ def test_as_many_passages_come_back_as_a_question_needs(text: str) -> None:
     assert found == ask(text, top_passages=len(found)).passages
 
 
+@pytest.mark.source("P32")
 def test_a_harder_question_brings_back_more() -> None:
     assert len(ask(EASY).passages) < len(ask(HARD).passages)
 
 
-def test_the_budget_alone_decides_how_much_context_comes_back() -> None:
+def lines(reply: Reply) -> list[str]:
+    return [line for line in reply.context.splitlines() if line]
+
+
+def test_how_many_passages_are_listed_changes_no_context() -> None:
     contexts = {ask(top_passages=top, budget=300).context for top in (None, 0, 1, 100)}
     assert len(contexts) == 1
-    assert len(ask(budget=300).context.splitlines()) > len(ask().passages)
+    assert len(lines(ask(budget=300))) > len(ask().passages)
 
 
+def test_a_context_holds_as_many_turns_as_are_wanted_and_the_best_of_them() -> None:
+    best = ask(context_passages=2, top_passages=2)
+    assert sorted(line.split(": ", 1)[1][:40] for line in lines(best)) == sorted(
+        each.text[:40] for each in best.passages
+    )
+    assert lines(ask(context_passages=0)) == []
+    assert len(lines(ask(context_passages=100, budget=100))) < 10, "the budget holds all the same"
+
+
+def test_a_budget_is_an_upper_bound_where_scores_drop() -> None:
+    sure = ask("Which mouse did the cat catch in the garden?", budget=32_000, top_passages=100)
+    worst = min(each.score for each in sure.passages[:LEAST_DEPTH]) - DROP
+    shown = {each.text for each in sure.passages if each.score >= worst}
+    assert len(shown) < len(sure.passages)
+    assert {line.split(": ", 1)[1].split(" [")[0] for line in lines(sure)} == shown
+
+
+@pytest.mark.source("P31")
 @pytest.mark.parametrize("text", ["Good morning!", "Thanks, Ada!", "你好"])
 def test_a_greeting_brings_back_nothing(text: str) -> None:
     found = ask(text)

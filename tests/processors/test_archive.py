@@ -107,6 +107,7 @@ def test_of_29_coffee_mornings_each_is_a_turn_that_is_found() -> None:
     assert len(found(life, "When did I drink coffee with oat milk?")) == 29
 
 
+@pytest.mark.source("S22")
 def test_what_is_said_twice_in_one_conversation_is_archived_and_linked_to_what_says_more() -> None:
     life = Life([graph_configured(least_turns=2)])
     life.tell(said("t0", "The blue oven dish is in the cold cellar.", MAY_2023))
@@ -120,6 +121,7 @@ def test_what_is_said_twice_in_one_conversation_is_archived_and_linked_to_what_s
     assert refound.passages.repeats.tolist() == [-1, 0]
 
 
+@pytest.mark.source("P23")
 def test_a_link_to_a_turn_that_is_gone_is_none_and_others_are_renumbered() -> None:
     turns = [turn_recorded(id=f"t{n}", concepts=f"word{n}", at=MAY_2023 + n) for n in range(4)]
     pairs = [("t1", "t2"), ("t0", "t3")]
@@ -140,6 +142,7 @@ def a_faded_twin() -> Life:
     return life
 
 
+@pytest.mark.source("P1")
 @pytest.mark.parametrize("mode", ["default", "literal"])
 def test_the_archive_ranks_behind_and_a_passage_says_that_it_comes_from_there(mode: str) -> None:
     passages = found(a_faded_twin(), "Where is the kettle?", mode=mode)
@@ -147,6 +150,7 @@ def test_the_archive_ranks_behind_and_a_passage_says_that_it_comes_from_there(mo
     assert passages["old"].score < passages["new"].score
 
 
+@pytest.mark.source("P24")
 def test_the_archive_can_be_left_out() -> None:
     assert set(found(a_faded_twin(), "Where is the kettle?", only=Filter(include_archive=False))) == {"new"}
 
@@ -203,6 +207,7 @@ def test_a_faded_concept_that_is_mentioned_again_is_active_and_remembers_what_it
     assert concepts.in_turns[concepts.numbers["coffee"]] == 2
 
 
+@pytest.mark.source("P25")
 def test_a_question_brings_back_what_it_needs_of_the_archive_and_only_if_it_reinforces() -> None:
     life = a_faded_twin()
     assert answered(life, "Where is the kettle?").restored == ()

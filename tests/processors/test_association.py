@@ -50,6 +50,7 @@ def defined(windows: Sequence[Sequence[int]], x: int, y: int, weighting: Weighti
     return ppmi / math.sqrt(fan(x) * fan(y))
 
 
+@pytest.mark.source("E6")
 @pytest.mark.parametrize("weighting", ["ppmi", "npmi", "fan"])
 @given(windows=windows_of_concepts)
 def test_every_pair_seen_together_weighs_what_is_defined(weighting: Weighting, windows: list[list[int]]) -> None:
@@ -84,6 +85,7 @@ def test_independent_concepts_weigh_exactly_nothing() -> None:
     assert weights_of(windows, "ppmi")[0, 1] == 0.0
 
 
+@pytest.mark.source("E7")
 def test_concepts_met_less_often_than_by_chance_weigh_nothing() -> None:
     windows = [[0, 1], [0], [0], [0], [1], [1], [1]]
     assert weights_of(windows, "ppmi")[0, 1] == 0.0

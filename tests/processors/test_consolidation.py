@@ -64,6 +64,7 @@ def test_a_word_that_has_faded_does_not_become_long_term() -> None:
     assert consolidated(graph, NOON + 30 * DAY).consolidated == []
 
 
+@pytest.mark.source("M7")
 def test_of_two_turns_that_say_the_same_the_longer_one_stays() -> None:
     words = "coffee tea milk sugar"
     graph = graph_with(said(words, tokens=5), said("piano"), said(words, tokens=9))
@@ -114,6 +115,7 @@ _words = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=7, unique=Tru
 _turns = st.lists(st.builds(said, _words, tokens=st.integers(1, 9)), min_size=2, max_size=20)
 
 
+@pytest.mark.source("M26")
 @settings(deadline=None)
 @given(_turns, st.sampled_from([0.3, 0.5, 2 / 3, 0.75, 0.8, 0.9]), st.integers(1, 20))
 def test_duplicates_are_those_that_comparing_all_pairs_finds(

@@ -32,6 +32,7 @@ passages = st.lists(
         speaker=st.text(min_size=1, max_size=8),
         text=st.text(max_size=80),
         times=st.lists(spans, max_size=3).map(tuple),
+        session=st.just("s"),
     ).map(lambda passage: passage._replace(text=f"{passage.number} {passage.text}")),  # so that none repeats another
     unique_by=lambda passage: passage.number,
     max_size=12,
@@ -79,9 +80,17 @@ def test_tokens_are_estimated_by_words_and_by_characters_of_dense_scripts(text: 
     assert tokens(text) == cost
 
 
+@pytest.mark.source("P34")
 def test_lines_stand_in_the_order_in_which_they_were_said() -> None:
     ranked = [said(2, "best", MAY_8 + HOUR), said(0, "second", MAY_8), said(3, "third", MAY_8 + HOUR)]
     assert packed(ranked, 1000).passages == (0, 2, 3)
+
+
+def test_an_empty_line_stands_between_sessions() -> None:
+    ranked = [said(number, f"number {number}")._replace(session=where) for number, where in enumerate("aabba")]
+    shown = packed(ranked, 1000)
+    assert shown.text.split("\n\n") == ["\n".join(map(line, part)) for part in (ranked[:2], ranked[2:4], ranked[4:])]
+    assert shown.tokens == sum(tokens(line(passage)) for passage in ranked), "a gap costs nothing"
 
 
 def test_packing_stops_at_the_first_passage_that_does_not_fit() -> None:
@@ -115,14 +124,16 @@ def test_nothing_recalled_or_no_budget_gives_an_empty_context() -> None:
     assert packed([said(0, "short")], 0) == ("", 0, ())
 
 
+@pytest.mark.source("E28")
 @given(ranked=passages, budget=st.integers(0, 120))
 def test_a_context_keeps_its_budget_and_one_line_for_each_passage(ranked: list[Passage], budget: int) -> None:
     context = packed(ranked, budget)
     assert tokens(context.text) <= context.tokens <= budget
-    assert len(context.text.split("\n")) == max(len(context.passages), 1)
+    assert len(context.text.split("\n")) == max(len(context.passages), 1)  # all of one session: no gaps
     assert len(context.passages) <= most_lines(budget)
 
 
+@pytest.mark.source("M20")
 @given(ranked=passages, budget=st.integers(0, 120))
 def test_of_passages_that_could_fit_alone_a_context_holds_the_best(ranked: list[Passage], budget: int) -> None:
     fitting = [passage.number for passage in ranked if tokens(line(passage)) <= budget]

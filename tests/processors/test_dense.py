@@ -37,6 +37,7 @@ def test_vectors_get_length_one_and_nothing_stays_nothing() -> None:
     assert unit(np.array([[3.0, 4.0], [0.0, 0.0]], np.float32)).tolist() == [pytest.approx([0.6, 0.8]), [0, 0]]
 
 
+@pytest.mark.source("S3")
 def test_cosines_are_those_of_the_passages_with_the_question() -> None:
     passages = unit(np.array([[1, 0], [1, 1], [-1, 0]], np.float32))
     assert cosines(passages, unit(np.array([[2, 0]], np.float32))) == pytest.approx([1, 2**-0.5, -1])
@@ -65,6 +66,7 @@ def test_a_question_is_as_like_a_passage_as_their_vectors_and_the_mean_where_the
     assert likeness(embedded(), Tiny(), "dog") == pytest.approx([0, 0.8, 1.8 / 3, 1], abs=1e-3)
 
 
+@pytest.mark.source("S32")
 @pytest.mark.parametrize("model", [Tiny(version="2"), Tiny(width=3)])
 def test_vectors_of_another_model_are_not_compared(model: Tiny) -> None:
     assert likeness(embedded(), model, "cat") is None

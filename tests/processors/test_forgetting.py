@@ -36,6 +36,7 @@ def said(*turns: str, weight: float = 0.4) -> Graph:
 # ExpiryQueue
 
 
+@pytest.mark.source("E30")
 def test_a_concept_fades_at_its_time_and_not_before() -> None:
     assert faded(said("coffee"), FADED - 1) == Leaving([], [])
     assert faded(said("coffee"), FADED) == Leaving(["coffee"], ["t0"])

@@ -31,6 +31,7 @@ def weights(graph: Graph, name: str, strength: float) -> dict[str, float]:
     return {view.ids[target]: weight for target, weight in zip(edges.target, edges.weight, strict=True)}
 
 
+@pytest.mark.source("S19")
 def test_concepts_recalled_together_are_linked_and_others_are_not() -> None:
     graph = graph_of("tea", "milk", "rain")
     graph.fold(concepts_recalled(concepts="tea milk", at=NOON + DAY))
@@ -38,6 +39,7 @@ def test_concepts_recalled_together_are_linked_and_others_are_not() -> None:
     assert weights(graph, "rain", 1.0) == {}
 
 
+@pytest.mark.source("S18")
 def test_recalls_close_together_link_more_strongly_than_the_same_number_far_apart() -> None:
     """Check f = n / max(T, T_min): two recalls within a day give x = 2, two over ten days x = 0.2."""
     near, far = graph_of("tea", "milk"), graph_of("tea", "milk")
@@ -55,6 +57,7 @@ def themed() -> Graph:
     return graph
 
 
+@pytest.mark.source("E5")
 def test_a_theme_passes_on_the_same_energy_in_all_however_large_it_is() -> None:
     view = themed().view()
     edges = theme_links(view, np.array([view.numbers["tea"], view.numbers["rain"]]), 0.6)

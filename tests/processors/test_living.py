@@ -72,6 +72,7 @@ def test_what_was_forgotten_stays_forgotten_when_the_log_is_replayed(
     assert refolded(life.events[cut:], resumed).digest() == life.graph.digest()
 
 
+@pytest.mark.source("M8")
 @given(happenings(), configurations(), st.integers(0, 2000))
 def test_what_the_heap_finds_faded_is_what_a_full_scan_finds(
     happened: list[Happening], configured: GraphEvent, days: int
@@ -165,6 +166,7 @@ def repeats_in(window: GraphEvent) -> list[tuple[str, str]]:
     return window.repeats if isinstance(window, ConsolidationWindowClosed) else []
 
 
+@pytest.mark.source("S25")
 @given(happenings(), configurations(long_windows=0, long_recalls=0, prune_below=0.1, episode_life=60 * DAY))
 @settings(max_examples=50)
 def test_without_long_term_memory_everything_fades_in_the_end(

@@ -72,6 +72,7 @@ def mentions(said: list[TurnRecorded]) -> dict[str, int]:
     return {name: found.count(name) for name in found}
 
 
+@pytest.mark.source("E31")
 def test_what_was_said_every_week_is_long_term_and_still_there(year: Life) -> None:
     assert long_term(year.graph) >= WEEKLY_WORDS
 

@@ -97,6 +97,7 @@ def test_every_synonym_is_written_as_the_id_of_a_concept_and_goes_both_ways() ->
             assert language.normal_form(word) == word
 
 
+@pytest.mark.source("M5")
 def test_what_means_nearly_the_same_counts_in_part() -> None:
     view = talk("painter", "purchase", "scooter", "sun")
     found = shares(view, "paint buy vehicle")

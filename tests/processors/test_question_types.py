@@ -6,7 +6,17 @@ import pytest
 
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lexicon import hyponyms
-from processors.text.question_types import asks_list, asks_name, asks_number, depth, greets, holds_name, holds_number
+from processors.text.question_types import (
+    asks_list,
+    asks_name,
+    asks_now,
+    asks_number,
+    depth,
+    greets,
+    holds_name,
+    holds_number,
+    of_asker,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +45,23 @@ def test_a_question_for_a_name_is_seen(text: str) -> None:
     assert asks_name(text)
 
 
+@pytest.mark.parametrize("text", ["Where do I live now?", "Does Ada still paint?", "我现在住哪", "她还在画画吗"])
+def test_a_question_about_how_things_are_now_is_seen(text: str) -> None:
+    assert asks_now(text)
+
+
+@pytest.mark.parametrize("text", ["What do you know of Ada?", "还有什么", "茶还是咖啡"])
+def test_others_are_not(text: str) -> None:
+    assert not asks_now(text)
+
+
+def test_a_question_about_its_asker_is_seen() -> None:
+    assert of_asker("Where does my sister live?")
+    assert of_asker("我妹妹住哪")
+    assert not of_asker("Where does Amy's sister live?")
+    assert not of_asker("我们公司在哪")
+
+
 @pytest.mark.parametrize("text", ["How many cats?", "How long did it take?", "多少钱", "几个人", "多重"])
 def test_a_question_for_a_number_is_seen(text: str) -> None:
     assert asks_number(text)
@@ -46,6 +73,7 @@ def test_other_questions_want_neither(text: str) -> None:
     assert not asks_number(text)
 
 
+@pytest.mark.source("P29")
 @pytest.mark.parametrize(
     "text", ["What books has Ada read?", "What do they have in common?", "她去过哪些地方", "先后换过几种"]
 )
@@ -54,6 +82,7 @@ def test_a_question_for_several_things_needs_more_passages(text: str) -> None:
     assert 3 == depth("Where is the tea?", 1, 0) < depth(text, 1, 0) <= 20
 
 
+@pytest.mark.source("S12", "P30")
 def test_depth_grows_with_what_is_asked_and_has_an_end() -> None:
     assert depth("tea", 1, 0) <= depth("tea", 5, 0) <= depth("Why tea?", 5, 0) <= depth("Why both teas?", 50, 3) == 20
 

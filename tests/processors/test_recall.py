@@ -37,6 +37,40 @@ class Said:
     asks: bool = False
 
 
+def ask_by(texts: Sequence[str], question: str, asker: str = "") -> list[int]:
+    """Rank turns written "speaker: text" for a question, with the extractor that everybody has."""
+    extractor, graph = YakeExtractor(), Graph("g")
+    for number, turn in enumerate(texts):
+        speaker, _, text = turn.partition(": ")
+        found = extractor.of_turn(text, speaker=speaker, at=MAY_8 + number)
+        graph.fold(recorded(number, speaker, f"s{number // 2}", text, found, "x"))
+    options = RecallOptions(asker=asker)
+    return [each.number for each in recall(graph.view(), extractor.of_query(question), question, options).passages]
+
+
+def test_my_means_who_asks() -> None:
+    said = ("Ada: My sister lives in Porto.", "Ben: My sister lives in Basel.")
+    question = "Where does my sister live?"
+    assert ask_by(said, question, "Ada")[0] == 0
+    assert ask_by(said, question, "Ben")[0] == 1
+    assert ask_by(said, "Where does the sister live?", "Ada") == ask_by(said, "Where does the sister live?")
+    assert ask_by(("Ada: 我妹妹住在里斯本。", "Ben: 我妹妹住在巴塞尔。"), "我妹妹住在哪里?", "Ada")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        (["Ada: I live in Porto.", "Ada: Tea?", "Ada: I live in Basel.", "Ada: Yes!"], "Where does Ada live?"),
+        (["Ada: 我住在里斯本。", "Ada: 喝茶。", "Ada: 我住在巴塞尔。", "Ada: 好。"], "Ada住在哪里?"),
+    ],
+)
+def test_now_prefers_the_latest_of_what_is_said_about_the_same_thing(said: list[str], then: str) -> None:
+    now = then.replace("live", "live now").replace("住", "现在住")
+    assert ask_by(said, now)[0] == 2
+    assert set(ask_by(said, then)[:2]) == {0, 2}
+    assert ask_by([said[2], said[1], said[0], said[3]], now)[0] == 2
+
+
 def named(concepts: Iterable[str]) -> tuple[Concept, ...]:
     return tuple(Concept(concept, concept, 0.5, 1) for concept in dict.fromkeys(concepts))
 
@@ -71,6 +105,7 @@ def in_mode(mode: Mode, spreading: SpreadingParameters | None = None) -> RecallO
 # --- what is asked -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.source("M15")
 @pytest.mark.parametrize("mode", ["default", "literal"])
 @pytest.mark.parametrize("turns", [[], [Said(["tea"])]], ids=["an empty graph", "a graph"])
 def test_a_question_of_unknown_things_recalls_nothing(mode: Mode, turns: list[Said]) -> None:
@@ -78,6 +113,7 @@ def test_a_question_of_unknown_things_recalls_nothing(mode: Mode, turns: list[Sa
     assert result == RecallResult((), (), (), 0, False)
 
 
+@pytest.mark.source("E18")
 def test_seeds_are_the_known_concepts_the_marks_and_the_speakers_that_are_named() -> None:
     view = folded([Said(["tea", "@time"]), Said(["milk"], "Ben")]).view()
     seeds = recall(view, asked("milk", "volcano", "@time"), "When did Ada and Ben …?", CONTROL).seeds
@@ -143,6 +179,7 @@ def test_recall_changes_nothing_and_does_not_depend_on_how_the_graph_came_to_be(
     assert graph.digest() == before
 
 
+@pytest.mark.source("M25")
 def test_reinforcement_records_seeds_and_strong_concepts_however_many_are_listed() -> None:
     loosely = Said(["bag", *(f"c{number}" for number in range(30))], session="w")
     view = folded([*TEA, loosely]).view()
@@ -264,6 +301,10 @@ FILTERED = [
         (Filter(concepts=["unknown"]), set()),
         (Filter(speakers=["unknown"]), set()),
         (Filter(exclude=["t0", "t3", "unknown"]), {1, 2}),
+        (Filter(roles=["assistant"]), set()),
+        (Filter(min_importance=0.5, pinned=False), {0, 1, 2, 3}),
+        (Filter(min_importance=0.51), set()),
+        (Filter(pinned=True), set()),
     ],
 )
 @pytest.mark.parametrize("mode", ["default", "literal"])
@@ -299,6 +340,7 @@ def test_literal_mode_ranks_by_the_energy_that_a_passage_holds() -> None:
     assert dict(result.passages) == pytest.approx({1: sum(energy.values()), 0: 1.0, 2: energy["cup"]})
 
 
+@pytest.mark.source("E27")
 def test_in_literal_mode_only_the_most_active_concepts_name_passages() -> None:
     turns = [Said(["tea"]), Said(["tea", "cup"]), Said(["cup"]), Said(["sun"]), Said(["rain"])]
     one = replace(in_mode("literal", replace(LITERAL, max_iterations=1)), sources=1)
@@ -356,6 +398,7 @@ def test_no_passage_names_both_stanford_and_alzheimers() -> None:
     assert not any("Stanford" in text and "Alzheimer" in text for _, _, text in TALK)
 
 
+@pytest.mark.source("E26")
 @pytest.mark.parametrize("mode", ["default", "literal"])
 def test_stanford_and_alzheimers_together_wake_suedhof(mode: Mode, talk: Graph, extractor: Extractor) -> None:
     result = recall(talk.view(), extractor.of_query(QUESTION), QUESTION, in_mode(mode))

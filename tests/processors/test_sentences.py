@@ -42,6 +42,7 @@ def test_a_short_text_is_shown_whole() -> None:
     assert quoted("Nothing to see. The ferry left.") == "Nothing to see. The ferry left."
 
 
+@pytest.mark.source("S20")
 def test_the_sentence_that_holds_what_is_asked_is_quoted_and_gaps_are_marked() -> None:
     told = quoted(FILLER * 6 + "The ferry leaves on the 12th. " + FILLER * 6, budget=10)
     assert told == f"{LEFT_OUT} The ferry leaves on the 12th. {LEFT_OUT}"

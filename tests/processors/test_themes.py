@@ -68,6 +68,7 @@ def talk() -> Talk:
     return talk
 
 
+@pytest.mark.source("E1")
 def test_words_that_are_said_together_become_a_topic(talk: Talk) -> None:
     talk.say("sugar milk", 1)
     talk.say("coffee tea milk", 3)
@@ -77,6 +78,7 @@ def test_words_that_are_said_together_become_a_topic(talk: Talk) -> None:
     assert talk.topics() == {"topic-0": {"coffee", "tea", "milk"}, "topic-1": {"piano", "guitar", "violin"}}
 
 
+@pytest.mark.source("E3", "E40")
 def test_a_topic_is_called_by_its_three_strongest_words(talk: Talk) -> None:
     talk.say("coffee tea", 4)
     talk.say("coffee tea milk", 3)
@@ -205,6 +207,7 @@ def test_topics_that_nobody_spoke_of_stay_as_they_are(talk: Talk) -> None:
     assert talk.graph.themes.themes["topic-0"] == untouched
 
 
+@pytest.mark.source("S23")
 def test_only_so_many_words_are_regrouped_at_once() -> None:
     topics = [Theme(f"topic-{n}", "", tuple(range(n * MOST, (n + 1) * MOST)), NOON) for n in range(40)]
     region = Region(topics)
@@ -281,6 +284,7 @@ _weights = st.dictionaries(
 )
 
 
+@pytest.mark.source("P21")
 @settings(deadline=None)
 @given(_weights, st.randoms(use_true_random=False))
 def test_groups_do_not_depend_on_the_order_of_links(weights: dict[tuple[int, int], float], random: object) -> None:

@@ -56,6 +56,7 @@ def test_what_has_faded_goes_at_the_end_of_the_day_once_the_grace_is_over() -> N
     assert (event.concepts, event.turns) == (["coffee"], [life.events[-1].id])  # type: ignore[union-attr]
 
 
+@pytest.mark.source("M9")
 def test_days_close_one_after_the_other_even_if_a_year_passes_at_once() -> None:
     life = configured()
     for day in range(3):
@@ -92,6 +93,7 @@ def test_an_elephant_has_no_alarm() -> None:
 # Bringing a graph up to date
 
 
+@pytest.mark.source("E32")
 def test_each_window_is_decided_on_the_state_that_the_one_before_it_left() -> None:
     life = configured()
     for day in range(3):
@@ -164,6 +166,7 @@ def ends(life: Life) -> list[int]:
     return [window.at for window in life.windows if isinstance(window, ConsolidationWindowClosed)]
 
 
+@pytest.mark.source("S1", "P46")
 def test_a_session_is_consolidated_after_half_an_hour_of_silence_and_the_grace() -> None:
     life = configured()
     life.tell(turn(MONDAY))
@@ -176,6 +179,7 @@ def test_a_session_is_consolidated_after_half_an_hour_of_silence_and_the_grace()
     assert len(ends(life)) == 1, "once"
 
 
+@pytest.mark.source("S15")
 def test_a_session_that_does_not_end_is_consolidated_with_its_week() -> None:
     life = configured()
     for at in range(THURSDAY - DAY, THURSDAY + 30 * MINUTE, 20 * MINUTE):

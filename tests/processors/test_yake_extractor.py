@@ -34,10 +34,12 @@ class TestYakeExtractor(ExtractorContract):
     extractor = EXTRACTOR
 
 
+@pytest.mark.source("P42")
 def test_mixed_chinese_and_english_gives_its_four_concepts() -> None:
     assert ids("用 LangChain 框架存 API 密钥") == {"langchain", "框架", "api", "密钥"}
 
 
+@pytest.mark.source("E13")
 def test_run_running_ran_and_runs_are_one_node() -> None:
     assert ids("I run. Running? She ran, he runs.") == {"run"}
     assert found("I run. Running? She ran, he runs.")["run"].count == 4
@@ -167,6 +169,7 @@ def test_simplified_and_traditional_characters_are_one_node() -> None:
     assert ids("臺灣的框架") == ids("台湾的框架")
 
 
+@pytest.mark.source("E9")
 def test_a_name_weighs_more_than_a_plain_word() -> None:
     weights = {
         name: concept.weight for name, concept in found("The old lighthouse near Lisbon, a lighthouse of stone").items()
@@ -184,6 +187,7 @@ spelling = st.sampled_from([str, str.upper, str.capitalize])
 words = st.builds(lambda kind, code, spelt: spelt(kind + code), st.sampled_from("kx"), codes, spelling)
 
 
+@pytest.mark.source("S2")
 @given(words, st.lists(st.tuples(st.sampled_from(["", "", "", ",", "!"]), words), max_size=30), codes)
 def test_the_scores_are_those_of_yakes_own_extractor(first: str, then: list[tuple[str, str]], last: str) -> None:
     transcript = [first, *(token for mark, word in then for token in (mark, word) if token), "k" + last]

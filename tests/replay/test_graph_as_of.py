@@ -19,8 +19,6 @@ from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
-    Forgotten,
-    GraphConfigured,
     GraphEvent,
     MemoryArchived,
     TurnRecorded,
@@ -60,7 +58,7 @@ def built(events: Sequence[GraphEvent], at: int) -> Graph | None:
     """Return the graph that is built from what `events` say up to `at`, and is then told the time."""
     life, spoke, parted = Life(), False, False
     for event in events:
-        if isinstance(event, GraphConfigured | Forgotten):
+        if not hasattr(event, "at"):  # what users ask for has no time of its own
             if not parted:
                 life.fold(event)
         elif not isinstance(event, WINDOWS):

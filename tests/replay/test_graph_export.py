@@ -37,6 +37,7 @@ def read_back(made: Any, format: str) -> Any:
     return READERS[format](file)
 
 
+@pytest.mark.source("E36")
 def test_concepts_are_nodes_with_what_the_graph_knows_of_them() -> None:
     graph = graph_of(golden_log())
     made, view = to_networkx(graph), graph.view()

@@ -50,6 +50,7 @@ def queued(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("state.graph.cooccurrence.UNREAD_PAIRS", request.param[1])
 
 
+@pytest.mark.source("E4", "M2")
 @given(st.lists(actions, max_size=40))
 def test_counts_equal_a_counter_whatever_happens_in_between(happened: list[tuple[str, list[int]]]) -> None:
     pairs, reference = PairCounts(), Counter[tuple[int, int]]()
@@ -86,6 +87,7 @@ def test_forgetting_and_renumbering_leaves_the_counts_of_all_others(happened: li
     assert found == dict(reference)
 
 
+@pytest.mark.source("E8")
 @given(st.lists(windows, max_size=30), st.randoms(use_true_random=False))
 def test_the_order_of_windows_does_not_matter(listed: list[list[int]], seeded: random.Random) -> None:
     shuffled = [seeded.sample(window, len(window)) for window in seeded.sample(listed, len(listed))]

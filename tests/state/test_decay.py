@@ -44,6 +44,7 @@ def test_counting_time_in_steps_costs_less_than_a_millionth(strength: float, ela
     assert abs(Decimal(decayed(strength, elapsed, HALF_LIFE_MS)) - true) <= true / 1_000_000
 
 
+@pytest.mark.source("E29")
 @given(strengths, st.integers(0, 60))
 def test_whole_half_lives_halve_exactly(strength: float, half_lives: int) -> None:
     assert decayed(strength, half_lives * HALF_LIFE_MS, HALF_LIFE_MS) == strength / 2**half_lives
@@ -122,6 +123,7 @@ def test_the_logarithm_of_a_power_of_two_is_exact(exponent: int) -> None:
     assert log2(2.0**exponent) == exponent
 
 
+@pytest.mark.source("E38")
 @given(strengths, elapsed_times, taus, betas)
 def test_a_long_term_strength_falls_by_the_power_law(strength: float, elapsed: int, tau: int, beta: float) -> None:
     left = decayed_long(strength, elapsed, tau=tau, beta=beta)

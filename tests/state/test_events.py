@@ -20,7 +20,7 @@ from tests.support.logs import LogWriter, golden_log
 from tests.support.strategies import Step, steps, written
 
 TURN = (
-    b'{"v":2,"epoch":0,"claim":"","seq":1,"chain":"0000000000000000","graph":"ada","kind":"TurnRecorded","src":0,'
+    b'{"v":3,"epoch":0,"claim":"","seq":1,"chain":"0000000000000000","graph":"ada","kind":"TurnRecorded","src":0,'
     b'"id":"t0","session":"main","speaker":"Ada","role":"user","text":"text of t0","metadata":{"n":1.5},'
     b'"at":1683547200000,"clamped":false,"live":true,"question":false,"tokens":3,'
     b'"concepts":[["tea","Tea",0.987654,2],["milk","milk",1.0,1]],'
@@ -28,13 +28,14 @@ TURN = (
 )
 
 
+@pytest.mark.source("P13")
 def test_the_bytes_of_a_turn_are_pinned() -> None:
     """They are what the chain of every log is made of."""
     found = [concept("tea", "Tea", 0.987654, 2), concept("milk", weight=1.0)]
     times = [TimeSpan("last week", 1_682_899_200_000, 1_683_504_000_000)]
     assert encode(turn_recorded(concepts=found, times=times, metadata={"n": 1.5})) == TURN
     assert encode(Claim(writer="w", partitions=4, nonce="n")) == (
-        b'{"v":2,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}'
+        b'{"v":3,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}'
     )
 
 
@@ -53,7 +54,7 @@ def test_kind_is_the_name_of_the_class() -> None:
     [
         (turn_recorded(metadata={"a": float("nan")}), "read as another"),
         (turn_recorded(role="bot"), r"\$\.role"),
-        (ticked(v=3), r"\$\.v"),
+        (ticked(v=4), r"\$\.v"),
         (Claim(writer="w", partitions=0, nonce="n"), r"\$\.partitions"),
     ],
     ids=["not a number", "role", "version", "partitions"],
@@ -100,7 +101,7 @@ def test_what_cannot_be_read_is_named(value: bytes, named: str) -> None:
 
 @pytest.mark.parametrize("value", [changed(TURN, v=7), b'{"v":7,"kind":"GraphErased","whose":"ada"}'])
 def test_an_event_of_a_newer_version_says_which_and_what_to_run(value: bytes) -> None:
-    with pytest.raises(UnreadableEventError, match=r"schema version 7, this EMGAS reads up to 2\..*Run the version"):
+    with pytest.raises(UnreadableEventError, match=r"schema version 7, this EMGAS reads up to 3\..*Run the version"):
         decode(value)
 
 
@@ -118,6 +119,7 @@ def upcaster(version: int, **changes: Any) -> Callable[[dict[str, Any]], dict[st
     return step
 
 
+@pytest.mark.source("P43")
 def test_an_older_event_goes_through_every_step_up_to_this_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """Versions -1 and 0 never were: they stand for older ones, as long as there is only one."""
     monkeypatch.setitem(UPCASTERS, ("Ticked", -1), upcaster(-1, graph="bob"))
@@ -136,19 +138,19 @@ CLAIM = Claim(writer="w", partitions=4, nonce="n")
 
 def test_an_event_of_version_1_is_read_as_one_of_today_however_it_was_written() -> None:
     for event in (TURN, encode(ticked()), encode(CLAIM)):
-        assert event.startswith(b'{"v":2,')
-        old = event.replace(b'{"v":2,', b'{"v":1,')
+        assert event.startswith(b'{"v":3,')
+        old = event.replace(b'{"v":3,', b'{"v":1,')
         spaced = old.replace(b'{"v":1,', b'{ "v" : 1, ')  # as no EMGAS ever wrote it: by a step
         assert decode(old) == decode(spaced) == decode(event)
         assert encode(decode(old)) == event
 
 
 def test_a_log_of_version_1_is_outlined_without_being_decoded_as_one_of_today_is() -> None:
-    assert accept_all(LogPosition(), [(0, encode(CLAIM).replace(b'"v":2', b'"v":1'))])[0].watermark == 0
+    assert accept_all(LogPosition(), [(0, encode(CLAIM).replace(b'"v":3', b'"v":1'))])[0].watermark == 0
     outline = _outline(TURN)
     assert outline is not None
-    assert _outline(TURN.replace(b'"v":2', b'"v":1')) == structs.replace(outline, v=1)
-    assert _outline(changed(TURN, v=0)) is _outline(changed(TURN, v=3)) is None
+    assert _outline(TURN.replace(b'"v":3', b'"v":1')) == structs.replace(outline, v=1)
+    assert _outline(changed(TURN, v=0)) is _outline(changed(TURN, v=4)) is None
 
 
 @pytest.mark.parametrize(("first", "last"), [(3, 2), (0, 4)])

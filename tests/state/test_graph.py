@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from emgas.limits import EARLIEST_MS
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
@@ -22,6 +24,7 @@ def said(*turns: str) -> Graph:
 # Counts
 
 
+@pytest.mark.source("M6")
 def test_concepts_of_one_turn_are_counted_together() -> None:
     graph = said("coffee tea", "tea milk coffee")
     assert pair_counts(graph, "turn") == {"coffee tea": 2, "coffee milk": 1, "tea milk": 1}
@@ -85,6 +88,7 @@ def test_the_clock_of_a_memory_older_than_1970_is_its_own() -> None:
     assert folded(turn_recorded(at=EARLIEST_MS)).clock == EARLIEST_MS
 
 
+@pytest.mark.source("E10")
 def test_strength_decays_until_the_next_mention_and_then_grows() -> None:
     graph = folded(
         turn_recorded(id="a", concepts=[concept("coffee", weight=0.75)]),
@@ -149,6 +153,7 @@ def test_a_view_is_the_same_object_until_the_next_event() -> None:
     assert before.passages_with.tolist() == [1]
 
 
+@pytest.mark.source("E16")
 def test_a_repeated_turn_changes_nothing_but_the_number_of_events() -> None:
     graph, once = said("coffee tea"), said("coffee tea")
     assert not graph.fold(turn_recorded(id="t0", text="another text", concepts="milk", at=NOON + DAY))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,6 +76,7 @@ def test_looking_at_a_graph_does_not_change_it(happened: list[Step], looks: set[
     assert watched.digest() == folded(*events).digest()
 
 
+@pytest.mark.source("E39")
 @given(steps())
 def test_a_graph_is_the_fold_of_its_own_events_whatever_happens_to_others(happened: list[Step]) -> None:
     log = written(happened)

@@ -163,6 +163,7 @@ def test_longer_consolidation_windows_go_on_being_counted() -> None:
 # Recall
 
 
+@pytest.mark.source("S17")
 def test_recalls_are_counted_from_the_first_one_on() -> None:
     graph = said("coffee tea")
     graph.fold(concepts_recalled(concepts="coffee unheard-of", at=NOON + DAY))
@@ -237,10 +238,12 @@ def test_with_stability_every_mention_and_recall_makes_the_half_life_longer_from
         assert concepts.strength_of(0, later, settings) == decayed(strength, 5 * day, half_life * settings.half_life)
 
 
+@pytest.mark.source("S26")
 def test_memorybank_is_ebbinghaus_with_a_strength_in_days() -> None:
     assert decayed(1.0, DAY, PRESETS["memorybank"].half_life) == pytest.approx(2.718281828**-1, rel=1e-6)
 
 
+@pytest.mark.source("M24")
 def test_mofox_loses_a_tenth_a_day() -> None:
     assert decayed(1.0, DAY, PRESETS["mofox"].half_life) == pytest.approx(0.9, rel=1e-6)
 

@@ -35,7 +35,7 @@ UNREADABLE = {
     "a list": b"[]",
     "no kind": b'{"v":1}',
     "an unknown kind": b'{"v":1,"kind":"TurnForgotten","epoch":0,"claim":"","seq":1,"chain":""}',
-    "a newer version": b'{"v":3,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}',
+    "a newer version": b'{"v":4,"kind":"Claim","writer":"w","partitions":4,"nonce":"n"}',
     "an unknown field": b'{"v":1,"kind":"Claim","writer":"w","partitions":4,"nonce":"n","region":"eu"}',
     "a number as text": b'{"v":1,"kind":"Claim","writer":"w","partitions":"4","nonce":"n"}',
     "not a number": b'{"v":1,"kind":"Ticked","epoch":0,"claim":"","seq":1,"chain":"","graph":"a","at":NaN}',

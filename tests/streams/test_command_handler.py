@@ -190,6 +190,40 @@ def test_with_a_model_the_vector_of_a_turn_comes_right_behind_it() -> None:
     assert [type(event) for event in events_of(again)] == [TurnDuplicated]
 
 
+class Watched(Given):
+    """A model that notes what it is asked for at once, and fails at one word."""
+
+    def __init__(self) -> None:
+        super().__init__(0.6, 0.8)
+        self.asked: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked.append(list(texts))
+        if any("mercury" in text for text in texts):
+            raise RuntimeError("no such token")
+        return super().embed(texts)
+
+
+def test_turns_that_come_together_are_embedded_together() -> None:
+    model = Watched()
+    handler = a_handler(embedder=model)
+    arrivals = [arrival(a_turn(id=f"t{at}", text=text), offset=at) for at, text in enumerate(("tea", "cup", "tea"))]
+    handler.embed_ahead([*arrivals, arrival(b"noise", offset=3)])
+    kinds = [[type(event) for event in events_of(decide(handler, each))] for each in arrivals]
+    assert kinds == [[GraphConfigured, TurnRecorded, TurnEmbedded], *[[TurnRecorded, TurnEmbedded]] * 2]
+    assert model.asked == [["tea", "cup"]]
+    handler.folded()
+    decide(handler, arrival(a_turn(id="t9", text="tea"), offset=9))
+    assert model.asked == [["tea", "cup"], ["tea"]], "nothing is kept beyond the batch"
+
+
+def test_a_text_that_a_model_fails_at_costs_the_others_of_its_batch_nothing() -> None:
+    handler = a_handler(embedder=Watched())
+    arrivals = [arrival(a_turn(id=f"t{at}", text=text), offset=at) for at, text in enumerate(("tea", "mercury"))]
+    handler.embed_ahead(arrivals)
+    assert [decide(handler, each).status for each in arrivals] == ["accepted", "rejected"]
+
+
 @pytest.mark.parametrize("vector", [(0.0, 0.0), (float("nan"), 1.0), (float("inf"), 0.0)])
 def test_a_text_of_which_the_model_says_nothing_is_recorded_without_a_vector(vector: tuple[float, ...]) -> None:
     events = events_of(decide(a_handler(embedder=Given(*vector)), arrival(a_turn())))

@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from emgas.errors import InvalidMessageError, NotInstalledError
-from streams.plugins import embedders
+from streams.plugins import package
 from streams.plugins.embedders import load
 
 WORDS = ["cat", "dog", "running", "run", "猫", "学习", "Paris"]
@@ -91,6 +91,19 @@ def test_a_model_may_come_from_an_installed_package() -> None:
     assert (model.name, model.version, model.embed(["a", "b"]).shape) == ("constant", "1", (2, 2))
 
 
+class Encodes:
+    """A model that encodes texts as others' do, and knows nothing of EMGAS."""
+
+    def encode(self, texts: list[str]) -> list[list[float]]:
+        return [[3.0, 4.0 * len(text)] for text in texts]
+
+
+def test_a_package_whose_model_encodes_texts_needs_no_adapter() -> None:
+    model = load(Path(f"{__name__}.{Encodes.__name__}"))
+    assert model.name == f"{__name__}.{Encodes.__name__}"
+    assert model.embed(["a"])[0] == pytest.approx([0.6, 0.8])
+
+
 @pytest.mark.parametrize("name", ["nowhere.to.be.found", "json.nothing", "json.loads", "pathlib.Path"])
 def test_a_name_that_gives_no_model_is_told(name: str) -> None:
     with pytest.raises(InvalidMessageError, match=f"{name} gives no embedder"):
@@ -116,7 +129,7 @@ def test_an_encoder_without_its_packages_says_what_to_install(tmp_path: Path, mo
     def absent(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(embedders, "import_module", absent)
+    monkeypatch.setattr(package, "import_module", absent)
     with pytest.raises(NotInstalledError, match="pip install onnxruntime tokenizers"):
         load(tmp_path)
 

@@ -162,6 +162,20 @@ async def test_a_store_of_another_log_is_folded_anew(tmp_path: Path) -> None:
     held.close()
 
 
+async def test_a_fold_that_stays_open_is_folded_anew_once_the_log_lost_its_end_and_grew_again(tmp_path: Path) -> None:
+    """Found by the simulation: who claimed with the old fold left a log that nobody else could fold any more."""
+    log, _ = a_log()
+    held = partitions(tmp_path, log)
+    await held.hold({0})
+    held.fold(records(log))
+    del log.records[0][2:]
+    for value in ("another leader", "took these", "instead"):
+        log.put(value.encode())
+    await held.hold({0})
+    assert held.open[0].position.watermark == -1
+    held.close()
+
+
 async def test_a_log_without_its_beginning_is_an_error_and_the_store_is_closed_again(tmp_path: Path) -> None:
     log, _ = a_log()
     del log.records[0][:2]

@@ -199,6 +199,17 @@ async def test_very_many_questions_at_once_are_each_answered_or_told() -> None:
     assert {answer.get("code", answer["kind"]) for answer in answers} == {"reply", "overloaded"}
 
 
+async def test_who_would_wait_too_long_behind_other_questions_is_told_so_in_time() -> None:
+    worker = Answering()
+    await worker.remember("t1")
+    async with worker.handler._short:  # noqa: SLF001 - another one is being answered
+        await worker.ask(deadline=b"%d" % (NOW + 20))
+        await eventually(lambda: worker.sent.to(REPLIES))
+    await worker.ask()
+    told = await worker.answers()
+    assert [answer.get("code", answer["kind"]) for answer in told] == ["overloaded", "reply"]
+
+
 async def test_too_many_questions_are_refused_and_a_free_place_is_given_again() -> None:
     worker = Answering(queries_at_once=2)
     await worker.remember("t0")
@@ -312,6 +323,18 @@ async def test_whatever_fails_while_an_event_is_appended_halts_the_worker(monkey
     await worker.ask(a_query(reinforce=True))
     assert [answer["kind"] for answer in await worker.answers()] == ["reply"]
     assert [type(error) for error in worker.halted] == [ZeroDivisionError]
+
+
+async def test_what_a_question_woke_is_let_go_of_with_its_partition() -> None:
+    worker = Answering()
+    await worker.remember("t0")
+    async with worker.timer.lock:
+        await worker.ask(a_query(reinforce=True))
+        await eventually(lambda: worker.sent.to(REPLIES))
+        worker.writers.clear()  # the partition halts, while the question waits for its turn to append
+        worker.timers.clear()
+    assert [answer["kind"] for answer in await worker.answers()] == ["reply"]
+    assert worker.halted == []
 
 
 class FailingExtractor(YakeExtractor):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 
 from emgas.errors import TransportError
 from emgas.wire import partition_of
+from processors.recall.dense import Embedder, Vectors
 from state.events.events import GraphConfigured, TurnRecorded, TurnRejected, TurnsLost, decode
 from state.partition import Partition
 from state.store.store import MemoryStore
@@ -32,7 +35,7 @@ HERE = partition_of("ada", PARTITIONS)
 class Bench:
     """A TurnProcessor with everything around it in memory.  `turns`: what the topic holds; `done`: offsets acked."""
 
-    def __init__(self, queued: int = 100, *, is_behind: bool = False) -> None:
+    def __init__(self, queued: int = 100, *, is_behind: bool = False, embedder: Embedder | None = None) -> None:
         self.log = MemoryLog(PARTITIONS)
         self.turns = MemoryLog(PARTITIONS)
         self.sent = SentRecords()
@@ -41,7 +44,12 @@ class Bench:
         self.state = Partition(MemoryStore())
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
         handling = HandlerContext(
-            partitions=PARTITIONS, extractor=OneConcept(), skew_ms=0, preset="default", now=lambda: 2_000
+            partitions=PARTITIONS,
+            extractor=OneConcept(),
+            embedder=embedder,
+            skew_ms=0,
+            preset="default",
+            now=lambda: 2_000,
         )
         self.timer = timer_of(self.writer, self.log, self.sent)
         processing = ProcessorContext(
@@ -94,6 +102,33 @@ async def running(bench: Bench) -> AsyncIterator[asyncio.Task[None]]:
 
 def a_turn(name: str = "t1", text: str = "The kettle broke.") -> bytes:
     return json.dumps({"id": name, "graph": "ada", "speaker": "Ada", "text": text}).encode()
+
+
+class Threaded:
+    """A model that notes in which thread it is called, and for how many texts."""
+
+    name, version = "threaded", "1"
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, int]] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.calls.append((threading.get_ident(), len(texts)))
+        return np.ones((len(texts), 1), np.float32)
+
+
+async def test_a_model_embeds_a_batch_at_once_and_the_loop_goes_on_meanwhile() -> None:
+    model = Threaded()
+    bench = Bench(embedder=model)
+    await bench.put(*(a_turn(f"t{n}", f"Kettle {n} broke.") for n in range(8)))
+    async with running(bench):
+        await bench.until_done(7)
+    assert [texts for _, texts in model.calls] == [8]
+    assert threading.get_ident() not in {thread for thread, _ in model.calls}
+    graph = bench.state.graph("ada")
+    assert graph is not None
+    (vectors,) = graph.view().embeddings.values()
+    assert len(vectors.passage) == 8
 
 
 async def test_turns_are_folded_in_order_then_acked_then_answered() -> None:
@@ -233,6 +268,14 @@ async def test_a_partition_with_enough_turns_in_its_queue_is_held_until_half_of_
         await bench.until_done(19)
     assert bench.held == [(HERE, True), (HERE, False)]
     assert bench.ids == [f"t{number}" for number in range(20)]
+
+
+async def test_a_partition_that_is_given_up_while_it_is_held_is_fetched_again() -> None:
+    """Found by the simulation: who took it up again had an empty queue, and waited for turns for ever."""
+    bench = Bench(queued=2)
+    await bench.put(*(a_turn(f"t{number}") for number in range(3)))
+    bench.processor.drop()
+    assert bench.held == [(HERE, True), (HERE, False)]
 
 
 async def test_what_waits_in_a_partition_that_is_taken_away_is_read_again_by_the_next_owner() -> None:

@@ -11,11 +11,13 @@ from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
+    FeedbackGiven,
     Forgotten,
     GraphConfigured,
     GraphEvent,
     MemoryArchived,
     MemoryRestored,
+    Pinned,
     Retracted,
     Ticked,
     TopicChange,
@@ -23,6 +25,7 @@ from state.events.events import (
     TurnEmbedded,
     TurnRecorded,
     TurnRejected,
+    Unpinned,
 )
 from state.events.extraction_types import Concept
 from state.events.memory_settings import PRESETS
@@ -130,6 +133,21 @@ def memory_archived(**changes: Any) -> MemoryArchived:
 def memory_restored(**changes: Any) -> MemoryRestored:
     """Return what a recall brought back; `concepts` and `turns` may be strings of names."""
     return MemoryRestored(**{**UNLINKED, "graph": "ada", "at": NOON, **_gone(changes)})
+
+
+def pinned(**changes: Any) -> Pinned:
+    """Return a user's wish to keep something in mind; `concepts` and `turns` may be strings of names."""
+    return Pinned(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
+
+
+def unpinned(**changes: Any) -> Unpinned:
+    """Return a user's wish to let it fade again; `concepts` and `turns` may be strings of names."""
+    return Unpinned(**{**UNLINKED, "src": 0, "graph": "ada", **_gone(changes)})
+
+
+def feedback_given(**changes: Any) -> FeedbackGiven:
+    """Return what a user thought of turns; `concepts` and `turns` may be strings of names."""
+    return FeedbackGiven(**{**UNLINKED, "src": 0, "graph": "ada", "value": 1.0, **_gone(changes)})
 
 
 def consolidation_closed(**changes: Any) -> ConsolidationWindowClosed:

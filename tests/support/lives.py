@@ -11,7 +11,7 @@ from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from state.events.memory_settings import PRESETS
-from tests.support.builders import concept, concepts_recalled, graph_configured, turn_recorded
+from tests.support.builders import concept, concepts_recalled, graph_configured, pinned, turn_recorded, unpinned
 from tests.support.clocks import NOON
 from tests.support.living import ForgetRequest, Happening
 
@@ -44,7 +44,7 @@ _concepts = st.lists(
 )
 _moments = st.tuples(
     st.sampled_from([*STEPS, *STEPS[:6]]),  # ms from the time before; time mostly goes on
-    st.integers(0, 9),  # 0: a recall, 1: a request, else a turn
+    st.integers(0, 9),  # 0: a recall, 1: a request, 2: a pin, else a turn
     _concepts,
     st.sampled_from(["one", "two"]),
 )
@@ -61,8 +61,13 @@ def _happened(moments: list[tuple[int, int, list[Any], str]]) -> list[Happening]
             sessions = [session] if len(found) > 2 else []
             turns = [f"t{number - 1}", f"t{number - 4}"]
             events.append(ForgetRequest([each.id for each in found[:1]], turns, sessions))
+        elif kind == 2 and found:
+            names = {"concepts": [each.id for each in found], "turns": f"t{number - 1} t{number - 2}"}
+            events.append((pinned if len(found) % 2 else unpinned)(**names))
         else:
-            events.append(turn_recorded(id=f"t{number}", at=at, concepts=found, session=session))
+            importance = [None, None, 0.3, 0.9][number % 4]
+            more = {"id": f"t{number}", "at": at, "concepts": found, "session": session, "importance": importance}
+            events.append(turn_recorded(**more))
     return events
 
 

@@ -16,7 +16,15 @@ from typing import NamedTuple
 
 from processors.lifecycle.forgetting import requested
 from processors.lifecycle.windows import WindowForecast, due_events
-from state.events.events import ConceptsRecalled, ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
+from state.events.events import (
+    ConceptsRecalled,
+    ConsolidationWindowClosed,
+    GraphEvent,
+    MemoryArchived,
+    Pinned,
+    TurnRecorded,
+    Unpinned,
+)
 from state.graph.graph import Graph
 from tests.support.builders import forgotten, ticked
 
@@ -29,7 +37,7 @@ class ForgetRequest(NamedTuple):
     sessions: list[str]
 
 
-Happening = TurnRecorded | ConceptsRecalled | ForgetRequest
+Happening = TurnRecorded | ConceptsRecalled | Pinned | Unpinned | ForgetRequest
 
 
 class Life:
@@ -61,6 +69,8 @@ class Life:
         if isinstance(event, ForgetRequest):
             gone = requested(self.graph, *event)
             self.fold(forgotten(concepts=gone.concepts, turns=gone.turns))
+        elif isinstance(event, Pinned | Unpinned):
+            self.fold(event)
         else:
             self.close_due(event.at)
             self.fold(event)
@@ -124,7 +134,7 @@ def live(
     waiting = sorted(ticks)
     for event in happened:
         if not batching:
-            while waiting and not isinstance(event, ForgetRequest) and waiting[0] <= event.at:
+            while waiting and isinstance(event, TurnRecorded | ConceptsRecalled) and waiting[0] <= event.at:
                 life.tick(waiting.pop(0))
         (batching or life).tell(event)
     if batching:

@@ -35,10 +35,12 @@ from tests.support.builders import (
     concepts_recalled,
     consolidation_closed,
     decay_closed,
+    feedback_given,
     forgotten,
     graph_configured,
     memory_archived,
     memory_restored,
+    pinned,
     retracted,
     ticked,
     topic_change,
@@ -46,6 +48,7 @@ from tests.support.builders import (
     turn_embedded,
     turn_recorded,
     turn_rejected,
+    unpinned,
 )
 from tests.support.clocks import DAY, NOON
 from tests.support.fakes import ListReader
@@ -119,6 +122,18 @@ class LogWriter:
     def undo(self, **changes: Any) -> DataEvent:
         """Append and return a Retracted."""
         return self._data(retracted, {**changes, "src": self.source + 1})
+
+    def pin(self, **changes: Any) -> DataEvent:
+        """Append and return a Pinned."""
+        return self._data(pinned, {**changes, "src": self.source + 1})
+
+    def unpin(self, **changes: Any) -> DataEvent:
+        """Append and return an Unpinned."""
+        return self._data(unpinned, {**changes, "src": self.source + 1})
+
+    def judge(self, **changes: Any) -> DataEvent:
+        """Append and return a FeedbackGiven."""
+        return self._data(feedback_given, {**changes, "src": self.source + 1})
 
     def tick(self, **changes: Any) -> DataEvent:
         """Append and return a Ticked."""

@@ -12,19 +12,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Self
+from uuid import uuid4
 
 from emgas import MemoryClient
-from emgas.client.request_reply import Answer
+from emgas.messages.topics import Answer
 from emgas.messages.turns import Outcome
 from emgas.wire import Headers, ProducerRecord, Record, ReplyAddress, partition_of
+from replay.log import LogReader
 from replay.verify.verify import Verification, verify_partition
 from state.events.events import AnyEvent, decode
 from state.graph.graph import Graph
 from streams.settings import Settings
 from streams.transport.dead_letters import DeadLetter, read_all
+from streams.transport.keys.key_store import KeyStore
 from streams.worker.app import MemoryApp
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.service import running
@@ -117,6 +120,16 @@ class Pipeline:
         _, end = await reader.bounds(partition)
         return [record async for batch in reader.read(partition, start, end) for record in batch]
 
+    def opening_reader(self) -> LogReader:
+        """Return what reads the log, with the keys of this worker."""
+        reader = self.transport.reader(self.topics.events)
+        reader.graph_keys = self.keys  # type: ignore[attr-defined]
+        return reader
+
+    @property
+    def keys(self) -> KeyStore:
+        return self.app._sealer.keys  # noqa: SLF001 - nothing outside a worker asks for its keys
+
     async def end(self, topic: str, partition: int) -> int:
         """Return the offset after the last record."""
         return (await self.transport.reader(topic).bounds(partition))[1]
@@ -145,6 +158,16 @@ class Pipeline:
         """Return the correlation ids of all answers in a partition of `replies`."""
         answers = await self.records(self.topics.replies, partition)
         return [dict(answer.headers)["correlation-id"] for answer in answers]
+
+    # how it is
+
+    async def lives(self, *, but: Collection[int] = ()) -> None:
+        """See each partition `but` these account for a new turn and answer a question about it."""
+        for partition in set(range(self.partitions)) - set(but):
+            graph = next(name for name in map(str, range(1000)) if self.place(name) == partition)
+            outcome = await self.record(graph, id=uuid4().hex, text="The lantern hangs in the orchard.")
+            reply = await self.memory.query(graph, "the lantern", after=outcome.position.source)
+            assert outcome.turn in {passage.id for passage in reply.passages}
 
     # what is held
 

@@ -48,10 +48,11 @@ class Answering:
         self.writers = {HERE: self.writer}
         self.past_log = PastLog(self.log)
         self.timer = timer_of(self.writer, self.log, self.sent)
+        self.timers = {HERE: self.timer}
         self.handler = QueryHandler(
             QueryContext(
                 writers=self.writers,
-                timers={HERE: self.timer},
+                timers=self.timers,
                 as_of_cache=AsOfCache(self.past_log),
                 snapshots=self.snapshots(settings),
                 sender=self.sender,

@@ -10,7 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from emgas import MemoryClient
-from emgas.client.request_reply import Answer
+from emgas.messages.topics import Answer
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
 from gateway.keys import Keys

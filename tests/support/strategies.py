@@ -35,7 +35,11 @@ _concepts = st.lists(
 )
 _turn = st.fixed_dictionaries(
     {"graph": _graph, "at": _times, "concepts": _concepts, "session": st.sampled_from(["main", "work"])},
-    optional={"id": st.sampled_from(["a", "b", "c"]), "speaker": st.sampled_from(["Ada", "Bob"])},
+    optional={
+        "id": st.sampled_from(["a", "b", "c"]),
+        "speaker": st.sampled_from(["Ada", "Bob"]),
+        "importance": st.sampled_from([0.0, 0.5, 0.81, 1.0]),
+    },
 )
 _recall = st.fixed_dictionaries(
     {"graph": _graph, "at": _times, "concepts": st.lists(st.sampled_from(WORDS), max_size=3)}
@@ -78,6 +82,16 @@ _vector = st.fixed_dictionaries(
 _life: st.SearchStrategy[Step] = st.one_of(
     st.tuples(st.just("configure"), _settings),
     st.tuples(st.just("forget"), st.fixed_dictionaries({"graph": _graph, "concepts": _words, "turns": _turns})),
+    st.tuples(
+        st.just("judge"),
+        st.fixed_dictionaries(
+            {"graph": _graph, "concepts": _words, "turns": _turns, "value": st.sampled_from([-1.0, -0.5, 0.5, 1.0])}
+        ),
+    ),
+    st.tuples(
+        st.sampled_from(["pin", "unpin"]),
+        st.fixed_dictionaries({"graph": _graph, "concepts": _words, "turns": _turns}),
+    ),
     st.tuples(st.just("tick"), st.fixed_dictionaries({"graph": _graph, "at": _times})),
     st.tuples(st.just("decay"), _decay),
     st.tuples(st.sampled_from(["archive", "archive", "restore"]), _decay),

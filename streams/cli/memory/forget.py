@@ -1,4 +1,4 @@
-"""`emgas forget GRAPH`: let a graph forget concepts, turns, sessions.  The log keeps the past."""
+"""`emgas forget GRAPH`: let a graph forget concepts, turns, sessions, or all it holds.  The log keeps the past."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 
 KEPT = (
-    "The log keeps the past: replayed to an earlier point, the graph still holds it.  Erasing it from the log is "
-    "another matter: see docs/lifecycle.md."
+    "The log keeps the past: replayed to an earlier point, the graph still holds it.  Erasing it, so that "
+    "nobody can read it again, is `emgas erase`: see docs/erasure.md."
 )
 Named = dict[str, list[str]]  # "concepts", "turns", "sessions"
 
@@ -24,17 +24,18 @@ def forget(
     concept: Annotated[list[str] | None, typer.Option(help="By its id, or as it was written; may be repeated.")] = None,
     turn: Annotated[list[str] | None, typer.Option(help="A turn's id; may be repeated.")] = None,
     session: Annotated[list[str] | None, typer.Option(help="A session's id; may be repeated.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All that the graph holds.")] = False,
     yes: output.Yes = False,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Forget concepts, turns or whole sessions.  Exits with 3 for an unknown graph, with 1 if it holds none of them."""
+    """Forget concepts, turns, sessions or all.  Exits with 3 for an unknown graph, with 1 if it holds none of them."""
     named = {"concepts": concept or [], "turns": turn or [], "sessions": session or []}
-    if not any(named.values()):
-        output.fail("name what to forget: --concept, --turn or --session", output.USAGE)
+    if any(named.values()) == everything:
+        output.fail("name what to forget: --concept, --turn, --session, or --all alone", output.USAGE)
     told = ", ".join(f"{kind.removesuffix('s')} {name}" for kind, names in named.items() for name in names)
-    output.make_sure(f"{graph} is to forget {told}", yes=yes)
-    result = output.run(_forget(graph, named, timeout))
+    output.make_sure(f"{graph} is to forget {told or 'all that it holds'}", yes=yes)
+    result = output.run(_forget(graph, named, timeout, everything=everything))
     if result is None:
         output.fail_unknown(graph)
     if json:
@@ -45,14 +46,14 @@ def forget(
     output.err.print(KEPT, style="dim", highlight=False)
 
 
-async def _forget(graph: str, named: Named, timeout: float) -> dict[str, Any] | None:
+async def _forget(graph: str, named: Named, timeout: float, *, everything: bool) -> dict[str, Any] | None:
     """Let the graph forget; tell how much is gone, None for an unknown graph."""
     async with connected_session(output.settings(), timeout, begins=False) as connected:
         memory = connected.memory
         before = await memory.describe(graph)
         if not before.found:
             return None
-        source = await _request(memory, graph, named)
+        source = await _request(memory, graph, named, everything=everything)
         after = await memory.describe(graph, after=source)
     # Turns that come at the same time may bring new concepts: what is counted is the difference.
     held = [described.concepts + described.archived_concepts for described in (before, after)]
@@ -60,9 +61,11 @@ async def _forget(graph: str, named: Named, timeout: float) -> dict[str, Any] | 
     return {"graph": graph, "status": "accepted", **gone, "source": source}
 
 
-async def _request(memory: MemoryClient, graph: str, named: Named) -> int:
+async def _request(memory: MemoryClient, graph: str, named: Named, *, everything: bool) -> int:
     """Send the request; give its offset in `turns`.  Raises EmgasError when it is refused."""
-    outcome = await memory.forget(graph, named["concepts"], named["turns"], sessions=named["sessions"])
+    outcome = await memory.forget(
+        graph, named["concepts"], named["turns"], sessions=named["sessions"], everything=everything
+    )
     if outcome.status == "rejected":
         raise EmgasError(outcome.reason or "refused")
     return outcome.position.source

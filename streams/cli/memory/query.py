@@ -29,7 +29,9 @@ def query(
     top: Annotated[
         int | None, typer.Option(min=0, max=100, help="Concepts and passages to show; else as many as it needs.")
     ] = None,
-    budget: Annotated[int, typer.Option(min=0, help="Tokens of context.")] = 1000,
+    budget: Annotated[int, typer.Option(min=0, help="Tokens of context, at most.")] = 1000,
+    context_passages: Annotated[int | None, typer.Option(min=0, help="Turns in the context, at most.")] = None,
+    asker: Annotated[str | None, typer.Option(help="Who asks: the speaker whom `my` and `I` mean.")] = None,
     after: Annotated[int | None, typer.Option(help="Answer once this offset of turns is folded.")] = None,
     as_of: Annotated[
         str | None, typer.Option(metavar=METAVAR, help="Ask the graph as it was: 2023-05-08T14:00.")
@@ -39,6 +41,9 @@ def query(
     explain: Annotated[bool, typer.Option("--explain", help="Say why each passage came.")] = False,
     sessions: Annotated[Names | None, typer.Option("--session", help="Only of this session; repeatable.")] = None,
     speakers: Annotated[Names | None, typer.Option("--speaker", help="Only what this one said; repeatable.")] = None,
+    roles: Annotated[Names | None, typer.Option("--role", help="Only of user, assistant, system, tool.")] = None,
+    min_importance: Annotated[float | None, typer.Option(help="Only what matters so much, 0 to 1.")] = None,
+    pinned: Annotated[bool, typer.Option("--pinned", help="Only what is pinned.")] = False,
     since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said from then on.")] = None,
     until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said before then.")] = None,
     concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
@@ -56,9 +61,11 @@ def query(
         output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
+    only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
     options |= {"fallback": "recent"} if recent else {}
+    options |= {"context_passages": context_passages, "asker": asker}
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is told whether or not there is a memory

@@ -5,6 +5,8 @@
     client     replies                                turns, queries, dead-letters
     operator   all of them                            nothing: verify, export, dead-letters, doctor
 
+Where keys of encrypted graphs are in a topic, worker and operator read it, and the worker writes to it.
+
 To write implies to describe, and so does to read.  Nobody may create, change or delete: that is whoever runs
 `emgas topics create`.  Of clients with an account of their own, each may write to every graph: Kafka knows topics, not
 keys.  An import (`emgas import`) writes to `events`: run it as the worker.
@@ -41,10 +43,11 @@ def grants(settings: Settings, *, worker: str, client: str, operator: str) -> li
     """List what the three accounts need for the topics of these settings."""
     names: TopicNames = settings.topics
     replies = (names.replies, *settings.reply_topics)
-    everything = (names.turns, names.queries, names.events, *replies, names.changes, names.dead_letters)
+    keys = (names.keys,) if settings.keys_in_topic else ()
+    everything = (names.turns, names.queries, names.events, *replies, names.changes, names.dead_letters, *keys)
     return [
-        Grant(worker, ("Read",), (names.turns, names.queries, names.events, names.changes)),
-        Grant(worker, ("Write",), (names.events, names.changes, *replies, names.dead_letters)),
+        Grant(worker, ("Read",), (names.turns, names.queries, names.events, names.changes, *keys)),
+        Grant(worker, ("Write",), (names.events, names.changes, *replies, names.dead_letters, *keys)),
         Grant(worker, ("DescribeConfigs",), (names.events,)),
         Grant(worker, ("Read",), (), group=settings.prefix),
         Grant(client, ("Write",), (names.turns, names.queries, names.dead_letters)),

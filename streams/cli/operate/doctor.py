@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from emgas.errors import EmgasError, QueryFailedError
+from emgas.times import DAY_MS
 from processors.recall.dense import model_name
 from streams.cli.shared import output
 from streams.cli.shared.client import session
@@ -73,6 +74,7 @@ async def _examine(settings: Settings) -> Findings:
     try:
         if not settings.is_embedded:
             await _examine_topics(settings, findings)
+        await examine_keys(settings, findings)
         await _examine_partitions(settings, findings)
         await _examine_log(settings, findings)
     except EmgasError as error:
@@ -100,7 +102,7 @@ def _extractor(settings: Settings) -> str:
 
 
 def _embedder(settings: Settings) -> str:
-    embedder = embedders.chosen(settings.embedder)
+    embedder = embedders.chosen(settings.embedder, settings.data)
     return "none" if embedder is None else model_name(embedder)
 
 
@@ -111,6 +113,24 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
     findings.add("events kept for ever", ", ".join(f"{k}={v}" for k, v in sorted(events.config.items())), ok=kept)
     counts = {described[name].partitions for name in (settings.topics.turns, settings.topics.queries, events.name)}
     findings.add("partitions agree", str(sorted(counts)), ok=len(counts) == 1)
+
+
+async def examine_keys(settings: Settings, findings: Findings) -> None:
+    """Look whether the keys can be read, and whether Kafka keeps anything in clear for longer than is promised."""
+    if not settings.encryption:
+        findings.add("encryption", "off: graphs that are born from here on cannot be erased", ok=True)
+        return
+    async with readable(settings):
+        place = settings.topics.keys if settings.keys_in_topic else settings.keys_directory
+        findings.add("encryption", f"on, keys in {place}: keep them out of every other backup", ok=True)
+    if settings.is_embedded:
+        return
+    names, most = settings.topics, settings.erased_within_days * DAY_MS
+    in_clear = (names.turns, names.queries, names.replies, names.dead_letters)
+    kept = {topic.name: int(topic.config.get("retention.ms", FOR_EVER)) for topic in await select.describe(settings)}
+    late = [name for name in in_clear if not 0 <= kept[name] <= most]
+    told = f"{', '.join(late)}: set retention.ms to at most {most}" if late else "every topic that is in clear"
+    findings.add(f"erased within {settings.erased_within_days} days", told, ok=not late)
 
 
 async def _examine_partitions(settings: Settings, findings: Findings) -> None:

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from rich.markup import escape
 
@@ -24,7 +25,6 @@ from streams.worker.service import running
 log = logger("worker")
 MOST_WORKERS = 64  # that may share one EMGAS_DATA
 HALTED = 70  # EX_SOFTWARE: a supervisor restarts; what needs an operator says so, and halts again
-STOP_SECONDS = 20.0  # after SIGTERM; then the worker leaves as it is: an orchestrator kills it after 30
 
 
 def worker() -> None:
@@ -61,10 +61,15 @@ def _own_directory(settings: Settings) -> Settings:
 
 
 async def _work(settings: Settings) -> None:
-    stopping = Stopping()
+    stopping = Stopping(settings.stop_timeout)
     loop = asyncio.get_running_loop()
-    for signal_number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(signal_number, stopping.begin)
+
+    def told(*_: object) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and so does the process
+            loop.call_soon_threadsafe(stopping.begin)
+
+    for signal_number in (signal.SIGTERM, signal.SIGINT):  # not the loop's: when it closes, a second one would kill
+        signal.signal(signal_number, told)
     try:
         async with running(settings, stopping.halted):
             gc.collect()
@@ -83,19 +88,20 @@ class Stopping:
     """How the process ends.
 
     told to stop    with 0, whatever fails on the way (a rebalance under way, a broker that is gone) and after
-                    STOP_SECONDS at the latest: the log and the stores are consistent at every moment
+                    `seconds` at the latest: the log and the stores are consistent at every moment
     halted before   at once with HALTED: what is in flight must not be folded, acked or answered
     """
 
-    def __init__(self, leave: Callable[[int], object] = os._exit) -> None:
+    def __init__(self, seconds: float, leave: Callable[[int], object] = os._exit) -> None:
         self.begun = asyncio.Event()
+        self._seconds = seconds
         self._leave = leave
 
     def begin(self) -> None:
         """Stop, by a signal; a second one changes nothing."""
         if not self.begun.is_set():
             self.begun.set()
-            late = threading.Timer(STOP_SECONDS, self.late)
+            late = threading.Timer(self._seconds, self.late)
             late.daemon = True
             late.start()
 

@@ -16,10 +16,11 @@ from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.messages.memory_settings import Settings as Changes
-from emgas.messages.turns import Forget, Outcome
+from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Unpin
 from emgas.validation import build
 from replay.as_of.history import counting_events
 from replay.branch import BranchMessage, BranchSettings, Message, messages
+from state.events.events import GraphEvent
 from streams.cli.replay.branch_cursor import Cursor
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
@@ -43,6 +44,7 @@ def branch(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of them: half-life=7d. Repeat.")
     ] = None,
     extractor: Annotated[str | None, typer.Option(help="package.module.name; with --into only.")] = None,
+    without: Annotated[list[str] | None, typer.Option(help="A graph to leave out; may be repeated.")] = None,
     json: output.Json = False,
 ) -> None:
     """Fold the same turns once more, elsewhere: another extractor, other settings, another version of EMGAS.
@@ -52,7 +54,7 @@ def branch(
     source = output.settings()
     target = target_of(source, into, to_prefix, extractor=extractor)
     life = _life(preset, set_ or []) if preset or set_ else None
-    counts = output.run(_branch(source, target, life))
+    counts = output.run(_branch(source, target, life, frozenset(without or [])))
     told = {name: counts[name] for name in ("turns", *COUNTED.values(), "requests")}
     if json:
         output.print_json(told)
@@ -66,7 +68,7 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, *, extrac
         output.fail("say where the branch is to live: --into DIRECTORY, or --to-prefix NAME", output.USAGE)
     if extractor and into is None:
         output.fail("--extractor needs --into; on Kafka, start the branch's workers with EMGAS_EXTRACTOR", output.USAGE)
-    changed: dict[str, Any] = {"broker": None, "data": into} if into else {"prefix": prefix}
+    changed: dict[str, Any] = {"broker": None, "data": into, "graph_keys": None} if into else {"prefix": prefix}
     if extractor:
         changed["extractor"] = extractor
     try:
@@ -84,7 +86,9 @@ def _life(preset: str | None, changes: list[str]) -> BranchSettings:
         return BranchSettings(preset or "default", build(Changes, dict(map(assignment, changes))))
 
 
-async def _branch(source: Settings, target: Settings, life: BranchSettings | None) -> Counter[str]:
+async def _branch(
+    source: Settings, target: Settings, life: BranchSettings | None, without: frozenset[str]
+) -> Counter[str]:
     counts: Counter[str] = Counter()
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     cursor = Cursor(target.home / "branch.json", f"{source.broker or source.home.resolve()} {source.prefix}")
@@ -93,12 +97,19 @@ async def _branch(source: Settings, target: Settings, life: BranchSettings | Non
         with output.progress(*columns) as progress:
             bar = progress.add_task("branching")
             for partition in range(readable.partitions):
-                queue = messages(counting_events(log, partition), life, cursor.done(partition))
+                kept = _kept(counting_events(log, partition), without)
+                queue = messages(kept, life, cursor.done(partition))
                 async for seq in _sent(there.memory, queue, counts):
                     cursor.move(partition, seq)
                     progress.update(bar, description=f"partition {partition}: {counts['turns']} turns")
                 cursor.save()
     return counts
+
+
+async def _kept(events: AsyncIterator[GraphEvent], without: frozenset[str]) -> AsyncIterator[GraphEvent]:
+    async for event in events:
+        if event.graph not in without:
+            yield event
 
 
 @asynccontextmanager
@@ -147,10 +158,20 @@ async def _turns(
 
 
 async def _request(memory: MemoryClient, request: Message) -> None:
-    assert not isinstance(request, Turn)  # noqa: S101
-    if isinstance(request, Forget):  # refused where the branch has forgotten it already, which is what was asked for
-        await memory.forget(request.graph, request.concepts, request.turns, id=request.id)
-        return
+    match request:  # refused where the branch has forgotten it already: which is what was asked for, or cannot be
+        case Forget():
+            await memory.forget(request.graph, request.concepts, request.turns, id=request.id)
+        case Pin():
+            await memory.pin(request.graph, request.concepts, request.turns, id=request.id)
+        case Unpin():
+            await memory.unpin(request.graph, request.concepts, request.turns, id=request.id)
+        case Feedback():
+            await memory.feedback(request.graph, request.turns, request.value, id=request.id)
+        case Configure():
+            await _configure(memory, request)
+
+
+async def _configure(memory: MemoryClient, request: Configure) -> None:
     settings = request.settings.model_dump(exclude_none=True)
     outcome = await memory.configure(request.graph, request.preset, id=request.id, **settings)
     if outcome.status == "rejected":

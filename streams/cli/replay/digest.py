@@ -12,6 +12,7 @@ import typer
 
 from replay.rebuild.plan import Plan, planned
 from state.partition import Partition
+from state.sealing.keyring import Keyring
 from state.store.rocksdb import RocksStore
 from streams.cli.shared import output
 from streams.cli.shared.live_state import live
@@ -37,7 +38,7 @@ def digest(
 
 
 async def _live(settings: Settings) -> dict[str, str]:
-    async with readable(settings) as topics, live(settings) as there:
+    async with readable(settings) as topics, live(settings, topics.keys) as there:
         log, found = topics.reader(settings.topics.events), dict[str, str]()
         for partition in range(topics.partitions):
             found |= await there.digests(partition, log)
@@ -45,17 +46,18 @@ async def _live(settings: Settings) -> dict[str, str]:
 
 
 def _offline(settings: Settings) -> dict[str, str]:
-    plan = output.run(_planned(settings))
+    plan, keys = output.run(_planned(settings))
     with tempfile.TemporaryDirectory(prefix="emgas-digest-") as directory, output.explained():
         rebuild_all(settings, plan, Path(directory), os.cpu_count() or 1)
         found: dict[str, str] = {}
         for partition in range(len(plan.ends)):
             with closing(RocksStore(Path(directory) / str(partition), read_only=True)) as store:
-                found |= Partition(store).digests()
+                found |= Partition(store, graph_keys=keys).digests()
     return dict(sorted(found.items()))
 
 
-async def _planned(settings: Settings) -> Plan:
+async def _planned(settings: Settings) -> tuple[Plan, Keyring]:
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
-        return await planned(log, settings.prefix, topics.partitions, None, at=None, offset=None)
+        plan = await planned(log, settings.prefix, topics.partitions, None, at=None, offset=None)
+        return plan, topics.keys

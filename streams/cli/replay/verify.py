@@ -83,7 +83,7 @@ def _fail_uncompared(found: list[Found]) -> NoReturn:
 
 async def _verify() -> list[Found]:
     settings = output.settings()
-    async with readable(settings) as topics, live(settings) as there:
+    async with readable(settings) as topics, live(settings, topics.keys) as there:
         log = topics.reader(settings.topics.events)
         return [await _compared(log, partition, there) for partition in range(topics.partitions)]
 

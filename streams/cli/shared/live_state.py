@@ -18,6 +18,7 @@ from replay.backup.snapshots import Snapshots
 from replay.log import LogReader
 from state.errors import StoreCorruptError
 from state.partition import Partition
+from state.sealing.keyring import Keyring
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
 from streams.settings import Settings
@@ -53,17 +54,18 @@ class Live(Protocol):
 class LiveStores:
     """The stores below a data directory, each as it is when it is asked for."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, keys: Keyring) -> None:
         self._settings = settings
+        self._keys = keys
 
     async def held(self, partition: int) -> Held:
         with closing(self._open(partition)) as store:
-            state = Partition(store, self._settings.cached_graphs)
+            state = Partition(store, self._settings.cached_graphs, graph_keys=self._keys)
             return Held(state.position.watermark, state.digest())
 
     async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
         with closing(self._open(partition)) as store:
-            state = Partition(store, self._settings.cached_graphs)
+            state = Partition(store, self._settings.cached_graphs, graph_keys=self._keys)
             _, end = await log.bounds(partition)
             async for record in read_records(log, partition, state.position.watermark + 1, end):
                 await fold_record(state, log, partition, record)  # never flushed: the store is not ours to write to
@@ -86,9 +88,10 @@ class LiveStores:
 class LiveWorkers:
     """The owners of the partitions on Kafka."""
 
-    def __init__(self, settings: Settings, memory: MemoryClient) -> None:
+    def __init__(self, settings: Settings, memory: MemoryClient, keys: Keyring) -> None:
         self._settings = settings
         self._memory = memory
+        self._keys = keys
 
     async def held(self, partition: int) -> Held:
         found = await self._memory.inspect(partition)
@@ -101,24 +104,25 @@ class LiveWorkers:
         if self._settings.snapshots is None:
             return nullcontext()
         taken = await self._memory.checkpoint(partition)
-        return _fetched(Snapshots(self._settings.snapshots, self._settings.prefix), partition, taken.snapshot)
+        snapshots = Snapshots(self._settings.snapshots, self._settings.prefix)
+        return _fetched(snapshots, partition, taken.snapshot, self._keys)
 
 
 @contextmanager
-def _fetched(snapshots: Snapshots, partition: int, name: str) -> Iterator[Store]:
+def _fetched(snapshots: Snapshots, partition: int, name: str, keys: Keyring) -> Iterator[Store]:
     with tempfile.TemporaryDirectory(prefix="emgas-verify-") as directory:
         into = Path(directory) / "store"
-        snapshots.fetch(snapshots.manifest(partition, name), into)
+        snapshots.fetch(snapshots.manifest(partition, name), into, keys)
         with closing(RocksStore(into, read_only=True)) as store:
             yield store
 
 
 @asynccontextmanager
-async def live(settings: Settings) -> AsyncIterator[Live]:
-    """Give what is live for as long as the block lasts."""
+async def live(settings: Settings, keys: Keyring) -> AsyncIterator[Live]:
+    """Give what is live for as long as the block lasts; `keys` open what is encrypted."""
     if settings.is_embedded:
-        yield LiveStores(settings)
+        yield LiveStores(settings, keys)
         return
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=TIMEOUT) as memory:
         await memory.inspect(0, digest=False, timeout=ANSWER)  # where no worker runs, nobody waits for a digest
-        yield LiveWorkers(settings, memory)
+        yield LiveWorkers(settings, memory, keys)

@@ -90,6 +90,7 @@ class EmbeddedConsumer(PositionedConsumer):
         found = {tp: self._log.read(*tp, at, most) for tp, at in behind.items()}
         fetched = {tp: records for tp, records in found.items() if records}
         self._positions.update({tp: records[-1].offset + 1 for tp, records in fetched.items()})
+        self._log.consumed.update({(tp.topic, tp.partition): self._positions[tp] for tp in fetched})
         return fetched
 
     def _to_message(self, tp: TP, record: Record) -> ConsumerMessage:

@@ -43,6 +43,7 @@ class EmbeddedLog:
         self.directory = directory
         self._mutex = threading.RLock()
         self._callbacks: list[Callable[[], None]] = []
+        self.consumed: dict[tuple[str, int], int] = {}  # (topic, partition) → the next offset that its reader takes
         with _failing(f"cannot use the data directory {directory}"):
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = DirectoryLock(directory)
@@ -59,6 +60,7 @@ class EmbeddedLog:
         layout.check_layout(self._db, path)
         self._db.execute("pragma journal_mode=wal")
         self._db.execute("pragma synchronous=normal")
+        self._db.execute("pragma secure_delete=on")  # what is removed is overwritten: docs/erasure.md
         self._db.executescript(f"begin immediate;{layout.SCHEMA}pragma user_version={layout.LAYOUT};commit;")
         rows = self._db.execute("select name, partitions, retention_ms, max_record_bytes from topic")
         self._plans = {row[0]: TopicPlan(*row) for row in rows}
@@ -233,6 +235,22 @@ class EmbeddedLog:
         (read_up_to,) = db.execute(held, (topic, partition)).fetchone()
         start = row[0] if row else at.end
         return max(at.start, start if read_up_to is None else min(start, read_up_to))
+
+    # erasure
+
+    def empty(self, topic: str, partition: int, end: int, *, key: bytes | None = None, naming: bytes = b"") -> None:
+        """Remove the values of records before offset `end`: those of a key, or those that hold the bytes `naming`."""
+        at = self._partition(topic, partition)
+        which, what = ("key = ?", key) if key is not None else ("instr(value, ?) > 0", naming)
+        statement = f"update records_{at.row:d} set value=x'' where offset < ? and {which}"  # noqa: S608 - our own
+        with self._mutex, self._transaction(f"cannot empty records of {topic}") as db:
+            db.execute(statement, (end, what))
+
+    def empty_journal(self) -> bool:
+        """Write everything into the file itself, and empty its write-ahead log; tell whether nobody prevented that."""
+        with self._mutex, _failing("cannot write the log"):
+            busy, _, _ = self._db.execute("pragma wal_checkpoint(truncate)").fetchone()
+        return not busy
 
     @contextmanager
     def _transaction(self, refusal: str) -> Iterator[sqlite3.Connection]:

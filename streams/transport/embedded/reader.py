@@ -10,6 +10,7 @@ from typing import Protocol
 
 from emgas.errors import NoMemoryError, TransportError
 from emgas.wire import Record
+from state.sealing.keyring import NO_KEYS, Keyring
 from streams.transport.embedded import layout
 
 
@@ -33,6 +34,7 @@ class EmbeddedReader:
         self._log = log
         self._topic = topic
         self._batch = batch
+        self.graph_keys: Keyring = NO_KEYS
 
     async def partitions(self) -> int:
         """Count the partitions of the topic."""

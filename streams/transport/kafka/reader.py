@@ -20,6 +20,7 @@ from emgas.client.kafka import Security, kafka_errors, record_of
 from emgas.errors import TransportError
 from emgas.limits import TRANSPORT_BYTES
 from emgas.wire import Record
+from state.sealing.keyring import NO_KEYS, Keyring
 
 POLL_MS = 200  # a poll that met only markers returns nothing, and the position is looked at after it
 PATIENCE_MS = 30_000  # without progress; then the broker is taken for lost
@@ -42,6 +43,7 @@ class KafkaReader:
         self._batch = batch
         self._isolation = isolation
         self._security = security
+        self.graph_keys: Keyring = NO_KEYS
 
     async def partitions(self) -> int:
         """Count the partitions of the topic."""

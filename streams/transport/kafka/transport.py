@@ -1,6 +1,7 @@
 """Faust's aiokafka driver, made safe.
 
     producer   acks=all and idempotent, which Faust turns on only for its own transactions (drivers/aiokafka.py:1323);
+               goes on behind a record that failed (emgas/client/sequence_gaps.py);
                takes a whole dead letter, where Faust's limit is 1,000,000 bytes
     consumer   sources stand where the state says before an agent sees a message (streams/transport/source_offsets.py);
                an empty fetch waits `fetch_wait_ms`, where Faust hard-codes 1500 (drivers/aiokafka.py:615);
@@ -27,6 +28,7 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types import TP, AppT, ConsumerMessage
 from yarl import URL
 
+from emgas.client.sequence_gaps import mending
 from state.errors import LogRewrittenError
 from streams.transport.fetch_order import FetchOrder
 from streams.transport.source_offsets import PositionedConsumer, outside
@@ -40,6 +42,11 @@ class KafkaProducer(driver.Producer):
 
     def _settings_extra(self) -> Mapping[str, Any]:
         return {"acks": "all", "enable_idempotence": True, "max_request_size": LARGEST_RECORD_BYTES}
+
+    async def send(self, *args: Any, **kwargs: Any) -> Any:
+        """Hand a record over; give what to await for its acknowledgement.  One that fails costs no later one."""
+        sent = await super().send(*args, **kwargs)
+        return asyncio.shield(mending(self._ensure_producer(), cast(asyncio.Future[Any], sent)))
 
 
 class KafkaConsumerThread(driver.AIOKafkaConsumerThread):

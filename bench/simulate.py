@@ -1,0 +1,109 @@
+"""The whole worker on a simulated broker, clock and disk: does it lose, double, mislead or wedge?  One seed, one run.
+
+    python -m bench.simulate --seeds 200000               from seed 0 on, until one fails or all are done
+    python -m bench.simulate --seeds 1 --from 143 --trace what happens in a run, in order
+    python -m bench.simulate --minutes 60 --json          for so long; one line of JSON
+    python -m bench.simulate --without "epoch fence"      with a protection switched off (bench/simulation/mutations.py)
+
+What is simulated, and what must hold: bench/simulation/world.py, faults.py, oracles.py; docs/reliability.md.
+A step is a message through the network, a record, a write to a disk, a call of the group, a fault or a client's act.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.simulation.mutations import WITHOUT, without
+from bench.simulation.run import run
+from bench.simulation.world import Result
+
+MOST_SHOWN = 5  # failing runs whose trace is printed
+
+
+@dataclass
+class Sum:
+    """What came of many runs."""
+
+    runs: int = 0
+    steps: int = 0
+    turns: int = 0
+    questions: int = 0
+    halts: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    failed: list[Result] = field(default_factory=list)
+    slowest: float = 0.0
+
+    def add(self, result: Result) -> None:
+        self.runs += 1
+        self.steps += result.steps
+        self.turns += result.turns
+        self.questions += result.questions
+        self.halts += result.halts
+        self.faults.update(result.faults)
+        self.slowest = max(self.slowest, result.live_after)
+        if result.complaints:
+            self.failed.append(result)
+
+    def told(self) -> dict[str, Any]:
+        return {
+            "runs": self.runs,
+            "steps": self.steps,
+            "turns": self.turns,
+            "questions": self.questions,
+            "faults": self.faults.total(),
+            "kinds": len(self.faults),
+            "halts": self.halts,
+            "violations": len(self.failed),
+            "failed_seeds": [result.seed for result in self.failed],
+            "longest_until_live_s": round(self.slowest, 1),
+        }
+
+
+def told(result: Result, protection: str = "") -> str:
+    """Tell of a run: its trace, what did not hold, and how to see it again."""
+    again = f"python -m bench.simulate --seeds 1 --from {result.seed} --trace"
+    again += f' --without "{protection}"' if protection else ""
+    broken = [f"VIOLATED  {complaint}" for complaint in result.complaints]
+    return "\n".join([f"seed {result.seed}", *result.trace, *broken, f"again: {again}"])
+
+
+def main() -> int:
+    """Run as many seeds as are asked for; give 1 if one of them failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=100, help="how many")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="the first one")
+    parser.add_argument("--minutes", type=float, help="instead of --seeds: for so long")
+    parser.add_argument("--without", choices=sorted(WITHOUT), default="", help="switch a protection off")
+    parser.add_argument("--trace", action="store_true", help="print what happens, whether all holds or not")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON alone")
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore", RuntimeWarning)  # a killed process leaves work that it never began
+    total, started = Sum(), time.monotonic()
+    seed = asked.first
+    with without(asked.without):
+        while _goes_on(asked, seed, time.monotonic() - started):
+            result = run(seed)
+            total.add(result)
+            seed += 1
+            if not asked.json and (asked.trace or (result.complaints and len(total.failed) <= MOST_SHOWN)):
+                print(told(result, asked.without), flush=True)
+    summary = {**total.told(), "first": asked.first, "seconds": round(time.monotonic() - started, 1)}
+    print(json.dumps(summary) if asked.json else "\n".join(f"{name:>22}  {value}" for name, value in summary.items()))
+    return 1 if total.failed else 0
+
+
+def _goes_on(asked: argparse.Namespace, seed: int, seconds: float) -> bool:
+    if asked.minutes is not None:
+        return seconds < 60 * asked.minutes
+    return seed < asked.first + asked.seeds
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,245 @@
+"""Who writes to the memory and asks it, and what they know of what was taken: the ledger that oracles compare with.
+
+good        a turn that must be recorded, exactly once        again    one of them once more, word by word
+bad         what must be rejected, with a dead letter         poison   a text at which extraction fails for ever
+request     configure, forget: accepted or rejected, never lost
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, NamedTuple
+
+from bench.simulation.broker import Broker, Held
+from emgas.limits import RECORD_BYTES
+from emgas.times import DAY_MS, HOUR_MS
+from emgas.wire import CORRELATION_ID, Headers, ProducerRecord, ReplyAddress, as_mapping, partition_of
+from processors.extraction.extractor import Extraction
+from state.events.extraction_types import Concept
+from streams.settings import Settings
+
+POISON, FLAKY = "poison", "flaky"
+# fmt: off
+WORDS = (
+    "kettle", "teapot", "garden", "river", "piano", "violin", "harbour",
+    "lantern", "meadow", "orchard", "saddle", "thimble", "walnut", "anchor",
+    "basket", "candle", "dagger", "engine", "feather", "glacier", "hammer",
+    "island", "jacket", "kitchen", "ladder", "market", "needle", "oyster",
+)
+# fmt: on
+BAD = (b"not JSON", b'{"id": 3}', b"", b"\xff\xfe", b'{"id":"x","graph":"other","speaker":"Ada","text":"kettle"}')
+HOSTILE: tuple[Headers, ...] = (
+    (("emgas.event-offset", b"9" * 5000),),
+    (("reply-to", b"\xff\xff"), ("reply-partition", b"9" * 400)),
+    (("deadline", b"9" * 400),),
+    (("correlation-id", b"\x00" * 2000), ("traceparent", b"\xff")),
+)
+
+
+class WordExtractor:
+    """Finds each word as a concept: a fraction of YAKE's time.  Fails at POISON for ever, at FLAKY every other time."""
+
+    version = "words of the simulation"
+
+    def __init__(self) -> None:
+        self._tries = 0
+
+    def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
+        words = text.split()
+        if POISON in words:
+            raise RecursionError("too deep")
+        self._tries += FLAKY in words
+        if FLAKY in words and self._tries % 2:
+            raise ValueError("this time only")
+        return _found(words)
+
+    def of_query(self, text: str, at: int | None = None) -> Extraction:
+        return _found(text.split())
+
+
+def _found(words: list[str]) -> Extraction:
+    named = sorted({word for word in words if word in WORDS})
+    concepts = tuple(Concept(word, word.title(), 1.0, words.count(word)) for word in named)
+    return Extraction(concepts, question=False, tokens=len(words))
+
+
+class Sent(NamedTuple):
+    """One record of `turns`: what must become of it, and how its sender knows its outcome."""
+
+    kind: str
+    graph: str
+    id: str
+    correlation: bytes
+
+
+@dataclass
+class Ledger:
+    """What was taken.
+
+    sent      (id of the topic, partition, offset) → what it was
+    asked     correlation id → the turn that the question wants to be answered behind, None for none
+    imported  a graph of old turns alone, to which nobody ever tells the time of day
+    """
+
+    imported: str
+    sent: dict[tuple[str, int, int], Sent] = field(default_factory=dict)
+    asked: dict[bytes, int | None] = field(default_factory=dict)
+
+
+class Client:
+    """Writes and asks, as `chance` has it."""
+
+    def __init__(self, broker: Broker, settings: Settings, chance: Random) -> None:
+        self._broker = broker
+        self._topics = settings.topics
+        self._partitions = settings.partitions
+        self._chance = chance
+        self._numbers = 0
+        self.graphs = list(_graphs(settings.partitions))
+        self.ledger = Ledger(self.graphs[0])
+        self._said: list[tuple[str, bytes, str]] = []  # (graph, value, id) of good turns
+        self._imported = {graph: broker.now() - 400 * DAY_MS for graph in self.graphs[::2]}
+
+    # to write
+
+    def say(self, graph: str | None = None, *, text: str = "") -> Sent:
+        """Publish a good turn."""
+        graph = graph or self._chance.choice(self.graphs)
+        id = f"t{self._number()}"
+        speaker = self._chance.choice(["Ada", "Bob"])
+        turn: dict[str, Any] = {"id": id, "graph": graph, "speaker": speaker, "text": text or self._text()}
+        if graph in self._imported and (graph == self.ledger.imported or self._chance.random() < 0.9):
+            self._imported[graph] += round(self._chance.expovariate(1 / (20 * HOUR_MS)))
+            turn["at"] = self._imported[graph]
+        value = json.dumps(turn).encode()
+        self._said.append((graph, value, id))
+        return self._publish("good", graph, value, id)
+
+    def say_again(self) -> None:
+        if self._said:
+            graph, value, id = self._chance.choice(self._said)
+            self._publish("again", graph, value, id)
+
+    def say_badly(self, graph: str | None = None) -> Sent:
+        """Publish what must be rejected."""
+        return self._publish("bad", graph or self._chance.choice(self.graphs), self._chance.choice(BAD), "")
+
+    def say_in_future(self) -> None:
+        """Publish a good turn that claims to be of another century."""
+        graph, id = self._chance.choice(self.graphs[1::2]), f"t{self._number()}"
+        at = self._broker.now() + self._chance.choice([40, 4000, 40_000]) * DAY_MS
+        value = json.dumps({"id": id, "graph": graph, "speaker": "Ada", "text": self._text(), "at": at}).encode()
+        self._publish("good", graph, value, id)
+
+    def say_poison(self) -> None:
+        graph, id = self._chance.choice(self.graphs[1:]), f"p{self._number()}"
+        text = {"id": id, "graph": graph, "speaker": "Ada", "text": f"{POISON} {self._text()}"}
+        self._publish("poison", graph, json.dumps(text).encode(), id)
+
+    def say_much(self, size: int = RECORD_BYTES + 1) -> None:
+        """Publish a record that is too large."""
+        self._publish("bad", self._chance.choice(self.graphs), b"x" * size, "")
+
+    def request(self) -> None:
+        """Configure a graph, or have it forget something."""
+        graph, id = self._chance.choice(self.graphs), f"r{self._number()}"
+        wanted: dict[str, Any] = self._chance.choice(
+            [
+                {"kind": "configure", "preset": self._chance.choice(["default", "forgetful", "mofox"])},
+                {"kind": "configure", "settings": {"half_life": 10**9, "grace": 0, "least_turns": 2}},
+                {"kind": "forget", "concepts": [self._chance.choice(WORDS)]},
+            ]
+        )
+        self._publish("request", graph, json.dumps({"id": id, "graph": graph, **wanted}).encode(), id)
+
+    def be_hostile(self) -> None:
+        """Publish a good turn, a question and a change with headers that mean harm."""
+        headers = self._chance.choice(HOSTILE)
+        graph, id = self._chance.choice(self.graphs[1:]), f"t{self._number()}"
+        value = json.dumps({"id": id, "graph": graph, "speaker": "Eve", "text": self._text()}).encode()
+        self._append(self._topics.turns, graph, value, headers, Sent("good", graph, id, b""))
+        self._append(
+            self._topics.queries, graph, b'{"kind":"query","graph":"%s","text":"kettle"}' % graph.encode(), headers
+        )
+        self._append(self._topics.changes, graph, b"{}", headers)
+
+    # to ask
+
+    def ask(self, graph: str | None = None, **query: Any) -> bytes:
+        """Ask a graph; give the correlation id."""
+        graph = graph or self._chance.choice(self.graphs)
+        correlation = b"q%d" % self._number()
+        self.ledger.asked[correlation] = query.get("after")
+        value = json.dumps({"kind": "query", "graph": graph, "text": self._text(), **query}).encode()
+        self._append(self._topics.queries, graph, value, self._address(correlation, 20_000))
+        return correlation
+
+    def ask_something(self) -> None:
+        """Ask, in one way or another."""
+        kinds: list[dict[str, Any]] = [
+            {},
+            {"reinforce": True},
+            {"as_of": self._broker.now() - self._chance.choice([0, 300, 390]) * DAY_MS},
+            {"after": self._chance.choice([0, 5, 50])},
+            {"explain": True},
+        ]
+        self.ask(**self._chance.choice(kinds))
+
+    def answer(self, correlation: bytes) -> dict[str, Any] | None:
+        """Look for the answer to a question, or the outcome of a turn."""
+        topic = self._broker.topics.get(self._topics.replies)
+        held = topic.logs[0].held if topic else []
+        return next((_message(each) for each in reversed(held) if _correlation(each) == correlation), None)
+
+    def answers(self) -> dict[bytes, dict[str, Any]]:
+        """Give all answers, also those of a topic that is gone: correlation id → the first one."""
+        topics = [*self._broker.gone, *self._broker.topics.values()]
+        held = [each for topic in topics if topic.plan.name == self._topics.replies for each in topic.logs[0].held]
+        return {_correlation(each): _message(each) for each in reversed(held)}
+
+    # how
+
+    def _publish(self, kind: str, graph: str, value: bytes, id: str) -> Sent:
+        correlation = b"c%d" % self._number()
+        sent = Sent(kind, graph, id, correlation)
+        self._append(self._topics.turns, graph, value, self._address(correlation, 60_000), sent)
+        return sent
+
+    def _append(self, name: str, graph: str, value: bytes, headers: Headers, sent: Sent | None = None) -> None:
+        topic = self._broker.topics.get(name)
+        if topic is None:  # a client would wait
+            return
+        partition = partition_of(graph, self._partitions)
+        receipt = self._broker.append(ProducerRecord(name, graph.encode(), value, headers, partition), "client")
+        if sent is not None:
+            self.ledger.sent[topic.id, partition, receipt.offset] = sent
+
+    def _address(self, correlation: bytes, patience: int) -> Headers:
+        return ReplyAddress(self._topics.replies, 0, correlation).headers(self._broker.now() + patience)
+
+    def _text(self) -> str:
+        words = self._chance.choices(WORDS, k=self._chance.randint(2, 6))
+        return " ".join([*words, FLAKY] if self._chance.random() < 0.03 else words)
+
+    def _number(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+
+def _correlation(held: Held) -> bytes:
+    return as_mapping(held.record.headers).get(CORRELATION_ID, b"")
+
+
+def _message(held: Held) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(held.record.value)
+    return found
+
+
+def _graphs(partitions: int, each: int = 2) -> Iterator[str]:
+    """Name `each` graphs of every partition."""
+    names = [f"graph{number}" for number in range(100 * partitions)]
+    for partition in range(partitions):
+        yield from [name for name in names if partition_of(name, partitions) == partition][:each]

@@ -1,0 +1,221 @@
+"""The protections, each of which can be switched off: a simulation that does not notice has no teeth.
+
+`without(name)` runs its block on the real code without that protection, as a bug might have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from emgas.wire import ProducerRecord, Record
+from processors.lifecycle.windows import next_alarm
+from state.errors import UnreadableEventError
+from state.log_position import Acceptance, LogPosition
+from state.partition import Folded, Partition
+from streams.ingest import change_feed, command_handler, source
+from streams.ingest.change_feed import ChangeFeed
+from streams.ingest.command_handler import MAY_PASS, CommandHandler
+from streams.ingest.partition_writer import PartitionWriter, ProducedLog
+from streams.ingest.turn_processor import TurnProcessor
+from streams.ingest.window_timer import WindowTimer
+from streams.query.query_handler import QueryHandler
+from streams.recovery.partition_folds import Partitions
+from streams.transport import sender
+from streams.transport.sender import MessageSender
+from streams.worker import ownership
+
+Patch = tuple[Any, str, Any]
+FOREVER_MS = 10**15
+
+
+async def _nothing(*_: Any, **__: Any) -> None:
+    """Do nothing."""
+
+
+def _judged(**ignored: bool) -> Callable[..., Acceptance]:
+    """Make the fold's rule without some of its parts."""
+    real = LogPosition.acceptance_of
+
+    def acceptance_of(self: LogPosition, offset: int, event: Any) -> Acceptance:
+        from msgspec.structs import replace
+
+        if ignored.get("epoch"):
+            event = replace(event, epoch=self.epoch, claim=self.claim)
+        if ignored.get("seq"):
+            event = replace(event, seq=self.seq + 1)
+        if ignored.get("chain"):
+            event = replace(event, chain=self.link["chain"])
+        return real(self, offset, event)
+
+    return acceptance_of
+
+
+async def _sent_only(self: ProducedLog, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
+    """Append without waiting for an acknowledgement: guess the offsets."""
+    _, end = await self.bounds(partition)
+    for key, value in records:
+        await self._send(ProducerRecord(self._topic, key, value, (), partition))
+    return list(range(end, end + len(records)))
+
+
+async def _claimed_by_nobody(self: PartitionWriter, **claim: Any) -> None:
+    """Go on under the claim of the owner before."""
+    if self.state.position.epoch < 0:
+        await _REAL_CLAIM(self, **claim)
+    self._epoch = self.state.position.epoch
+
+
+_REAL_CLAIM = PartitionWriter.claim
+_REAL_FOLD = Partition.fold
+
+
+def _fold_over(self: Partition, offset: int, value: bytes) -> Folded:
+    """Fold, and pass over what nobody can read."""
+    try:
+        return _REAL_FOLD(self, offset, value)
+    except UnreadableEventError:
+        from msgspec.structs import replace
+
+        self.position = replace(self.position, watermark=offset)
+        return Folded(None, Acceptance.GAP)  # type: ignore[arg-type]  # of no event
+
+
+async def _claimed_by_place(writer: PartitionWriter, turns: Any, topic_id: str | None) -> None:
+    """Claim, and take any topic `turns` for the one that was read."""
+    await writer.claim(source_topic=writer.state.position.source_topic or topic_id or "")
+
+
+def _all_at_once(self: TurnProcessor, deliveries: list[Any]) -> list[list[Any]]:
+    """Take what is delivered for what comes next."""
+    return [deliveries]
+
+
+def _wall_age(self: QueryHandler, record: Record) -> float:
+    return float(self._context.now() - record.timestamp)
+
+
+async def _everything(self: ChangeFeed, position: LogPosition, batch: Any) -> Any:
+    """Take all that can be read for accepted."""
+    from replay.accepted_events import decoded
+
+    found = []
+    for each in batch:
+        record, event = await decoded(self._events, self._partition, each)
+        position, _ = position.after(record.offset, event, record.value, is_last=False)
+        found.append((record.offset, event, record.value))
+    return position, found
+
+
+async def _caught_up(self: ChangeFeed, watermark: Any) -> None:
+    self.caught_up = True
+
+
+def _decided_at_first(self: CommandHandler, arrival: Record, command: Any) -> Any:
+    """Decide without a second try."""
+    try:
+        return self._tried(arrival, command)
+    except MAY_PASS:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever fails
+        return command_handler._rejected(arrival, command, str(error))  # noqa: SLF001
+
+
+async def _folded_unseen(self: PartitionWriter, offset: int, value: bytes) -> None:
+    """Fold an event of our own, whatever becomes of it."""
+    await self._catch_up(offset)
+    self.state.fold(offset, value)
+
+
+def _looked_at_all(self: WindowTimer, graph_id: str) -> None:
+    """Let a tick matter to any graph."""
+    graph = self._state.graph(graph_id)
+    if graph is not None:
+        self._alarms[graph_id] = next_alarm(graph)
+
+
+def _dropped(self: TurnProcessor) -> None:
+    """Forget what waits, and nothing else."""
+    while not self._queue.empty():
+        self._queue.get_nowait()
+
+
+def _decided_once(self: CommandHandler, arrival: Record, command: Any) -> Any:
+    return self._tried(arrival, command)
+
+
+def _kept_whole(record: Record) -> int:
+    return 0
+
+
+def _always(*_: Any, **__: Any) -> bool:
+    return True
+
+
+async def _check_nothing(self: Partitions, partition: int) -> None:
+    """Take any store for one of this log."""
+
+
+async def _held_unchecked(self: Partitions, partitions: set[int]) -> None:
+    """Open what is not open yet, and take what is for a fold of this log."""
+    for partition in list(self.broken):
+        self._discard(partition)
+    for partition in set(self.open) - partitions:
+        self._close(partition)
+    for partition in partitions - set(self.open):
+        await self._take_up(partition)
+
+
+def _behind(self: Partitions, partition: int, watermark: int, offset: int) -> bool:
+    return offset > watermark
+
+
+WITHOUT: dict[str, list[Patch]] = {
+    "known turn ids": [(CommandHandler, "_known_text", lambda self, turn: None)],
+    "epoch fence": [(LogPosition, "acceptance_of", _judged(epoch=True))],
+    "sequence": [(LogPosition, "acceptance_of", _judged(seq=True))],
+    "claim": [(PartitionWriter, "claim", _claimed_by_nobody)],
+    "fencing oneself": [
+        (PartitionWriter, "_fold_own", _folded_unseen),
+        (PartitionWriter, "_check_owned", lambda self: None),
+    ],
+    "catching up": [(PartitionWriter, "_catch_up", _nothing)],
+    "old end noticed": [(PartitionWriter, "_check_shown", _nothing)],
+    "ack wait": [(ProducedLog, "append", _sent_only)],
+    "turns in order": [(TurnProcessor, "_consecutive", _all_at_once)],
+    "room given back": [(TurnProcessor, "drop", _dropped)],
+    "holes filled": [(TurnProcessor, "_fill", _nothing)],
+    "lost turns told": [(source, "lose", _nothing)],
+    "topic id": [(source, "claim", _claimed_by_place), (source, "is_claimed", _always)],
+    "only the next record": [(Partitions, "_is_next", _behind)],
+    "store checked": [(Partitions, "_check", _check_nothing)],
+    "store set aside": [(Partitions, "_set_aside", lambda self, partition, why: None)],
+    "garbage halts": [(Partition, "fold", _fold_over)],
+    "halting alone": [(ownership, "halts_alone", lambda error: False)],
+    "open stores checked": [(Partitions, "hold", _held_unchecked)],
+    "keys checked": [(CommandHandler, "_check_place", lambda self, command, key: None)],
+    "one record, one outcome": [(CommandHandler, "decide", _decided_once)],
+    "second try": [(CommandHandler, "decide", _decided_at_first)],
+    "dead letters": [(MessageSender, "dead_letter", _nothing)],
+    "dead letters cut": [(sender, "_size", _kept_whole)],
+    "outcomes told": [(TurnProcessor, "_tell", lambda self, decision: None)],
+    "clock clamped": [(CommandHandler, "_now", lambda self, arrival: FOREVER_MS)],
+    "asked in its own time": [(QueryHandler, "_time_of", lambda self, graph_id, asked: self._context.now())],
+    "ticks for live graphs": [(WindowTimer, "look_at", _looked_at_all)],
+    "waiting for a turn": [(QueryHandler, "_wait_for", _nothing)],
+    "age by the log's clock": [(QueryHandler, "_age", _wall_age)],
+    "changes caught up": [(ChangeFeed, "catch_up", _caught_up)],
+    "changes judged": [(ChangeFeed, "_accepted", _everything)],
+    "headers bounded": [(change_feed, "_offset", int)],
+}
+
+
+@contextmanager
+def without(name: str) -> Iterator[None]:
+    """Switch a protection off for as long as the block lasts; "" for none.  Raises KeyError."""
+    with ExitStack() as stack:
+        for owner, attribute, value in WITHOUT[name] if name else ():
+            stack.callback(setattr, owner, attribute, getattr(owner, attribute))
+            setattr(owner, attribute, value)
+        yield

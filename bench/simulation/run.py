@@ -1,0 +1,85 @@
+"""`run(seed)`: one seed, one run, the same each time; what the worker says goes into the trace."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from random import Random
+
+from bench.simulation.clock import StuckError, VirtualLoop
+from bench.simulation.worker import passing, task_of_process
+from bench.simulation.world import Result, Run
+from streams.transport import failpoints
+
+
+def run(seed: int) -> Result:
+    """Run the world of `seed`, and look what held."""
+    loop = VirtualLoop(Random(f"loop {seed}"))
+    loop.set_task_factory(task_of_process)  # type: ignore[arg-type]  # makes what a loop makes
+    loop.set_exception_handler(lambda _, context: None)  # of tasks of killed processes
+    asyncio.set_event_loop(loop)
+    here = Run(seed, loop)
+    try:
+        with _traced(here), _failing():
+            loop.run_until_complete(here.go())
+    except StuckError as error:
+        here.complaints.append(f"live: {error}")
+    finally:
+        _close(loop)
+    return Result(
+        seed=seed,
+        complaints=here.complaints,
+        trace=here.trace,
+        steps=here.steps,
+        faults=here.given,
+        turns=len(here.client.ledger.sent),
+        questions=len(here.client.ledger.asked),
+        halts=here.halts,
+        live_after=here.live_after,
+    )
+
+
+def _close(loop: VirtualLoop) -> None:
+    """Let nothing of the run outlive it."""
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """Let processes die at the steps that the worker names, for as long as the block lasts."""
+    before, failpoints._passing = failpoints._passing, passing  # noqa: SLF001 - what EMGAS_FAIL_AT sets
+    try:
+        yield
+    finally:
+        failpoints._passing = before  # noqa: SLF001
+
+
+@contextmanager
+def _traced(here: Run) -> Iterator[None]:
+    """Put what the workers log into the trace, for as long as the block lasts."""
+    logger, told = logging.getLogger("emgas"), _Trace(here)
+    before = logger.level, logger.propagate
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False
+    logger.addHandler(told)
+    try:
+        yield
+    finally:
+        logger.removeHandler(told)
+        logger.level, logger.propagate = before
+
+
+class _Trace(logging.Handler):
+    """A handler that writes into a run's trace."""
+
+    def __init__(self, here: Run) -> None:
+        super().__init__()
+        self._here = here
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        told = f"  {record.levelname.lower()} {record.getMessage()[:400]}"
+        self._here.note(told if error is None else f"{told} {error!r}")

@@ -1,0 +1,317 @@
+"""One run: machines, a broker, clients and faults, all by one seed; then calm, and the oracles.
+
+    chaos    CHAOS_SECONDS in which clients write and ask, and faults come; each ends by itself, or when all is healed
+    calm     what is broken is mended, but for garbage in the log: every partition without it must live
+    skipped  an operator skips the garbage: every partition must live
+    oracles  what holds of every run (oracles.py)
+
+To live is to account for a new turn and to answer a question, within LIVE_SECONDS.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bench.simulation import faults
+from bench.simulation.broker import Broker
+from bench.simulation.clients import Client, Sent, WordExtractor
+from bench.simulation.clock import VirtualLoop
+from bench.simulation.disk import Disk
+from bench.simulation.group import Group
+from bench.simulation.oracles import Oracle
+from bench.simulation.worker import Machine, Process, World
+from emgas.errors import HaltedError
+from emgas.wire import ProducerRecord
+from replay.skipped_records import decision
+from state.errors import UnreadableEventError
+from state.events.events import decode
+from state.partition import Partition
+from streams.errors import WorkerHaltedError
+from streams.settings import Settings
+from streams.transport.topic_plan import plan
+
+EPOCH_MS = 1_750_000_000_000
+CHAOS_SECONDS = 24.0
+LIVE_SECONDS = 150.0  # the longest that is by design: an ack's timeout, a restart, the pause before a try, a minute
+RESTART_SECONDS = 1.0
+SKEW_MS = 300_000
+DONE_SECONDS = 20.0  # for what is under way to come to its end
+
+
+@dataclass
+class Result:
+    """What came of one run.  `complaints`: none, if all held."""
+
+    seed: int
+    complaints: list[str]
+    trace: list[str]
+    steps: int
+    faults: list[str]
+    turns: int
+    questions: int
+    halts: int
+    live_after: float  # virtual seconds from the end of the last fault until all partitions lived
+
+
+@lru_cache
+def _settings() -> Settings:
+    """Give the settings that all runs share; what the environment says must not matter."""
+    return Settings.model_construct(
+        data=Path("/simulated"),  # nothing is ever written there
+        broker="kafka://simulated:9092",
+        partitions=2,
+        tick_seconds=5.0,
+        append_timeout=10.0,
+        skew_ms=SKEW_MS,
+        queries_at_once=16,
+    )
+
+
+@dataclass
+class Run:
+    """The world of one run, as faults and oracles see it."""
+
+    seed: int
+    loop: VirtualLoop
+    without: str = ""
+    trace: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
+    halts: int = 0
+    ahead_ms: int = 0  # the most that any worker's clock was ahead
+    tail_lost: bool = False
+    live_after: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.chance = Random(f"run {self.seed}")
+        self.settings = _settings().model_copy(
+            update={
+                "preset": self.chance.choice(["default", "forgetful", "mofox"]),
+                "queued_turns": self.chance.choice([4, 64]),
+                "batch_turns": self.chance.choice([1, 8, 64]),
+                "cached_graphs": self.chance.choice([1, 1000]),
+            }
+        )
+        self.broker = Broker(plan(self.settings.topics, self.settings.partitions, 1), self.now)
+        self.group = Group(self.broker, self.settings.partitions, self.chance)
+        self.client = Client(self.broker, self.settings, Random(f"client {self.seed}"))
+        self.world = World(
+            loop=self.loop,
+            broker=self.broker,
+            group=self.group,
+            settings=self.settings,
+            extractor=WordExtractor(),
+            note=self.note,
+            halted=self._halted,
+        )
+        self.machines = [
+            Machine(name, Disk(self.broker.steps), Random(f"{name} {self.seed}")) for name in ("ash", "birch")
+        ]
+        self._background: list[asyncio.Task[Any]] = []
+
+    def now(self) -> int:
+        return EPOCH_MS + round(self.loop.time() * 1000)
+
+    def note(self, what: str) -> None:
+        """Write a line of the trace."""
+        self.trace.append(f"{self.loop.time():9.3f}  {what}")
+
+    def _halted(self, process: Process, error: BaseException) -> None:
+        self.halts += 1
+        self.note(f"{process.name} halts: {type(error).__name__}: {error}")
+        if isinstance(error, HaltedError) and not isinstance(error, WorkerHaltedError):
+            self.complaints.append(f"alone: {process.name} halts for what concerns one partition: {error}")
+
+    @property
+    def alive(self) -> list[Process]:
+        return [each.process for each in self.machines if each.process and not each.process.ended.is_set()]
+
+    def owner(self, partition: int) -> Process | None:
+        """Find the process that works on a partition, the one with the newest claim."""
+        owners = [it for it in self.alive if hasattr(it, "app") and partition in it.app.ownership.writers]
+        epoch = lambda it: it.app.ownership.writers[partition].state.position.epoch  # noqa: E731
+        return max((it for it in owners if not it.app.ownership.writers[partition].is_fenced), key=epoch, default=None)
+
+    # the run
+
+    async def go(self) -> None:
+        self._background = [asyncio.create_task(self.group.run())]
+        self._background += [asyncio.create_task(self._keep(machine)) for machine in self.machines]
+        try:
+            await self._chaos()
+            await self._calm()
+        finally:
+            for process in self.alive:
+                process.kill()
+            for task in self._background:
+                task.cancel()
+            await asyncio.gather(*self._background, return_exceptions=True)
+
+    async def _keep(self, machine: Machine) -> None:
+        """Start the worker again whenever it has died."""
+        while True:
+            machine.process = Process(self.world, machine)
+            self.note(f"{machine.process.name} starts")
+            await machine.process.live()
+            await asyncio.sleep(RESTART_SECONDS + self.chance.random())
+
+    async def _chaos(self) -> None:
+        clients = asyncio.create_task(self._work())
+        planned = faults.planned(self.chance)
+        ends = []
+        for at, name in planned:
+            await asyncio.sleep(max(0.0, at - self.loop.time()))
+            self.given.append(name)
+            self.note(f"fault: {name}")
+            self.broker.steps["fault"] += 1
+            ends.append(asyncio.create_task(faults.KINDS[name](self)))
+        await asyncio.sleep(max(0.0, CHAOS_SECONDS - self.loop.time()))
+        clients.cancel()
+        for end in ends:
+            end.cancel()
+        for outcome in await asyncio.gather(*ends, return_exceptions=True):
+            if isinstance(outcome, Exception):
+                raise outcome
+        self._heal()
+
+    async def _work(self) -> None:
+        """Write and ask, in bursts."""
+        client, chance = self.client, self.chance
+        actions: list[tuple[int, Callable[[], object]]] = [
+            (50, client.say),
+            (6, client.say_again),
+            (4, client.say_badly),
+            (2, client.say_poison),
+            (3, client.say_in_future),
+            (3, client.request),
+            (6, client.ask_something),
+        ]
+        weights, doing = [weight for weight, _ in actions], [action for _, action in actions]
+        while True:
+            await asyncio.sleep(chance.expovariate(1.0))
+            for action in chance.choices(doing, weights, k=chance.choice([1, 1, 2, 6])):
+                self.broker.steps["action"] += 1
+                action()
+
+    def _heal(self) -> None:
+        """Mend everything that the world, not EMGAS, has to mend."""
+        self.note("all is healed")
+        for machine in self.machines:
+            machine.disk.is_full = False
+            if machine.process is not None:
+                machine.process.is_deaf, machine.process.fatal_step = False, None
+                link = machine.process.link
+                link.open.set()
+                link.slowness, link.failing = 1.0, 0.0
+                link.next_sends.clear()
+        for wanted in plan(self.settings.topics, self.settings.partitions, 1):
+            if wanted.name not in self.broker.topics:
+                self.broker.create(wanted)
+        for topic in self.broker.topics.values():
+            for log in topic.logs:
+                log.shown = None
+        self.broker.tell()
+
+    # calm
+
+    async def _calm(self) -> None:
+        started = self.loop.time()
+        garbage = {partition for partition in range(self.settings.partitions) if self.garbage(partition)}
+        whole = [partition for partition in range(self.settings.partitions) if partition not in garbage]
+        await asyncio.gather(*(self._must_live(partition) for partition in whole))
+        if garbage:
+            self.skip_garbage()
+            await asyncio.gather(*(self._must_live(partition) for partition in garbage))
+        self.live_after = self.loop.time() - started
+        await self._settled()
+        await self._look()
+
+    def garbage(self, partition: int) -> list[int]:
+        """Find the offsets of `events` that nobody can read and nobody has skipped."""
+        found, skipped = [], set()
+        for held in self.broker.log(self.settings.topics.events, partition).held:
+            try:
+                event: Any = decode(held.record.value)
+            except UnreadableEventError:
+                found.append(held.record.offset)
+                continue
+            if type(event).__name__ == "RecordSkipped":
+                skipped.add(event.offset)
+        return [offset for offset in found if offset not in skipped]
+
+    def skip_garbage(self) -> None:
+        """Do what `emgas events skip` does, wherever there is garbage."""
+        events = self.settings.topics.events
+        for partition in range(self.settings.partitions):
+            for offset in self.garbage(partition):
+                record = self.broker.log(events, partition).held[offset].record
+                self.note(f"operator: events skip {partition}:{offset}")
+                self.broker.append(ProducerRecord(events, None, decision(record, "garbage"), (), partition), "operator")
+
+    async def _must_live(self, partition: int) -> None:
+        """Complain unless a partition accounts for a new turn and answers a question, in time."""
+        graph = self.client.graphs[2 * partition]
+        deadline, sent, outcome, asked = self.loop.time() + LIVE_SECONDS, None, None, list[bytes]()
+        sent = self.client.say(graph)
+        while self.loop.time() < deadline:
+            asked.append(self.client.ask(graph))
+            for _ in range(10):
+                await asyncio.sleep(0.3)
+                outcome = outcome or self._accounted(partition, sent)
+                replies = [self.client.answer(each) for each in asked]
+                if outcome and any(reply and reply["kind"] == "reply" for reply in replies):
+                    return
+        what = "answers no question" if outcome else "accounts for no turn"
+        self.complaints.append(f"live: partition {partition} {what} within {LIVE_SECONDS:.0f} s of the last fault")
+
+    def _accounted(self, partition: int, sent: Sent) -> bool:
+        """Tell whether the owner's state holds a turn, or its outcome was told."""
+        outcome = self.client.answer(sent.correlation)
+        if outcome is not None and outcome["kind"] == "outcome":
+            return bool(outcome["status"] == "accepted")
+        owner = self.owner(partition)
+        graph = owner.app.ownership.writers[partition].state.graph(sent.graph) if owner else None
+        return graph is not None and graph.passages.knows(sent.id) is not None
+
+    async def _settled(self) -> None:
+        """Wait until every turn that was taken is accounted for, and nothing is under way."""
+        until = self.loop.time() + LIVE_SECONDS
+        while self.loop.time() < until and not all(map(self._is_folded, range(self.settings.partitions))):  # noqa: ASYNC110 - a log that is asked
+            await asyncio.sleep(1.0)
+        rejected = [self.client.say_badly(graph) for graph in self.client.graphs[::2]]
+        asked = [self.client.ask(graph) for graph in self.client.graphs]
+        await asyncio.sleep(DONE_SECONDS)
+        silent = [correlation.decode() for correlation in asked if self.client.answer(correlation) is None]
+        if silent:
+            self.complaints.append(f"told: questions {silent}, asked in all calm, got no answer of any kind")
+        for sent in rejected:
+            outcome = self.client.answer(sent.correlation)
+            if outcome is None or outcome.get("status") != "rejected":
+                self.complaints.append(f"told: a turn of {sent.graph} that is rejected in all calm is told {outcome}")
+
+    def _is_folded(self, partition: int) -> bool:
+        owner = self.owner(partition)
+        end = self.broker.log(self.settings.topics.turns, partition).end
+        return owner is not None and owner.app.ownership.writers[partition].state.position.source == end - 1
+
+    async def _look(self) -> None:
+        latest = self.now() + self.ahead_ms + SKEW_MS
+        oracle = Oracle(self.broker, self.settings.topics, self.client, latest_ms=latest, tail_lost=self.tail_lost)
+        self.complaints += oracle.unread() if "turns made anew" not in self.given else []
+        for partition in range(self.settings.partitions):
+            owner = self.owner(partition)
+            if owner is None:
+                self.complaints.append(f"live: nobody owns partition {partition} in the end")
+                continue
+            live: Partition = owner.app.ownership.writers[partition].state
+            self.complaints += await oracle.complaints(partition, live)
+
+    @property
+    def steps(self) -> int:
+        return sum(self.broker.steps.values())

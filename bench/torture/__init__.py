@@ -1,0 +1,1 @@
+"""Faults of many kinds, by seed, against real workers on a real Kafka: `python -m bench.torture` (__main__.py)."""

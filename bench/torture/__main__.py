@@ -1,0 +1,166 @@
+"""Does a memory on Kafka stay whole, and alive, whatever happens?  Real brokers, real workers, faults by seed.
+
+    python -m bench.torture --minutes 20 --json
+    python -m bench.torture --minutes 5 --seed 7 --kinds "worker killed,network cut"
+
+Every kind has its turn before any has its second; the order, and all chance in a fault, comes from the seed (what the
+machine does with it does not).  After each the liveness oracle is asked, and how long it took is told: from when the
+harm was undone, or, of harm that lasts, from when it was done.  In the end, the safety oracles (scene.py).
+
+    faults, kinds     how many were done, and of how many kinds      wedged   not alive within --patience
+    lost, doubled     of what was acknowledged                       broken   promises that were not kept
+    match             live digests are those of the fold of the log  exits    exit codes of workers
+    recovery_s        by kind: how often asked, median, longest      questions   of the traffic: how they ended
+
+Needs what scripts/kafka needs; "disk full" also needs root, and is left out without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench.torture import load_faults, network_faults, process_faults, record_faults, store_faults
+from bench.torture.kinds import KINDS
+from bench.torture.scene import Scene, WedgedError
+
+FAULTS = (process_faults, network_faults, record_faults, store_faults, load_faults)  # which enter their kinds
+
+SETTLED = 0.3  # of the faults meet a group at rest; the others, whatever the fault before left behind
+
+
+class Run:
+    """One run: what was done, and what came of it."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self.done: Counter[str] = Counter()
+        self.wedged: list[str] = []
+        self.took: defaultdict[str, list[float]] = defaultdict(list)
+
+    async def torture(self, seconds: float, kinds: list[str]) -> None:
+        """Do faults until the time is up."""
+        ends = time.monotonic() + seconds
+        for name in _dealt(kinds, self._scene.random):
+            if time.monotonic() > ends or len(self.wedged) > 3:
+                return
+            await self._one(name)
+
+    async def _one(self, name: str) -> None:
+        if self._scene.random.random() < SETTLED:
+            await self._scene.settled()
+        self.done[name] += 1
+        asked: list[float] = []
+        try:
+            async with aclosing(KINDS[name](self._scene)) as fault:
+                async for _ in fault:
+                    asked.append(await self._scene.lives())  # noqa: PERF401 - what was asked before a wedge counts
+        except WedgedError as error:
+            self.wedged.append(f"{name} (fault {self.done.total()}): {error}")
+            await self._rescue()
+        self.took[name] += asked
+        _say(f"{self.done.total():3} {name}: {', '.join(f'{each:.1f}' for each in asked)} s {self.wedged[-1:]}")
+
+    async def _rescue(self) -> None:
+        """Start everything anew, to go on with other faults."""
+        for worker in [*self._scene.workers, self._scene.spare]:
+            worker.proxy.heal()
+            if worker.runs:
+                await worker.down()
+        for worker in self._scene.workers:
+            await worker.up()
+        try:
+            await self._scene.lives()
+        except WedgedError as error:
+            self.wedged.append(f"for good: {error}")
+
+    async def told(self) -> dict[str, Any]:
+        """Sum up."""
+        try:
+            examined = await self._scene.examined()
+        except WedgedError as error:
+            self.wedged.append(f"in the end: {error}")
+            examined = {}
+        all_of_them = sorted(each for times in self.took.values() for each in times)
+        exits = sum((worker.exits for worker in [*self._scene.workers, self._scene.spare]), Counter[int]())
+        return {
+            "faults": self.done.total(),
+            "kinds": len(self.done),
+            **examined,
+            "wedged": len(self.wedged),
+            "broken": self._scene.findings.broken,
+            "p99_recovery_s": round(all_of_them[len(all_of_them) * 99 // 100], 2) if all_of_them else None,
+            "recovery_s": {name: _spread(times) for name, times in sorted(self.took.items()) if times},
+            "wedges": self.wedged,
+            "exits": dict(sorted(exits.items())),
+            "questions": dict(self._scene.findings.questions),
+        }
+
+
+def _dealt(kinds: list[str], chance: random.Random) -> Iterator[str]:
+    """Deal all kinds in a random order, then again."""
+    while True:
+        yield from chance.sample(kinds, len(kinds))
+
+
+def _spread(times: list[float]) -> dict[str, float]:
+    return {"asked": len(times), "median": round(median(times), 2), "longest": round(max(times), 2)}
+
+
+def _say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+async def _run(given: argparse.Namespace, directory: Path) -> dict[str, Any]:
+    kinds = given.kinds.split(",") if given.kinds else list(KINDS)
+    kinds = [name for name in kinds if name != "disk full" or store_faults.may_mount()]
+    async with Scene(directory, seed=given.seed, brokers=given.brokers, patience=given.patience) as scene:
+        run = Run(scene)
+        await run.torture(given.minutes * 60, kinds)
+        return {"seed": given.seed, "brokers": given.brokers, **await run.told()}
+
+
+def main() -> None:
+    """Torture, and print what came of it; exit with 1 if anything was lost, doubled, wedged, broken or not equal."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--brokers", type=int, choices=(1, 3), default=1)
+    parser.add_argument("--patience", type=float, default=90.0, help="seconds until a partition counts as wedged")
+    parser.add_argument("--kinds", help="only these, with commas between")
+    parser.add_argument("--keep", action="store_true", help="keep the workers' logs and stores, and say where")
+    parser.add_argument("--json", action="store_true", help="one line")
+    given = parser.parse_args()
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # that a broker is away is no news here
+    directory = Path(tempfile.mkdtemp(prefix="emgas-torture-"))
+    try:
+        found = asyncio.run(_run(given, directory))
+    finally:
+        if given.keep:
+            _say(f"logs and stores: {directory}")
+        else:
+            shutil.rmtree(directory, ignore_errors=True)
+    if given.json:
+        print(json.dumps(found))
+    else:
+        for name, value in found.items():
+            print(f"{name:16} {value}")
+    whole = found.get("match") and not (found["lost"] or found["doubled"] or found["wedged"] or found["broken"])
+    raise SystemExit(0 if whole else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+package emgas
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const defaultWait = 10 * time.Second
+
+// Receipt is where a message came to lie. Timestamp: ms since 1970.
+type Receipt struct {
+	Partition int
+	Offset    int64
+	Timestamp int64
+}
+
+// Topic is where a message goes.
+type Topic string
+
+// What is told goes to Turns, what is asked to Queries.
+const (
+	Turns   Topic = "turns"
+	Queries Topic = "queries"
+)
+
+// Connection carries messages. Its context always has a deadline.
+type Connection interface {
+	// Append returns once the log has the message.
+	Append(ctx context.Context, topic Topic, graph string, message []byte) (Receipt, error)
+	// Ask appends a message and returns its answer, or ErrNoAnswer once the context ends.
+	Ask(ctx context.Context, topic Topic, graph string, message []byte) ([]byte, error)
+	Close() error
+}
+
+// Client tells a memory what was said, and asks it what helps. Any number of goroutines may share one.
+type Client struct{ connection Connection }
+
+// New makes a client of a connection: HTTP(…), or what kafka.Open gives.
+func New(connection Connection) *Client { return &Client{connection} }
+
+// Close lets go.
+func (c *Client) Close() error { return c.connection.Close() }
+
+// Publish appends a turn, and returns once the log has it. What becomes of it is not awaited.
+func (c *Client) Publish(ctx context.Context, turn Turn) (Receipt, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	turn.Graph = named(turn.Graph)
+	message, err := encode(turn)
+	if err != nil {
+		return Receipt{}, err
+	}
+	return c.connection.Append(ctx, Turns, turn.Graph, message)
+}
+
+// Tell tells a graph something, and returns what became of it.
+func (c *Client) Tell(ctx context.Context, command Command) (Outcome, error) {
+	return ask[Outcome](ctx, c, Turns, command, "outcome")
+}
+
+// Query asks a graph what was said.
+func (c *Client) Query(ctx context.Context, query Query) (Reply, error) {
+	return ask[Reply](ctx, c, Queries, query, "reply")
+}
+
+// Describe asks what a graph holds.
+func (c *Client) Describe(ctx context.Context, describe Describe) (Description, error) {
+	return ask[Description](ctx, c, Queries, describe, "description")
+}
+
+func ask[A any](ctx context.Context, c *Client, topic Topic, message interface{ graph() string }, kind string) (A, error) {
+	var answer A
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	value, err := encode(message)
+	if err != nil {
+		return answer, err
+	}
+	raw, err := c.connection.Ask(ctx, topic, named(message.graph()), value)
+	if err != nil {
+		return answer, err
+	}
+	return decode[A](raw, kind)
+}
+
+// named writes a graph in Unicode's normal form C: however "Zoë" is typed, it is one graph, and one key.
+func named(graph string) string { return norm.NFC.String(graph) }
+
+func encode(message any) ([]byte, error) {
+	value, err := json.Marshal(message)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalidMessage, err)
+	}
+	return value, nil
+}
+
+// decode reads an answer of a kind, or the failure that came instead.
+func decode[A any](raw []byte, kind string) (A, error) {
+	var answer A
+	var failure Failure
+	if err := json.Unmarshal(raw, &failure); err != nil {
+		return answer, fmt.Errorf("%w: an answer that is no JSON came back: %w", ErrTransport, err)
+	}
+	switch failure.Kind {
+	case "failure":
+		return answer, &QueryFailedError{failure.Code, failure.Message}
+	case kind:
+		err := json.Unmarshal(raw, &answer)
+		return answer, err
+	}
+	return answer, fmt.Errorf("%w: the memory answered with %s instead of %s", ErrTransport, failure.Kind, kind)
+}
+
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, defaultWait)
+}

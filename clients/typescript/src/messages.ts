@@ -1,0 +1,973 @@
+// Written by scripts/messages.ts from emgas/schema/asyncapi.json.
+
+/**
+ * What may be changed about how a graph lives; what is not given keeps the preset's value.  Durations in ms.
+ */
+export interface Settings {
+  /**
+   * in which a fresh concept loses half its strength
+   */
+  half_life?: number | null;
+  /**
+   * percent of the half-life that every mention or recall after the first adds to a concept's own
+   */
+  stability?: number | null;
+  /**
+   * weaker than this, a concept is archived at the next decay window; 0: never
+   */
+  prune_below?: number | null;
+  /**
+   * a turn is archived at the next decay window when it was said so long ago, whatever words it holds; 0s: never
+   */
+  episode_life?: number | null;
+  /**
+   * what a reinforcing recall adds to a concept's strength
+   */
+  recall_boost?: number | null;
+  /**
+   * mentioned in so many consolidation windows, a concept becomes long-term; 0: never
+   */
+  long_windows?: number | null;
+  /**
+   * recalled so often, a concept becomes long-term; 0: never
+   */
+  long_recalls?: number | null;
+  /**
+   * time scale of long-term fading
+   */
+  long_tau?: number | null;
+  /**
+   * steepness of long-term fading
+   */
+  long_beta?: number | null;
+  /**
+   * length of decay windows
+   */
+  decay_every?: number | null;
+  /**
+   * length of the windows of consolidation
+   */
+  consolidate_every?: number | null;
+  /**
+   * silence after which a conversation is over, and is consolidated
+   */
+  idle?: number | null;
+  /**
+   * how long after its end a window waits for late turns
+   */
+  grace?: number | null;
+  /**
+   * new turns without which nothing is consolidated; a large graph waits for a tenth of all its turns, at most for five times as many
+   */
+  least_turns?: number | null;
+  /**
+   * share of words in common (Jaccard) from which two turns of a conversation say the same; from 1 on: never
+   */
+  duplicate_above?: number | null;
+  /**
+   * how many of the last events can be taken back; the store keeps as much as that needs
+   */
+  undo_events?: number | null;
+}
+/**
+ * What a turn must be to come back; what is not given is not asked.  A name that the graph lacks matches nothing.
+ *
+ * sessions, speakers  it is of one of these, as they were written
+ * since, until        it was said in since <= at < until (ms): what counts is not the time that it speaks of
+ * concepts            it holds one of these, by id or as it was written
+ * metadata            it has these entries.  Metadata is read turn by turn, in the order of the ranking, and not
+ *                     beyond the first 1,000: of what ranks below, nothing comes back
+ * exclude             turn ids that must not come back, such as those that are in the prompt already
+ * include_archive     whether turns that have faded may come back, behind others
+ */
+export interface Filter {
+  /**
+   * @maxItems 100
+   */
+  sessions?: string[];
+  /**
+   * @maxItems 100
+   */
+  speakers?: string[];
+  since?: number | string | null;
+  until?: number | string | null;
+  /**
+   * @maxItems 100
+   */
+  concepts?: string[];
+  metadata?: {
+    [k: string]: string | number | boolean | null;
+  };
+  /**
+   * @maxItems 1000
+   */
+  exclude?: string[];
+  include_archive?: boolean;
+}
+/**
+ * How activation spreads; what is not given takes the mode's own default (processors/recall/activation.py).
+ */
+export interface Spreading {
+  firing_threshold?: number | null;
+  propagation_decay?: number | null;
+  max_iterations?: number | null;
+  delta?: number | null;
+  self_decay?: boolean | null;
+  convergence?: number | null;
+  recall_links?: number | null;
+  topic_links?: number | null;
+  window?: ("turn" | "exchange") | null;
+}
+/**
+ * What the answer had seen: `watermark` is the offset in `events`, `source` the offset in `turns`, -1 for none.
+ */
+export interface Position {
+  partition: number;
+  watermark: number;
+  source: number;
+}
+/**
+ * A concept that the query woke, and the strongest path by which its energy came (seed first, itself last).
+ */
+export interface ActivatedConcept {
+  id: string;
+  label: string;
+  energy: number;
+  path: string[];
+}
+/**
+ * An association that energy took: how often both were said together, and the weight of the edge.
+ */
+export interface Hop {
+  source: string;
+  target: string;
+  times: number;
+  weight: number;
+}
+/**
+ * A word of the question that asks for a kind of thing, and the member of that kind that the passage holds.
+ */
+export interface Kind {
+  asked: string;
+  member: string;
+}
+/**
+ * A seed that was said in the passage (distance 0), or so many turns before it (< 0) or after it (> 0).
+ *
+ * weight   what it counts as a seed: 1 for a word of the question
+ * times    how often that turn says it
+ */
+export interface Mention {
+  concept: string;
+  weight: number;
+  turn: string;
+  distance: number;
+  times: number;
+}
+/**
+ * An old turn, and how well it answers.
+ */
+export interface RecalledPassage {
+  id: string;
+  session: string;
+  speaker: string;
+  role: ("user" | "assistant" | "system" | "tool") | null;
+  text: string;
+  at: number;
+  score: number;
+  /**
+   * it had faded, and comes from the archive
+   */
+  archived?: boolean;
+  /**
+   * a user wants it kept in mind
+   */
+  pinned?: boolean;
+  /**
+   * how much it matters, 0 to 1, where that is known
+   */
+  importance?: number | null;
+  /**
+   * if the query said `explain`
+   */
+  why?: Why | null;
+}
+/**
+ * Why a passage has its score, in the default mode; its session, speaker and date stand in the passage itself.
+ *
+ * terms         what each edge type and each property of the turn adds (docs/recall.md): their sum is the score
+ * mentions      seeds in the passage, and in the turns around it that gave it score
+ * associations  the hops to the strongest concept of the passage that the seeds woke, seed first
+ * kinds         members of the kinds that the question asks for
+ */
+export interface Why {
+  terms: {
+    [k: string]: number;
+  };
+  mentions: Mention[];
+  associations: Hop[];
+  kinds: Kind[];
+}
+/**
+ * Where the time went inside the owner, in milliseconds.
+ */
+export interface Timing {
+  waited_ms: number;
+  recall_ms: number;
+}
+/**
+ * A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+ */
+export interface Theme {
+  id: string;
+  label: string;
+  concepts: string[];
+  born: number;
+}
+/**
+ * A turn as it was said.  `at`: ms; without a time of its own, when it was recorded.
+ */
+export interface RecordedTurn {
+  id: string;
+  session: string;
+  speaker: string;
+  role: ("user" | "assistant" | "system" | "tool") | null;
+  text: string;
+  at: number;
+  metadata: {
+    [k: string]: string | number | boolean | null;
+  };
+  /**
+   * it has faded, and can still be found
+   */
+  archived: boolean;
+}
+/**
+ * How many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last (ms).
+ */
+export interface Activity {
+  first: number;
+  last: number;
+  turns: number[];
+}
+/**
+ * Columns over n concepts, the strongest first; of a picture that grew, the nearest first.
+ *
+ * strengths  at the graph's clock                themes    positions in `themes` of the picture, -1 for none
+ * mentions   turns that held each                hops      from the nearest of `around`; 0 in a picture of all
+ * born       ms, of the first mention            touched   ms, of the last mention or recall
+ */
+export interface PicturedConcepts {
+  ids: string[];
+  labels: string[];
+  strengths: number[];
+  mentions: number[];
+  themes: number[];
+  hops: number[];
+  born: number[];
+  touched: number[];
+  long_term: boolean[];
+  archived: boolean[];
+}
+/**
+ * Columns over links between two concepts of the picture: the 4 strongest of each concept first, then the others.
+ *
+ * sources, targets  positions in its concepts       times    exchanges in which both were said
+ * weights           what activation spreads by
+ */
+export interface PicturedLinks {
+  sources: number[];
+  targets: number[];
+  weights: number[];
+  times: number[];
+}
+/**
+ * Columns over turns that hold concepts of the picture, the newest first; and which concept stands in which.
+ *
+ * held_by, holds  positions: in these turns, and in the picture's concepts
+ */
+export interface PicturedPassages {
+  ids: string[];
+  sessions: string[];
+  speakers: string[];
+  at: number[];
+  archived: boolean[];
+  held_by: number[];
+  holds: number[];
+}
+/**
+ * A theme that has concepts in the picture.  `born`: ms.
+ */
+export interface PicturedTheme {
+  id: string;
+  label: string;
+  born: number;
+}
+/**
+ * A concept, and its strength at the two times; 0 where it was not in the graph.
+ */
+export interface ChangedConcept {
+  id: string;
+  label: string;
+  before: number;
+  after: number;
+}
+/**
+ * What became of a theme.
+ *
+ * other         where most of its concepts came from (split) or went (merged)
+ * joined, left  labels of concepts, the strongest first; all that a new one has, all that one that is gone had
+ */
+export interface ChangedTheme {
+  id: string;
+  label: string;
+  change: "born" | "changed" | "merged" | "split" | "died";
+  other: string | null;
+  joined: string[];
+  left: string[];
+}
+/**
+ * Two concepts, by label, and in how many exchanges both were, at the two times.
+ */
+export interface GrownPair {
+  one: string;
+  other: string;
+  before: number;
+  after: number;
+}
+/**
+ * A sentence of a turn, word for word.
+ */
+export interface Quote {
+  turn: string;
+  speaker: string;
+  at: number;
+  text: string;
+}
+/**
+ * One conversation.
+ *
+ * since, until  ms, of its first and its last turn         archived  turns of it that have faded
+ * concepts      what sets it apart from others, labels     summary   its most telling sentences, in order
+ */
+export interface SessionRecap {
+  session: string;
+  since: number;
+  until: number;
+  turns: number;
+  archived: number;
+  speakers: string[];
+  concepts: string[];
+  summary: Quote[];
+}
+/**
+ * A time, from `since` to `until` (ms), and how many turns lie in it.
+ */
+export interface Span {
+  since: number;
+  until: number;
+  turns: number;
+}
+/**
+ * What a concept is to a memory.  `strength`: what is left of it at the graph's time; times in ms.
+ */
+export interface KnownConcept {
+  id: string;
+  label: string;
+  forms: {
+    [k: string]: number;
+  };
+  created: number;
+  accessed: number;
+  strength: number;
+  turns: number;
+  recalls: number;
+  long_term: boolean;
+  archived: boolean;
+  pinned: boolean;
+  theme: string | null;
+}
+/**
+ * A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
+ */
+export interface Neighbour {
+  id: string;
+  label: string;
+  strength: number;
+  times: number;
+  hops: number;
+  confidence: number;
+  path: string[];
+}
+/**
+ * One utterance of a conversation.  `id` names it for ever: the same id again has no second effect.
+ *
+ * Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else UTC).
+ */
+export interface Turn {
+  id: string;
+  /**
+   * whose memory: a user, an agent, a room; also the record's key
+   */
+  graph: string;
+  speaker: string;
+  text: string;
+  session?: string;
+  role?: ("user" | "assistant" | "system" | "tool") | null;
+  /**
+   * event time; without it, the broker's timestamp counts
+   */
+  at?: number | string | null;
+  metadata?: {
+    [k: string]: string | number | boolean | null;
+  };
+  /**
+   * how much it matters, 0.5 as much as any other; without it, rules decide whether it matters more
+   */
+  importance?: number | null;
+}
+/**
+ * How a graph is to live from here on: a preset, and what differs from it.
+ */
+export interface Configure {
+  kind: "configure";
+  id: string;
+  graph: string;
+  preset?: "default" | "forgetful" | "elephant" | "memorybank" | "mofox";
+  settings?: Settings;
+}
+/**
+ * What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
+ *
+ * everything  all that it holds: its name, its settings and the ids of its turns stay known
+ */
+export interface Forget {
+  kind: "forget";
+  id: string;
+  graph: string;
+  /**
+   * @maxItems 100
+   */
+  concepts?: string[];
+  /**
+   * @maxItems 100
+   */
+  turns?: string[];
+  /**
+   * @maxItems 100
+   */
+  sessions?: string[];
+  everything?: boolean;
+}
+/**
+ * What a graph is to keep in mind, whatever fades: never archived until it is unpinned.
+ */
+export interface Pin {
+  id: string;
+  graph: string;
+  /**
+   * @maxItems 100
+   */
+  concepts?: string[];
+  /**
+   * @maxItems 100
+   */
+  turns?: string[];
+  kind: "pin";
+}
+/**
+ * What may fade again as everything does.
+ */
+export interface Unpin {
+  id: string;
+  graph: string;
+  /**
+   * @maxItems 100
+   */
+  concepts?: string[];
+  /**
+   * @maxItems 100
+   */
+  turns?: string[];
+  kind: "unpin";
+}
+/**
+ * What somebody thinks of turns that came back: right, wrong, or something between.
+ *
+ * query  the question that they came back for: what it asks for is linked with what they say, if they were right
+ * value  from −1, wrong, to 1, right
+ */
+export interface Feedback {
+  kind: "feedback";
+  id: string;
+  graph: string;
+  /**
+   * @minItems 1
+   * @maxItems 100
+   */
+  turns: string[];
+  query?: string | null;
+  value: number;
+}
+/**
+ * Take back a graph's events `first`..`last` (None: to the newest), counted from 0.  Itself one of its events.
+ */
+export interface Undo {
+  kind: "undo";
+  id: string;
+  graph: string;
+  first: number;
+  last?: number | null;
+}
+/**
+ * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
+ *
+ * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget` alone decides how much
+ * context does.
+ */
+export interface Query {
+  kind: "query";
+  graph: string;
+  text: string;
+  mode?: "default" | "literal";
+  spreading?: Spreading;
+  top_concepts?: number;
+  top_passages?: number | null;
+  /**
+   * tokens of assembled context
+   */
+  budget?: number;
+  /**
+   * answer once the turn at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * answer as of this time
+   */
+  as_of?: number | string | null;
+  /**
+   * where it is asked, as Europe/Berlin: what `yesterday` means, and by which clock the context tells
+   */
+  timezone?: string;
+  only?: Filter;
+  /**
+   * say why each passage came
+   */
+  explain?: boolean;
+  reinforce?: boolean;
+}
+/**
+ * A question about a graph itself: its topics, its settings, how much it holds.
+ */
+export interface Describe {
+  kind: "describe";
+  graph: string;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+}
+/**
+ * A question for turns as they were said, in the order in which they were recorded.  What is not given passes.
+ *
+ * ids      these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
+ * session  only of this session     concept  only those that hold it, by id or as it was written
+ * newest   the last one first       cursor   `next` of the page before
+ */
+export interface Read {
+  kind: "read";
+  graph: string;
+  /**
+   * @maxItems 100
+   */
+  ids?: string[];
+  session?: string | null;
+  concept?: string | null;
+  newest?: boolean;
+  cursor?: number | null;
+  limit?: number;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
+}
+/**
+ * A question for what a graph looks like: its strongest concepts, or those near some, and how they are linked.
+ *
+ * around    concepts, by id or as they were written, from which the picture grows; the whole graph where none is named
+ * hops      links between them and what is farthest away
+ * nodes, links, passages  at most so many
+ */
+export interface Picture {
+  kind: "picture";
+  graph: string;
+  /**
+   * @maxItems 100
+   */
+  around?: string[];
+  hops?: number;
+  nodes?: number;
+  links?: number;
+  passages?: number;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
+}
+/**
+ * A question for what changed in a graph from `since` to `until`; without `until`, to what it is now.
+ */
+export interface Compare {
+  kind: "compare";
+  graph: string;
+  since: number | string;
+  until?: number | string | null;
+  /**
+   * of each kind, at most so many are named
+   */
+  limit?: number;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+}
+/**
+ * A question about conversations: these sessions, or without a name the last ones, the latest first.
+ *
+ * words  of each one's summary, at most
+ */
+export interface Recap {
+  kind: "recap";
+  graph: string;
+  /**
+   * @maxItems 20
+   */
+  sessions?: string[];
+  limit?: number;
+  words?: number;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
+}
+/**
+ * A question how often something is spoken of: since when, when last, at which hours, and when not.
+ *
+ * text    a question, or words: what counts is a turn that holds all of what they name, or some of it if none does
+ * offset  of the asker's clock from UTC, minutes: where a day begins
+ */
+export interface Trend {
+  kind: "trend";
+  graph: string;
+  text: string;
+  by?: "day" | "week" | "month";
+  offset?: number;
+  only?: Filter;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
+}
+/**
+ * A question about one concept: what it is to this memory, what it is linked with, and how it leads to another.
+ */
+export interface Explore {
+  kind: "explore";
+  graph: string;
+  /**
+   * by id, or as it was written
+   */
+  concept: string;
+  /**
+   * another one: by which ways does the first lead to it?
+   */
+  to?: string | null;
+  /**
+   * links at most from the concept to what is told
+   */
+  hops?: number;
+  limit?: number;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
+}
+/**
+ * A question to the owner of a partition: which graphs are there?
+ */
+export interface List {
+  kind: "list";
+  /**
+   * the names after this one, in their order
+   */
+  after?: string | null;
+  limit?: number;
+}
+/**
+ * A question to the owner of a partition: what do you hold, and what is its digest?
+ */
+export interface Inspect {
+  kind: "inspect";
+  /**
+   * compute the digest too (reads every graph of the partition)
+   */
+  digest?: boolean;
+  /**
+   * tell the digests of the next graphs after this name, by name
+   */
+  graphs_after?: string | null;
+}
+/**
+ * A request to the owner of a partition: write a snapshot of what you hold to where you keep snapshots.
+ */
+export interface Checkpoint {
+  kind: "checkpoint";
+}
+/**
+ * What became of a turn.  `duplicate`: its id was known with the same text, so nothing changed.
+ */
+export interface Outcome {
+  kind: "outcome";
+  status: "accepted" | "duplicate" | "rejected";
+  turn: string | null;
+  reason: string | null;
+  position: Position;
+}
+/**
+ * The answer to a query.  An unknown graph gives `found: false` and empty lists.
+ */
+export interface Reply {
+  kind: "reply";
+  graph: string;
+  found: boolean;
+  seeds: ActivatedConcept[];
+  concepts: ActivatedConcept[];
+  passages: RecalledPassage[];
+  context: string;
+  tokens: number;
+  position: Position;
+  timing: Timing;
+}
+/**
+ * What a graph holds.  An unknown graph gives `found: false`.
+ *
+ * turns, concepts      those that are active
+ * archived, archived_concepts  turns and concepts that have faded, and can still be found
+ * forgotten            turns that are gone for good
+ * pinned, pinned_concepts      turns and concepts that a user wants kept in mind
+ */
+export interface Description {
+  kind: "description";
+  graph: string;
+  found: boolean;
+  preset: string;
+  settings: {
+    [k: string]: number;
+  };
+  clock: number;
+  turns: number;
+  archived: number;
+  forgotten: number;
+  concepts: number;
+  archived_concepts: number;
+  pinned: number;
+  pinned_concepts: number;
+  long_term: number;
+  themes: Theme[];
+  position: Position;
+}
+/**
+ * A page of turns.  An unknown graph gives `found: false`.
+ *
+ * total  how many there are of what was asked for    next  `cursor` of the next page, None on the last
+ */
+export interface Turns {
+  kind: "turns";
+  graph: string;
+  found: boolean;
+  total: number;
+  turns: RecordedTurn[];
+  next: number | null;
+  position: Position;
+}
+/**
+ * What a graph looks like.  An unknown graph gives `found: false`.
+ *
+ * clock  the graph's time, ms: `as_of`, or the last that was said
+ * total  concepts of the whole graph, in the picture or not
+ */
+export interface Pictured {
+  kind: "pictured";
+  graph: string;
+  found: boolean;
+  clock: number;
+  total: number;
+  concepts: PicturedConcepts;
+  links: PicturedLinks;
+  passages: PicturedPassages;
+  themes: PicturedTheme[];
+  activity: Activity;
+  position: Position;
+}
+/**
+ * What changed, what changed most first.  `found: false` where nothing had been said by the later time.
+ *
+ * since, until    the graph's clock at the two times, ms
+ * turns           how many turns there had ever been, at the two times
+ * totals          how many changes of each kind there are: more than are named where the limit was reached
+ * forgotten       concepts that left what is active, and may still be in the archive
+ * added, archived turns that came into what is active, and that left it, by id
+ */
+export interface Compared {
+  kind: "compared";
+  graph: string;
+  found: boolean;
+  since: number;
+  until: number;
+  turns: number[];
+  totals: {
+    [k: string]: number;
+  };
+  born: ChangedConcept[];
+  stronger: ChangedConcept[];
+  weaker: ChangedConcept[];
+  forgotten: ChangedConcept[];
+  long_term: ChangedConcept[];
+  themes: ChangedTheme[];
+  pairs: GrownPair[];
+  added: string[];
+  archived: string[];
+  position: Position;
+}
+/**
+ * Conversations, as asked for.  `total`: how many sessions there are.  An unknown graph gives `found: false`.
+ */
+export interface Recapped {
+  kind: "recapped";
+  graph: string;
+  found: boolean;
+  total: number;
+  sessions: SessionRecap[];
+  position: Position;
+}
+/**
+ * How often something is spoken of.  An unknown graph gives `found: false`, and nothing that fits no turns.
+ *
+ * concepts  ids of what was counted       all        whether each turn holds all of them
+ * turns     that hold it                  days       on which there was one
+ * first, last  ms                         every      days from one such day to the next, in the middle; None: one day
+ * periods   those with a turn             pauses     the longest between two such days, of more than twice `every`
+ * hours     (24,) turns by hour of day    weekdays   (7,) turns by day of the week, Monday first
+ * ids       of the latest such turns
+ */
+export interface Trended {
+  kind: "trended";
+  graph: string;
+  found: boolean;
+  concepts: string[];
+  all: boolean;
+  turns: number;
+  days: number;
+  first: number | null;
+  last: number | null;
+  every: number | null;
+  periods: Span[];
+  pauses: Span[];
+  hours: number[];
+  weekdays: number[];
+  ids: string[];
+  position: Position;
+}
+/**
+ * A concept and what is around it.  `found: false`: the graph is unknown, or knows no such concept.
+ *
+ * neighbours  the strongest links first      paths  ways to `to`, the strongest first, as ids
+ * ids         of the latest turns that hold the concept
+ */
+export interface Explored {
+  kind: "explored";
+  graph: string;
+  found: boolean;
+  concept: KnownConcept | null;
+  neighbours: Neighbour[];
+  paths: string[][];
+  ids: string[];
+  position: Position;
+}
+/**
+ * The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
+ */
+export interface Graphs {
+  kind: "graphs";
+  graphs: string[];
+  next: string | null;
+  position: Position;
+}
+/**
+ * What a partition's owner holds at `position`.
+ *
+ * turns        ids that were ever accepted, each once    concepts, pairs, topics   what is held, archived or not
+ * forgotten    concepts and turns that are gone          archived                  turns that faded, and can be found
+ * digests      by graph, in pages
+ */
+export interface Inspection {
+  kind: "inspection";
+  position: Position;
+  digest: string | null;
+  graphs: number;
+  turns: number;
+  concepts: number;
+  pairs: number;
+  topics: number;
+  forgotten: number;
+  archived: number;
+  digests: {
+    [k: string]: string;
+  };
+}
+/**
+ * A snapshot that was written: its name, where the state in it stands, and how large it is.
+ */
+export interface Checkpointed {
+  kind: "checkpointed";
+  snapshot: string;
+  position: Position;
+  bytes: number;
+}
+/**
+ * A query that got no answer, and what to do about it.
+ */
+export interface Failure {
+  kind: "failure";
+  code: "invalid" | "wrong-partition" | "not-yet" | "expired" | "overloaded" | "internal";
+  message: string;
+}
+/**
+ * This interface was referenced by `Messages`'s JSON-Schema
+ * via the `definition` "Change".
+ */
+export interface Change {}
+
+export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo;
+export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Inspect | List | Checkpoint;
+export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Graphs | Inspection | Checkpointed | Outcome | Failure;

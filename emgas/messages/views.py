@@ -1,0 +1,182 @@
+"""What else may be asked of a graph: what a conversation was about, how often something comes up, what a word is to it.
+
+All of them are computed when somebody asks, and change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from emgas import limits
+from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Text
+from emgas.messages.filters import Filter
+
+
+class Recap(Message):
+    """A question about conversations: these sessions, or without a name the last ones, the latest first.
+
+    words  of each one's summary, at most
+    """
+
+    kind: Literal["recap"] = "recap"
+    graph: GraphId
+    sessions: Annotated[list[Name], Field(max_length=limits.RECAPPED)] = Field(default_factory=list)
+    limit: int = Field(5, ge=1, le=limits.RECAPPED)
+    words: int = Field(60, ge=0, le=400)
+    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
+
+
+class Quote(Message):
+    """A sentence of a turn, word for word."""
+
+    turn: str
+    speaker: str
+    at: int
+    text: str
+
+
+class SessionRecap(Message):
+    """One conversation.
+
+    since, until  ms, of its first and its last turn         archived  turns of it that have faded
+    concepts      what sets it apart from others, labels     summary   its most telling sentences, in order
+    """
+
+    session: str
+    since: int
+    until: int
+    turns: int
+    archived: int = 0
+    speakers: list[str]
+    concepts: list[str]
+    summary: list[Quote]
+
+
+class Recapped(Message):
+    """Conversations, as asked for.  `total`: how many sessions there are.  An unknown graph gives `found: false`."""
+
+    kind: Literal["recapped"] = "recapped"
+    graph: str
+    found: bool
+    total: int = 0
+    sessions: list[SessionRecap] = Field(default_factory=list)
+    position: Position
+
+
+Period = Literal["day", "week", "month"]
+
+
+class Trend(Message):
+    """A question how often something is spoken of: since when, when last, at which hours, and when not.
+
+    text    a question, or words: what counts is a turn that holds all of what they name, or some of it if none does
+    offset  of the asker's clock from UTC, minutes: where a day begins
+    """
+
+    kind: Literal["trend"] = "trend"
+    graph: GraphId
+    text: Text
+    by: Period = "day"
+    offset: int = Field(0, ge=-1080, le=1080)
+    only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
+    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
+
+
+class Span(Message):
+    """A time, from `since` to `until` (ms), and how many turns lie in it."""
+
+    since: int
+    until: int
+    turns: int = 0
+
+
+class Trended(Message):
+    """How often something is spoken of.  An unknown graph gives `found: false`, and nothing that fits no turns.
+
+    concepts  ids of what was counted       all        whether each turn holds all of them
+    turns     that hold it                  days       on which there was one
+    first, last  ms                         every      days from one such day to the next, in the middle; None: one day
+    periods   those with a turn             pauses     the longest between two such days, of more than twice `every`
+    hours     (24,) turns by hour of day    weekdays   (7,) turns by day of the week, Monday first
+    ids       of the latest such turns
+    """
+
+    kind: Literal["trended"] = "trended"
+    graph: str
+    found: bool
+    concepts: list[str] = Field(default_factory=list)
+    all: bool = True
+    turns: int = 0
+    days: int = 0
+    first: int | None = None
+    last: int | None = None
+    every: float | None = None
+    periods: list[Span] = Field(default_factory=list)
+    pauses: list[Span] = Field(default_factory=list)
+    hours: list[int] = Field(default_factory=list)
+    weekdays: list[int] = Field(default_factory=list)
+    ids: list[str] = Field(default_factory=list)
+    position: Position
+
+
+class Explore(Message):
+    """A question about one concept: what it is to this memory, what it is linked with, and how it leads to another."""
+
+    kind: Literal["explore"] = "explore"
+    graph: GraphId
+    concept: Name = Field(description="by id, or as it was written")
+    to: Name | None = Field(None, description="another one: by which ways does the first lead to it?")
+    hops: int = Field(1, ge=1, le=3, description="links at most from the concept to what is told")
+    limit: int = Field(10, ge=0, le=limits.TOP)
+    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
+
+
+class Neighbour(Message):
+    """A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops."""
+
+    id: str
+    label: str
+    strength: float
+    times: int
+    hops: int
+    confidence: float
+    path: list[str]
+
+
+class KnownConcept(Message):
+    """What a concept is to a memory.  `strength`: what is left of it at the graph's time; times in ms."""
+
+    id: str
+    label: str
+    forms: dict[str, int]
+    created: int
+    accessed: int
+    strength: float
+    turns: int
+    recalls: int
+    long_term: bool
+    archived: bool
+    pinned: bool
+    theme: str | None
+
+
+class Explored(Message):
+    """A concept and what is around it.  `found: false`: the graph is unknown, or knows no such concept.
+
+    neighbours  the strongest links first      paths  ways to `to`, the strongest first, as ids
+    ids         of the latest turns that hold the concept
+    """
+
+    kind: Literal["explored"] = "explored"
+    graph: str
+    found: bool
+    concept: KnownConcept | None = None
+    neighbours: list[Neighbour] = Field(default_factory=list)
+    paths: list[list[str]] = Field(default_factory=list)
+    ids: list[str] = Field(default_factory=list)
+    position: Position

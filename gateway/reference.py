@@ -1,0 +1,145 @@
+"""The reference of the gateway as a page, from its OpenAPI document: plain HTML, no script, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+import orjson
+
+Schema = Mapping[str, Any]
+SAMPLES = {"text": "What did the vet prescribe?", "speaker": "Ada", "turns": ["t1"], "first": 1, "preset": "default"}
+HEAD = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>EMGAS: routes</title><link rel="icon" href="icon.svg">
+<link rel="stylesheet" href="docs.css"></head><body><main>"""
+INTRODUCTION = """<h1>EMGAS <small>{version}</small></h1>
+<p>{summary} <a href="./">Look at a memory</a> · <a href="openapi.json">openapi.json</a> (OpenAPI {openapi}).
+Where keys are wanted, send <code>Authorization: Bearer KEY</code>. What is refused is told as
+<code>application/problem+json</code>.</p>"""
+
+
+def reference(document: Schema) -> str:
+    """Write the page."""
+    schemas = document.get("components", {}).get("schemas", {})
+    told = INTRODUCTION.format(
+        version=escape(document["info"]["version"]),
+        summary=escape(document["info"]["summary"]),
+        openapi=escape(document["openapi"]),
+    )
+    operations = [
+        _operation(method, path, operation, schemas)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    ]
+    shapes = [_shape(name, schema, schemas) for name, schema in sorted(schemas.items())]
+    return "\n".join([HEAD, told, *operations, "<h2>Shapes</h2>", *shapes, "</main></body></html>\n"])
+
+
+def _operation(method: str, path: str, operation: Schema, schemas: Schema) -> str:
+    text = escape(operation.get("description", operation.get("summary", "")))
+    parts = [_parameters(operation, schemas), _body(operation, schemas), _answers(operation)]
+    return (
+        f'<details class="route"><summary><b class="{method}">{method.upper()}</b> <code>{escape(path)}</code>'
+        f"<span>{text.partition('.')[0]}</span></summary><p>{text}</p>{''.join(parts)}"
+        f"<h4>Try</h4><pre>{escape(_curl(method, path, operation, schemas))}</pre></details>"
+    )
+
+
+def _parameters(operation: Schema, schemas: Schema) -> str:
+    rows = [
+        (each["name"], f"{each['in']}, {_kind(each['schema'], schemas)}", each.get("description", ""))
+        for each in operation.get("parameters", ())
+    ]
+    return _table("Parameters", rows)
+
+
+def _body(operation: Schema, schemas: Schema) -> str:
+    schema = _body_schema(operation)
+    if schema is None:
+        return ""
+    return _table(f"Body: {_kind(schema, schemas)}", _fields(_resolved(schema, schemas), schemas))
+
+
+def _body_schema(operation: Schema) -> Schema | None:
+    schema: Schema | None = (
+        operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    )
+    return schema
+
+
+def _answers(operation: Schema) -> str:
+    rows = []
+    for status, answer in operation["responses"].items():
+        schemas = [each["schema"] for each in answer.get("content", {}).values() if "schema" in each]
+        schema: Schema = schemas[0] if schemas else {}
+        rows.append((status, _kind(schema, {}) if schema else "", answer.get("description", "")))
+    return _table("Answers", rows)
+
+
+def _shape(name: str, schema: Schema, schemas: Schema) -> str:
+    text = escape(schema.get("description", ""))
+    table = _table("", _fields(schema, schemas))
+    head = f'<details class="shape" id="{escape(name)}"><summary><code>{escape(name)}</code></summary>'
+    return f"{head}<p>{text}</p>{table}</details>"
+
+
+def _fields(schema: Schema, schemas: Schema) -> list[tuple[str, str, str]]:
+    needed = schema.get("required", ())
+    return [
+        (name + ("" if name in needed else "?"), _kind(field, schemas), field.get("description", ""))
+        for name, field in schema.get("properties", {}).items()
+    ]
+
+
+def _kind(schema: Schema, schemas: Schema) -> str:
+    """Name what a schema lets through, in a few words; a name of ours is the shape's below."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema:
+        return " or ".join(_kind(each, schemas) for each in schema["anyOf"])
+    if "enum" in schema or "const" in schema:
+        return " ".join(map(str, schema.get("enum", [schema.get("const")])))
+    kind = str(schema.get("type", "any"))
+    if kind == "array":
+        kind = f"list of {_kind(schema.get('items', {}), schemas)}"
+    bounds = [
+        f"{sign} {schema[name]}"
+        for name, sign in (("minimum", "≥"), ("maximum", "≤"), ("maxLength", "≤"), ("maxItems", "≤"))
+        if name in schema and abs(schema[name]) < 2**53
+    ]
+    default = f", {orjson.dumps(schema['default']).decode()}" if schema.get("default") not in (None, [], {}) else ""
+    return " ".join([kind, *bounds]) + default
+
+
+def _resolved(schema: Schema, schemas: Schema) -> Schema:
+    found: Schema = schemas.get(_kind(schema, schemas), schema) if "$ref" in schema else schema
+    return found
+
+
+def _table(title: str, rows: list[tuple[str, str, str]]) -> str:
+    if not rows:
+        return ""
+    head = f"<h4>{escape(title)}</h4>" if title else ""
+    cells = [f"<tr><td><code>{escape(a)}</code></td><td>{escape(b)}</td><td>{escape(c)}</td></tr>" for a, b, c in rows]
+    return f"{head}<table>{''.join(cells)}</table>"
+
+
+def _curl(method: str, path: str, operation: Schema, schemas: Schema) -> str:
+    where = path.replace("{graph}", "ada").replace("{topic}", "turns")
+    query = "&".join(_samples(operation))
+    verb = "" if method == "get" else f"-X {method.upper()} "
+    words = [f"curl -s {verb}'http://127.0.0.1:8088{where}{'?' if query else ''}{query}'"]
+    schema = _body_schema(operation)
+    if schema is not None:
+        needed = _resolved(schema, schemas).get("required", ())
+        body = orjson.dumps({name: SAMPLES.get(name, "…") for name in needed}).decode()
+        words += ["-H 'Content-Type: application/json'", f"-d '{body}'"]
+    return " ".join(words)
+
+
+def _samples(operation: Schema) -> Iterator[str]:
+    for each in operation.get("parameters", ()):
+        if each["in"] == "query" and each.get("required"):
+            yield f"{each['name']}={'2025-01-01' if each['name'] == 'since' else 'vet'}"

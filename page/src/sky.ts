@@ -1,0 +1,234 @@
+// The graph on screen: sigma draws concepts and links with WebGL; below it a soft light in each theme's colour, and the
+// themes' names.  What a concept looks like is decided in `looks` alone, for the screen and for what is saved.
+import Sigma from "sigma";
+import { EdgeLineProgram, EdgeRectangleProgram } from "sigma/rendering";
+import type { NodeDisplayData, PartialButFor } from "sigma/types";
+import { clear, mixed, ofTheme, sheer, type Shade } from "./colours.ts";
+import type { Concept, Concepts, Link, Memory } from "./memory.ts";
+
+export const FONT = 'ui-sans-serif, system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif';
+const COARSE = 4; // of the light below: it is soft anyway
+const SPRITE = 64;
+
+/** What stands out just now: concepts with how awake they are, and the links that woke them. */
+export interface Focus { awake: Map<string, number>; links: Set<string>; named: Set<string>; chosen: string | null; near: Set<string> | null }
+
+export interface Look { color: string; size: number; label: string; forceLabel: boolean; zIndex: number; hidden: boolean }
+
+export interface LinkLook { color: string; alpha: number; size: number; zIndex: number; hidden: boolean; type: string }
+
+export class Sky {
+  readonly sigma: Sigma<Concept, Link>;
+  shade: Shade;
+  focus: Focus = { awake: new Map(), links: new Set(), named: new Set(), chosen: null, near: null };
+  private hovered: string | null = null;
+  private readonly light: CanvasRenderingContext2D;
+  private readonly sprites = new Map<string, HTMLCanvasElement>();
+
+  constructor(
+    private readonly memory: Memory, private readonly container: HTMLElement, private readonly canvas: HTMLCanvasElement,
+    shade: Shade, private readonly drawn: () => void,
+  ) {
+    this.shade = shade;
+    this.light = canvas.getContext("2d")!;
+    this.sigma = new Sigma<Concept, Link>(memory.graph as Concepts, container, {
+      allowInvalidContainer: true, zIndex: true, hideEdgesOnMove: false, labelFont: FONT, labelWeight: "500",
+      labelDensity: 0.9, labelGridCellSize: 90, labelRenderedSizeThreshold: 4.5, stagePadding: 46, minCameraRatio: 0.03,
+      maxCameraRatio: 4, zoomToSizeRatioFunction: (ratio) => ratio ** 0.3, defaultEdgeType: "thin", edgeProgramClasses: { thin: EdgeLineProgram, thick: EdgeRectangleProgram },
+      defaultDrawNodeLabel: (context, data) => this.drawLabel(context, data),
+      defaultDrawNodeHover: (context, data) => this.drawHover(context, data),
+      nodeReducer: (id, concept) => ({ ...concept, ...this.looks(id, concept) }),
+      edgeReducer: (edge, link) => {
+        const look = this.linkLooks(edge, link);
+        return { ...link, ...look, color: sheer(look.color, look.alpha) };
+      },
+    });
+    this.sigma.on("enterNode", ({ node }) => this.hover(node));
+    this.sigma.on("leaveNode", () => this.hover(null));
+    this.sigma.on("afterRender", () => this.paint());
+  }
+
+  private hover(id: string | null): void {
+    this.hovered = id;
+    this.container.style.cursor = id === null ? "" : "pointer";
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
+  /** Whether only some concepts stand out. */
+  get isDim(): boolean {
+    return this.focus.awake.size > 0 || this.focus.near !== null || this.focus.chosen !== null;
+  }
+
+  looks(id: string, concept: Concept): Look {
+    const { awake, chosen, near } = this.focus;
+    const energy = awake.get(id) ?? 0;
+    const own = ofTheme(this.shade, concept.theme);
+    const size = concept.theme < 0 ? concept.size * 0.85 : concept.size * 1.12;
+    const colour = concept.archived ? mixed(own, this.shade.back, 0.6) : own;
+    const look: Look = { color: colour, size, label: concept.label, forceLabel: false, zIndex: 0, hidden: false };
+    if (near !== null && !near.has(id)) return { ...look, hidden: true };
+    const beside = chosen !== null && (id === chosen || this.memory.graph.areNeighbors(id, chosen));
+    if (energy > 0) {
+      look.color = mixed(colour, this.shade.awake, 0.35 + 0.6 * Math.min(1, energy));
+      look.size = size * (1 + 0.5 * Math.min(1, energy));
+      look.forceLabel = this.focus.named.has(id);
+      look.zIndex = 2;
+    } else if (beside) {
+      look.zIndex = 1;
+      look.forceLabel = true;
+    } else if (awake.size > 0 || (chosen !== null && near === null)) {
+      look.color = mixed(this.shade.asleep, colour, 0.22);
+      look.label = "";
+    }
+    if (id === chosen) Object.assign(look, { zIndex: 3, forceLabel: true, size: size * 1.4 });
+    if (id === this.hovered) look.forceLabel = true;
+    return look;
+  }
+
+  linkLooks(edge: string, link: Link): LinkLook {
+    const graph = this.memory.graph;
+    const [one, other] = graph.extremities(edge) as [string, string];
+    const { awake, links, chosen, near } = this.focus;
+    const hidden = near !== null && !(near.has(one) && near.has(other));
+    const [from, to] = [graph.getNodeAttribute(one, "theme"), graph.getNodeAttribute(other, "theme")];
+    const inTheme = from === to && from >= 0;
+    const type = graph.size > 5000 ? "thin" : "thick";
+    const plain = inTheme ? ofTheme(this.shade, from) : this.shade.link;
+    const strong = Math.min(1, link.weight * 5);
+    if (chosen !== null && (one === chosen || other === chosen)) {
+      return { color: ofTheme(this.shade, graph.getNodeAttribute(chosen, "theme")), alpha: 0.75, size: link.size + 0.6, zIndex: 2, hidden, type };
+    }
+    if (links.has(edge)) return { color: this.shade.awake, alpha: 0.3, size: link.size, zIndex: 1, hidden, type };
+    const faint = awake.size > 0 || (chosen !== null && near === null);
+    const alpha = (inTheme ? 0.38 : 0.14) + 0.28 * strong;
+    return { color: plain, alpha: faint ? alpha * 0.25 : alpha, size: link.size, zIndex: 0, hidden, type };
+  }
+
+  private drawLabel(context: CanvasRenderingContext2D, data: PartialButFor<NodeDisplayData, "x" | "y" | "size" | "label" | "color">): void {
+    if (!data.label) return;
+    const size = Math.min(17, 10.5 + data.size * 0.34);
+    context.font = `${data.size > 9 ? 600 : 500} ${size}px ${FONT}`;
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    context.lineJoin = "round";
+    context.lineWidth = 3.5;
+    context.strokeStyle = clear(this.shade.back, 0.85);
+    context.strokeText(data.label, data.x, data.y + data.size + 3);
+    context.fillStyle = mixed(data.color.startsWith("#") ? data.color : this.shade.ink, this.shade.ink, 0.62);
+    context.fillText(data.label, data.x, data.y + data.size + 3);
+  }
+
+  private drawHover(context: CanvasRenderingContext2D, data: PartialButFor<NodeDisplayData, "x" | "y" | "size" | "label" | "color">): void {
+    context.beginPath();
+    context.arc(data.x, data.y, data.size + 4, 0, 7);
+    context.strokeStyle = clear(this.shade.ink, 0.8);
+    context.lineWidth = 1.5;
+    context.stroke();
+    this.drawLabel(context, data);
+  }
+
+  /** Paint the light below the graph, and the names of themes. */
+  private paint(): void {
+    const [width, height] = [innerWidth, innerHeight];
+    if (this.canvas.width !== Math.ceil(width / COARSE) || this.canvas.height !== Math.ceil(height / COARSE)) {
+      this.canvas.width = Math.ceil(width / COARSE);
+      this.canvas.height = Math.ceil(height / COARSE);
+    }
+    const { x, y } = this.container.getBoundingClientRect();
+    this.paintLight(this.light, 1 / COARSE, { width, height, x, y });
+    this.drawn();
+  }
+
+  /** `frame`: how large, and where in it the graph begins; without it, as large as the graph. */
+  paintLight(context: CanvasRenderingContext2D, scale: number, frame = { ...this.sigma.getDimensions(), x: 0, y: 0 }): void {
+    const { width, height } = frame;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.fillStyle = this.shade.back;
+    context.fillRect(0, 0, width * scale, height * scale);
+    context.globalCompositeOperation = this.shade.dark ? "lighter" : "multiply";
+    const zoom = 1 / Math.sqrt(this.sigma.getCamera().ratio);
+    const strong = this.isDim ? 0.35 : 1;
+    this.memory.graph.forEachNode((id, concept) => {
+      const energy = this.focus.awake.get(id) ?? 0;
+      if ((concept.theme < 0 && !energy) || concept.archived || (this.focus.near && !this.focus.near.has(id))) return;
+      const seen = this.sigma.graphToViewport(concept);
+      const at = { x: seen.x + frame.x, y: seen.y + frame.y };
+      const reach = (34 + concept.size * 5) * zoom * (energy ? 1 + energy * 0.4 : 1);
+      if (at.x < -reach || at.y < -reach || at.x > width + reach || at.y > height + reach) return;
+      context.globalAlpha = Math.min(1, (energy ? 0.12 + 0.5 * energy * energy : 0.3 * strong));
+      const sprite = this.sprite(energy ? this.shade.awake : ofTheme(this.shade, concept.theme));
+      context.drawImage(sprite, (at.x - reach) * scale, (at.y - reach) * scale, reach * 2 * scale, reach * 2 * scale);
+    });
+    context.globalAlpha = 1;
+    context.globalCompositeOperation = "source-over";
+  }
+
+  /** A soft light around a point: a canvas's own shadows take many times as long. */
+  glow(context: CanvasRenderingContext2D, at: { x: number; y: number }, reach: number, colour: string, alpha: number): void {
+    context.globalAlpha = alpha;
+    context.drawImage(this.sprite(colour), at.x - reach, at.y - reach, reach * 2, reach * 2);
+    context.globalAlpha = 1;
+  }
+
+  private sprite(colour: string): HTMLCanvasElement {
+    const known = this.sprites.get(colour + this.shade.back);
+    if (known) return known;
+    const made = document.createElement("canvas");
+    made.width = made.height = SPRITE;
+    const context = made.getContext("2d")!;
+    const gradient = context.createRadialGradient(SPRITE / 2, SPRITE / 2, 0, SPRITE / 2, SPRITE / 2, SPRITE / 2);
+    const most = this.shade.dark ? 0.34 : 0.3;
+    gradient.addColorStop(0, clear(colour, most));
+    gradient.addColorStop(0.4, clear(colour, most * 0.4));
+    gradient.addColorStop(1, clear(colour, 0));
+    context.fillStyle = gradient;
+    context.fillRect(0, 0, SPRITE, SPRITE);
+    this.sprites.set(colour + this.shade.back, made);
+    return made;
+  }
+
+  /** Give every concept and link its look anew. */
+  refresh(): void {
+    this.sigma.refresh();
+  }
+
+  /** The same where nothing moved: what is near what need not be found again. */
+  recolour(): void {
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
+  /** Keep the frame as it is for all times: the corners of everything that has a place. */
+  frame(): void {
+    const xs: number[] = [];
+    const ys: number[] = [];
+    this.memory.graph.forEachNode((_id, { x, y }) => { xs.push(x); ys.push(y); });
+    if (xs.length < 2) { this.sigma.setCustomBBox(null); return; }
+    this.sigma.setCustomBBox({ x: [Math.min(...xs), Math.max(...xs)], y: [Math.min(...ys), Math.max(...ys)] });
+  }
+
+  fit(): void {
+    void this.sigma.getCamera().animate({ x: 0.5, y: 0.5, ratio: 1, angle: 0 }, { duration: 350 });
+  }
+
+  /** Bring these concepts into view. */
+  show(ids: Iterable<string>, least = 0.45): void {
+    const seen = [...ids].map((id) => this.sigma.getNodeDisplayData(id)).filter((data) => data !== undefined);
+    if (!seen.length) return;
+    const [xs, ys] = [seen.map(({ x }) => x), seen.map(({ y }) => y)];
+    const [[left, right], [top, bottom]] = [most(xs), most(ys)];
+    const ratio = Math.max(least, Math.min(1.1, 1.6 * Math.max(right - left, bottom - top)));
+    void this.sigma.getCamera().animate({ x: (left + right) / 2, y: (top + bottom) / 2, ratio }, { duration: 600 });
+  }
+
+  zoom(by: number): void {
+    const camera = this.sigma.getCamera();
+    void camera.animate({ ratio: camera.ratio * by }, { duration: 200 });
+  }
+}
+
+/** The span in which most of the values lie: the farthest tenth on either side is left out. */
+function most(values: number[]): [number, number] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const cut = Math.floor(sorted.length / 10);
+  return [sorted[cut]!, sorted[sorted.length - 1 - cut]!];
+}

@@ -1,0 +1,150 @@
+"""Recaps: what a conversation was about, said in its own words.
+
+    about     concepts by  n · ln(1 + sessions / sessions that hold it),  n turns of the session that hold it
+    summary   sentences by what they hold of that, less what the sentences chosen before have said already
+              (maximal marginal relevance: Carbonell & Goldstein 1998), in the order of the conversation
+
+Extractive, so nothing is said that nobody said; pure, so a replay recaps alike.  SEEDS S14, S16, S20, H7, P38.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from emgas.messages.views import Quote, Recap, Recapped, SessionRecap
+from processors.recall.answer import Memory
+from processors.recall.context import tokens
+from processors.recall.sentences import sentences
+from state.arrays import Integers
+from state.events.events import TurnRecorded
+from state.graph.graph import Graph
+from state.graph.view import GraphView
+
+ABOUT: Final = 8  # concepts that a conversation is said to be about
+READ: Final = 40  # turns of a conversation that are read for its summary: those that hold most of what it is about
+SHORTEST, LONGEST = 4, 60  # words of a sentence that can stand for a conversation
+
+
+class _Sentence(NamedTuple):
+    """A sentence that could be quoted: when, whose, how many words, and the concepts that it holds."""
+
+    place: tuple[int, int]
+    turn: TurnRecorded
+    text: str
+    words: int
+    held: frozenset[str]
+
+
+def recapped(memory: Memory, asked: Recap) -> Recapped:
+    """Recap conversations of a graph.  Raises what `memory.text_of` raises."""
+    graph = memory.graph
+    if graph is None or graph.is_blank:
+        return Recapped(graph=asked.graph, found=False, position=memory.position)
+    view = graph.view()
+    told = [_recap(memory, graph, view, number, asked.words) for number in _wanted(view, asked)]
+    total = len(np.unique(view.passage_session))
+    return Recapped(graph=asked.graph, found=True, total=total, sessions=told, position=memory.position)
+
+
+def _wanted(view: GraphView, asked: Recap) -> list[int]:
+    """Find the numbers of the sessions asked for, or of those that were spoken in last."""
+    held = set(np.unique(view.passage_session).tolist())
+    if asked.sessions:
+        known = {name: number for number, name in enumerate(view.sessions)}
+        return [known[name] for name in dict.fromkeys(asked.sessions) if known.get(name) in held]
+    ended: dict[int, tuple[int, int]] = {}
+    for passage, session in enumerate(view.passage_session.tolist()):
+        ended[session] = max(ended.get(session, (0, 0)), (int(view.passage_at[passage]), passage))
+    return sorted(ended, key=lambda session: ended[session], reverse=True)[: asked.limit]
+
+
+def _recap(memory: Memory, graph: Graph, view: GraphView, session: int, words: int) -> SessionRecap:
+    passages = np.flatnonzero(view.passage_session == session)
+    worth = _worth(view, passages)
+    best = sorted(worth, key=lambda number: (-worth[number], number))[:ABOUT]
+    times = view.passage_at[passages]
+    by_id = {view.ids[number]: value for number, value in worth.items()}
+    speakers = Counter(view.passage_speaker[passages].tolist())
+    return SessionRecap(
+        session=view.sessions[session],
+        since=int(times.min()),
+        until=int(times.max()),
+        turns=len(passages),
+        archived=int(view.passage_archived[passages].sum()),
+        speakers=[view.speakers[number] for number, _ in speakers.most_common()],
+        concepts=[view.labels[number] for number in best],
+        summary=_summary(memory, graph, _telling(view, passages, worth), worth=by_id, words=words),
+    )
+
+
+def _worth(view: GraphView, passages: Integers) -> dict[int, float]:
+    """Weigh the words of some passages, all of a session: number → what it tells of that session."""
+    here = view.posting_concept[np.isin(view.posting_passage, passages)]
+    here = here[~view.is_mark[here]]
+    concepts, turns = np.unique(here, return_counts=True)
+    sessions = _sessions_with(view, concepts)
+    told = turns * np.log1p(len(np.unique(view.passage_session)) / sessions)
+    return dict(zip(concepts.tolist(), told.tolist(), strict=True))
+
+
+def _sessions_with(view: GraphView, concepts: Integers) -> Integers:
+    """Count the sessions that hold each of ascending `concepts` (k,)."""
+    holding = np.isin(view.posting_concept, concepts)
+    pairs = view.posting_concept[holding] << 32 | view.passage_session[view.posting_passage[holding]]
+    held = np.bincount(np.searchsorted(concepts, np.unique(pairs) >> 32), minlength=len(concepts))
+    return held.astype(np.int64, copy=False)
+
+
+def _telling(view: GraphView, passages: Integers, worth: dict[int, float]) -> list[int]:
+    """Pick the passages that hold most of what is told, for their length; in their order."""
+    chosen = np.isin(view.posting_passage, passages)
+    weights = [worth.get(number, 0.0) for number in view.posting_concept[chosen].tolist()]
+    held = np.bincount(view.posting_passage[chosen], weights, len(view.passage_at))[passages]
+    shares = held / np.sqrt(np.maximum(view.passage_tokens[passages], 1))
+    return sorted(passages[np.argsort(-shares, kind="stable")[:READ]].tolist())
+
+
+def _summary(memory: Memory, graph: Graph, passages: list[int], *, worth: dict[str, float], words: int) -> list[Quote]:
+    read = [memory.text_of(graph, passage) for passage in passages]
+    found = [each for place, turn in enumerate(read) for each in _sentences(place, turn) if each.words <= words]
+    chosen, left, said = list[_Sentence](), words, Counter[str]()
+    while found:
+        best = max(found, key=lambda each: (_gain(each, worth, said), (-each.place[0], -each.place[1])))
+        if _gain(best, worth, said) <= 0:
+            break
+        chosen.append(best)
+        left -= best.words
+        said.update(best.held)
+        found = [each for each in found if each is not best and each.words <= left]
+    return [
+        Quote(turn=each.turn.id, speaker=each.turn.speaker, at=each.turn.at, text=each.text)
+        for each in sorted(chosen, key=lambda each: each.place)
+    ]
+
+
+def _gain(sentence: _Sentence, worth: dict[str, float], said: Counter[str]) -> float:
+    """Weigh what a sentence tells that was not said yet; the longer it is, the more of it that takes."""
+    told = sum(worth.get(concept, 0.0) / 4 ** said[concept] for concept in sentence.held)
+    return float(told / math.sqrt(sentence.words))
+
+
+def _sentences(place: int, turn: TurnRecorded) -> list[_Sentence]:
+    """Find the sentences of a turn that could be quoted, each with the concepts of the turn that it holds."""
+    found = []
+    for number, part in enumerate(sentences(turn.text)):
+        text = part.strip()
+        words = _words(text)
+        if SHORTEST <= words <= LONGEST and not text.endswith(("?", "？")):
+            lower = text.casefold()
+            held = frozenset(each.id for each in turn.concepts if each.label.casefold() in lower)
+            found.append(_Sentence((place, number), turn, text, words, held))
+    return found
+
+
+def _words(text: str) -> int:
+    """Count the words of a text, as a context counts them: Han text by its characters."""
+    return max(1, tokens(text) * 10 // 13)

@@ -1,0 +1,50 @@
+"""Anchors: why a turn holds faster than others, found in what it says.  SEEDS S28, H3, M24.
+
+    remember   somebody asks to keep it            forced, as it is kept because somebody wants that
+    health     an allergy, a blood type            spontaneous: what people keep unasked
+    code       a password, a number to dial        forced
+    birthday   a birthday, an anniversary          spontaneous
+    promise    a promise                           spontaneous
+    meeting    a first meeting                     spontaneous
+
+A few precise patterns of English and Chinese decide (data/anchors.tsv), and never a question: "do you remember the
+code?" holds nothing.  How much such a turn matters is what the rule says; a sender who says it himself is believed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, NamedTuple, cast
+
+from processors.text import tables
+from processors.text.language import clean
+from state.events.extraction_types import Anchor
+
+_SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]?")
+_ASKS: Final = ("?", "？")
+
+
+class _Rule(NamedTuple):
+    anchor: Anchor
+    importance: float
+    words: tuple[str, ...]  # without one of which the pattern, which takes much longer, need not be tried
+    pattern: re.Pattern[str]
+
+
+def _rule(name: str, kind: str, importance: str, words: str, pattern: str) -> _Rule:
+    anchor = Anchor(name, cast(Literal["forced", "spontaneous"], kind))
+    return _Rule(anchor, float(importance), tuple(words.split("|")), re.compile(pattern, re.IGNORECASE))
+
+
+_RULES: Final = tuple(_rule(*row) for row in tables.rows(__package__, "anchors"))
+
+
+def anchored(text: str) -> tuple[Anchor, float] | None:
+    """Find what anchors a text, and how much it matters in [0, 1]; None for most texts."""
+    lower = text.lower()
+    rules = [rule for rule in _RULES if any(word in lower for word in rule.words)]
+    if not rules:
+        return None
+    told = [each.strip() for each in _SENTENCE.findall(clean(text)) if not each.endswith(_ASKS)]
+    fitting = (rule for rule in rules for sentence in told if rule.pattern.search(sentence))
+    return next(((rule.anchor, rule.importance) for rule in fitting), None)

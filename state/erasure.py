@@ -1,0 +1,70 @@
+"""What was erased of a graph: which of its events count no more, and what stands in the place of some.
+
+    ordinal   0      1          2            3                     4
+    event     born   turn t1    turn t2      archived "kettle"     SubjectErased {events: 1–1, instead: {3: …}}
+    counts    yes    destroyed  yes          without "kettle"      yes: t1 is known as erased
+
+A window or a recall that names what only erased turns said is replaced by one that does not: its key is destroyed as
+well, and the SubjectErased holds what is left of it.  That may happen to a SubjectErased, too, as it holds such events;
+what a later one says holds.  After one that erases all of a graph, nothing before it counts.
+
+Keys are asked for nothing here: what counts follows from the log alone, so that a worker that never restarted, and
+still folded what was destroyed later, comes to the same graph as a replay to which all of it is dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from state.events.events import GraphEvent, Sealed, SubjectErased, decode_as
+
+
+@dataclass
+class Erased:
+    """What erasures took out of a graph.
+
+    start    ordinal of the last event that erased all before it; 0 for none
+    instead  ordinal → the event that stands there instead
+    """
+
+    start: int = 0
+    instead: dict[int, GraphEvent] = field(default_factory=dict)
+    _gone: set[int] = field(default_factory=set)
+
+    def takes(self, ordinal: int) -> bool:
+        """Whether the event of this ordinal counts no more, at least not as it was."""
+        return ordinal < self.start or ordinal in self._gone
+
+    def standing(self, ordinal: int, event: GraphEvent) -> GraphEvent | None:
+        """Give the event that counts where `event` stands, None if none does."""
+        if ordinal < self.start:
+            return None
+        if ordinal in self._gone:
+            return self.instead.get(ordinal)
+        return None if isinstance(event, Sealed) else event
+
+    def _take(self, event: SubjectErased) -> Iterable[int]:
+        """Add what one event erases; give the ordinals of what it puts in the place of others for the first time."""
+        for first, last in event.events:
+            self._gone.update(range(first, last + 1))
+        for ordinal, value in event.instead:
+            if ordinal not in self.instead:
+                self.instead[ordinal] = decode_as(GraphEvent, value)
+                yield ordinal
+
+
+def erased_by(events: Mapping[int, SubjectErased]) -> Erased:
+    """Add up what the erasures of a graph, by their ordinals, took out of it; the latest of them holds."""
+    found, waiting = Erased(), dict(events)
+    while waiting:
+        ordinal = max(waiting)
+        event = waiting.pop(ordinal)
+        if event.whole:
+            found.start = ordinal
+            break
+        for place in found._take(event):  # noqa: SLF001 - it is ours
+            replaced = found.instead[place]
+            if isinstance(replaced, SubjectErased):
+                waiting[place] = replaced
+    return found

@@ -1,0 +1,179 @@
+"""Sealed events: how an event of a graph is sealed with a key of the graph, and how it is opened.
+
+    TurnRecorded {epoch … graph src | id session speaker text …}
+         │ sealed under the secret of the event's ordinal `n`           the envelope: what the log's rules need,
+         ▼                                                              in clear, and bound to what is sealed
+    Sealed       {epoch … graph src key n | body}
+
+A log holds the sealed form, and so do the rows of a store: the chain is a hash over it, and who has no keys can still
+say what counts.  A fold opens it.  What was erased has no secret any more: it stays a `Sealed`, which does nothing.
+
+Where keys are kept, and how they come here, is for streams/transport/keys/ to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+import orjson
+from msgspec.structs import replace
+
+from state.errors import KeysError, UnreadableEventError
+from state.events.events import AnyEvent, EventT, GraphEvent, Sealed, decode, encode, unreadable
+from state.sealing.cipher import decrypt, encrypt
+from state.sealing.graph_key import GraphKey
+
+_NO_KEYS: Mapping[str, GraphKey] = {}
+LOCKED: Final = b"\x00locked\x00"  # what bytes that were sealed under a working secret begin with
+_ID_DIGITS: Final = 16
+_SEALED: Final = b'"kind":"Sealed"'
+
+
+class Keyring(Protocol):
+    """The keys of graphs that are at hand, those that are destroyed among them."""
+
+    def of(self, graph_id: str) -> Mapping[str, GraphKey]:
+        """Give the keys of a graph by their ids; none for a graph that was never encrypted."""
+
+
+class NoKeys:
+    """The keyring of a memory in which nothing is encrypted."""
+
+    def of(self, graph_id: str) -> Mapping[str, GraphKey]:
+        return _NO_KEYS
+
+
+class HeldKeys:
+    """A keyring in memory.  `hold` puts a key into the place of the one of its id."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, dict[str, GraphKey]] = {}
+
+    def of(self, graph_id: str) -> Mapping[str, GraphKey]:
+        return self._keys.get(graph_id, _NO_KEYS)
+
+    def hold(self, key: GraphKey) -> None:
+        """Take a key up."""
+        self._keys.setdefault(key.graph, {})[key.id] = key
+
+    def every(self) -> list[GraphKey]:
+        """List all keys."""
+        return [key for keys in self._keys.values() for key in keys.values()]
+
+
+NO_KEYS: Final = NoKeys()
+
+
+def living(keys: Keyring, graph_id: str) -> GraphKey | None:
+    """Find the key by which a graph is sealed from here on, None for a graph that is not encrypted.
+
+    There may be several where two workers gave birth to the graph at once; each of them opens what it sealed.
+    """
+    found = [key for key in keys.of(graph_id).values() if not key.is_destroyed]
+    return min(found, key=lambda key: key.id, default=None)
+
+
+def sealed(event: GraphEvent, key: GraphKey, ordinal: int) -> Sealed:
+    """Seal a stamped event, the one of this ordinal of its graph.  Raises ValueError as `encode`."""
+    secret = key.secret_of(ordinal)
+    if secret is None:
+        raise ValueError(f"the key of event {ordinal} of graph {event.graph} was destroyed: nothing is sealed by it")
+    envelope = Sealed(
+        epoch=event.epoch,
+        claim=event.claim,
+        seq=event.seq,
+        chain=event.chain,
+        graph=event.graph,
+        src=getattr(event, "src", None),
+        key=key.id,
+        n=ordinal,
+        body=b"",
+    )
+    return replace(envelope, body=encrypt(secret, encode(event), _bound(envelope)))
+
+
+def _bound(event: Sealed) -> bytes:
+    """Write the envelope: all but what is sealed, and the version, which is another one once a newer EMGAS reads it."""
+    return orjson.dumps([getattr(event, name) for name in event.__struct_fields__ if name not in ("v", "body")])
+
+
+def opened(event: AnyEvent, keys: Keyring) -> AnyEvent:
+    """Open a sealed event; any other, and one whose key was destroyed, is given as it is.
+
+    Raises KeysError, UnreadableEventError.
+    """
+    if not isinstance(event, Sealed):
+        return event
+    key = keys.of(event.graph).get(event.key)
+    if key is None:
+        raise KeysError(
+            f"event {event.n} of graph {event.graph} is encrypted by key {event.key}, which is not among the keys: set "
+            "EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE to what they were, or restore the keys from where they are kept"
+        )
+    secret = key.secret_of(event.n)
+    if secret is None:
+        return event
+    text = decrypt(secret, event.body, _bound(event))
+    if text is None:
+        raise UnreadableEventError(
+            f"event {event.n} of graph {event.graph} does not open with its key: it was changed. Restore the log."
+        )
+    found = decode(text)
+    if not isinstance(found, GraphEvent) or _place(found) != _place(event):
+        raise UnreadableEventError(f"event {event.n} of graph {event.graph} holds another event than its envelope says")
+    return found
+
+
+def _place(event: GraphEvent) -> tuple[str, int, int]:
+    return event.graph, event.epoch, event.seq
+
+
+def read(value: bytes, keys: Keyring) -> AnyEvent:
+    """Decode and open a record value.  Raises KeysError, UnreadableEventError."""
+    return opened(decode(value), keys)
+
+
+def read_as(kind: type[EventT], value: bytes, keys: Keyring) -> EventT:
+    """Read a record value that can only hold one kind of event, but for what was erased.
+
+    Raises KeysError, UnreadableEventError.
+    """
+    event = read(value, keys)
+    if not isinstance(event, kind):
+        raise unreadable(TypeError(f"{type(event).__name__} where only a {kind.__name__} can stand"))
+    return event
+
+
+def is_sealed(value: bytes) -> bool:
+    """Tell whether a record value may hold a sealed event; that it is none, only if it has no metadata of that look."""
+    return _SEALED in value
+
+
+def is_locked(value: bytes) -> bool:
+    """Tell whether bytes are what `lock` made."""
+    return value.startswith(LOCKED)
+
+
+def lock(value: bytes, graph_id: str, keys: Keyring) -> bytes:
+    """Seal bytes that were derived from a graph under its working secret; as they are, if it is not encrypted."""
+    key = living(keys, graph_id)
+    if key is None:
+        return value
+    return LOCKED + key.id.encode() + encrypt(key.working, value, _bound_to(graph_id))
+
+
+def unlock(value: bytes, graph_id: str, keys: Keyring) -> bytes:
+    """Open what `lock` sealed.  Raises ValueError for what was sealed before something of the graph was erased."""
+    if not value.startswith(LOCKED):
+        return value
+    start = len(LOCKED) + _ID_DIGITS
+    key = keys.of(graph_id).get(value[len(LOCKED) : start].decode(errors="replace"))
+    found = None if key is None or key.is_destroyed else decrypt(key.working, value[start:], _bound_to(graph_id))
+    if found is None:
+        raise ValueError(f"this was made before something of graph {graph_id} was erased: no key opens it any more")
+    return found
+
+
+def _bound_to(graph_id: str) -> bytes:
+    return b"working " + graph_id.encode()

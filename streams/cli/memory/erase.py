@@ -1,0 +1,167 @@
+"""`emgas erase GRAPH`: erase a graph, a turn or a speaker for ever, by destroying keys; and prove it.
+
+The proof is of what EMGAS can see: every encrypted record of the graph is opened before and afterwards, with the keys
+that are there.  What lies elsewhere in clear, and for how long, is told with it, and nothing else is promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+
+from emgas.client.client import MemoryClient
+from emgas.errors import EmgasError
+from emgas.messages.turns import Outcome
+from emgas.times import format_utc
+from emgas.wire import partition_of
+from replay.accepted_events import read_records
+from state.errors import UnreadableEventError
+from state.events.events import Sealed, decode
+from state.sealing.keyring import Keyring, opened
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+from streams.settings import Settings
+from streams.transport import select
+from streams.transport.select import readable
+from streams.worker.service import now_ms
+
+Readability = Mapping[int, bool]  # offset of an encrypted record of the graph → whether a key opens it
+
+
+def erase(
+    graph: output.Graph,
+    *,
+    turn: Annotated[str | None, typer.Option(help="The turn of this id, and nothing else.")] = None,
+    speaker: Annotated[str | None, typer.Option(help="All that this speaker said, and nothing else.")] = None,
+    yes: output.Yes = False,
+    report: Annotated[Path | None, typer.Option(help="Write a proof, as JSON, to a new file.", dir_okay=False)] = None,
+    timeout: output.Timeout = 60.0,
+    json: output.Json = False,
+) -> None:
+    """Erase for ever: the keys are destroyed, of the log, snapshots and backups alike.  Nobody can take it back.
+
+    Only a graph that was born encrypted can be erased (EMGAS_ENCRYPTION=on).  Exits with 3 for an unknown graph, with 1
+    if it is refused.
+    """
+    if turn is not None and speaker is not None:
+        output.fail("give --turn or --speaker, not both", output.USAGE)
+    if report is not None and report.exists():
+        output.fail(f"{report} exists: name a new file for the report", output.USAGE)
+    subject = {"turn": turn, "speaker": speaker, "whole": turn is None and speaker is None}
+    output.make_sure(f"{_told(graph, turn, speaker)} is to be erased, for ever", yes=yes)
+    found = output.run(_erase(graph, subject, timeout))
+    if found is None:
+        output.fail_unknown(graph)
+    if report is not None:
+        _write(report, found)
+    if json:
+        output.print_json(found)
+    else:
+        _show(found)
+
+
+def _told(graph: str, turn: str | None, speaker: str | None) -> str:
+    if turn is not None:
+        return f"turn {turn} of graph {graph}"
+    return f"all of graph {graph}" if speaker is None else f"all that {speaker} said in graph {graph}"
+
+
+async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict[str, Any] | None:
+    settings = output.settings()
+    async with session(settings, timeout, begins=False) as connected:
+        memory = connected.memory
+        if not (await memory.describe(graph)).found:
+            return None
+        partition = partition_of(graph, await memory.partitions())
+        before, digests = await _readability(settings, partition, graph), await memory.digests(partition)
+        outcome = await _request(memory, graph, subject)
+        after, digests_after = await _readability(settings, partition, graph), await memory.digests(partition)
+    return {
+        "graph": graph,
+        "subject": {name: value for name, value in subject.items() if value},
+        "erased_at": format_utc(now_ms()),
+        "partition": partition,
+        "request": outcome.position.source,
+        "log": _log_told(before, after),
+        "digests": _digests_told(graph, digests, digests_after),
+        "in_clear": await _in_clear(settings),
+    }
+
+
+async def _request(memory: MemoryClient, graph: str, subject: Mapping[str, Any]) -> Outcome:
+    outcome = await memory.erase(graph, **subject)
+    if outcome.status != "accepted":
+        raise EmgasError(outcome.reason or "refused")
+    return outcome
+
+
+async def _readability(settings: Settings, partition: int, graph: str) -> Readability:
+    """Try to open every encrypted record of a graph, with the keys as they are kept now."""
+    async with readable(settings) as topics:
+        log = topics.reader(settings.topics.events)
+        _, end = await log.bounds(partition)
+        records = read_records(log, partition, 0, end)
+        mine = [(record.offset, record.value) async for record in records if record.key == graph.encode()]
+        return {offset: opens for offset, value in mine if (opens := _opens(value, topics.keys)) is not None}
+
+
+def _opens(value: bytes, keys: Keyring) -> bool | None:
+    """Tell whether a record opens; None for one that is not encrypted, or that nobody can read anyway."""
+    try:
+        event = decode(value)
+        return not isinstance(opened(event, keys), Sealed) if isinstance(event, Sealed) else None
+    except UnreadableEventError:
+        return None
+
+
+def _log_told(before: Readability, after: Readability) -> dict[str, Any]:
+    destroyed = sorted(offset for offset, opens in before.items() if opens and not after.get(offset, True))
+    return {
+        "records": len(after),
+        "opened_before": sum(before.values()),
+        "opens_now": sum(after.values()),
+        "destroyed_offsets": destroyed,
+    }
+
+
+def _digests_told(graph: str, before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
+    others = sorted(before.keys() - {graph})
+    changed = [name for name in others if before[name] != after.get(name)]
+    return {"before": before.get(graph), "after": after.get(graph), "others": len(others), "others_changed": changed}
+
+
+async def _in_clear(settings: Settings) -> dict[str, str]:
+    """Tell what may still lie somewhere in clear, and for how long."""
+    if settings.is_embedded:
+        return {"elsewhere": "exports of the graph as GraphML or JSON, and what programs of yours keep"}
+    found = {topic.name: topic.config.get("retention.ms", "?") for topic in await select.describe(settings)}
+    names = settings.topics
+    kept = {name: f"retention.ms={found[name]}" for name in (names.turns, names.queries, names.replies)}
+    kept[names.dead_letters] = f"retention.ms={found[names.dead_letters]}, if it came before the graph was born"
+    if names.keys in found:
+        kept[names.keys] = "replaced keys, encrypted by EMGAS_KEK_FILE, until the broker has compacted the topic"
+    return kept
+
+
+def _write(path: Path, found: Mapping[str, Any]) -> None:
+    try:
+        with path.open("xb") as file:
+            file.write(orjson.dumps(found, option=orjson.OPT_INDENT_2) + b"\n")
+    except OSError as error:
+        output.fail(f"it is erased, but the report cannot be written to {path}: {error.strerror}")
+
+
+def _show(found: Mapping[str, Any]) -> None:
+    told, digests = found["log"], found["digests"]
+    counted = f"{told['opened_before']} opened before, {told['opens_now']} open now"
+    lines = [
+        f"erased: of {told['records']} records of {found['graph']} in the log {counted}",
+        f"{digests['others']} other graphs of its partition: {len(digests['others_changed'])} changed meanwhile",
+        *(f"in clear, {where}: {until}" for where, until in found["in_clear"].items()),
+    ]
+    for line in lines:
+        output.out.print(line, highlight=False, soft_wrap=True, markup=False)

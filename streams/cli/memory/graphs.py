@@ -1,0 +1,48 @@
+"""`emgas graphs`: which graphs there are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from emgas.messages.queries import Description
+from emgas.times import format_utc
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+
+
+def graphs(
+    *,
+    long: Annotated[bool, typer.Option("--long", "-l", help="What each holds, too: one question per graph.")] = False,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """List the graphs of a memory.  One that forgot all it held is still there, by its name."""
+    names, described = output.run(_listed(timeout, long=long))
+    if json:
+        told = [each.model_dump(include=set(SHOWN)) for each in described] if long else names
+        output.print_json({"graphs": told})
+    elif long:
+        _show(described)
+    else:
+        for name in names:
+            output.out.print(escape(name), highlight=False, soft_wrap=True)
+
+
+SHOWN = ("graph", "turns", "archived", "forgotten", "concepts", "archived_concepts", "clock")
+
+
+async def _listed(timeout: float, *, long: bool) -> tuple[list[str], list[Description]]:
+    async with session(output.settings(), timeout, begins=False) as connected:
+        names = await connected.memory.graphs()
+        return names, [await connected.memory.describe(name) for name in names] if long else []
+
+
+def _show(described: list[Description]) -> None:
+    rows = output.table(f"{len(described)} graphs", "graph", "turns#", "archived#", "concepts#", "themes#", "its time")
+    for each in described:
+        counts = (each.turns, each.archived, each.concepts, len(each.themes))
+        rows.add_row(escape(each.graph), *map(str, counts), format_utc(each.clock) if each.found else "–")
+    output.out.print(rows)

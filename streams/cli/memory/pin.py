@@ -1,0 +1,68 @@
+"""`emgas pin GRAPH` and `emgas unpin GRAPH`: keep concepts and turns in mind whatever fades, or let them fade again."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from emgas.errors import EmgasError
+from streams.cli.shared import output
+from streams.cli.shared.client import session as connected_session
+
+Concepts = Annotated[list[str] | None, typer.Option("--concept", help="By its id, or as it was written; repeatable.")]
+Turns = Annotated[list[str] | None, typer.Option("--turn", help="A turn's id; repeatable.")]
+Verb = Literal["pin", "unpin"]
+
+
+def pin(
+    graph: output.Graph,
+    *,
+    concept: Concepts = None,
+    turn: Turns = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Keep concepts and turns in mind: they never fade, and what was archived of them is active again."""
+    _run("pin", graph, {"concepts": concept or [], "turns": turn or []}, timeout=timeout, json=json)
+
+
+def unpin(
+    graph: output.Graph,
+    *,
+    concept: Concepts = None,
+    turn: Turns = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Let concepts and turns that were pinned fade again, as everything does."""
+    _run("unpin", graph, {"concepts": concept or [], "turns": turn or []}, timeout=timeout, json=json)
+
+
+def _run(verb: Verb, graph: str, named: dict[str, list[str]], *, timeout: float, json: bool) -> None:
+    if not any(named.values()):
+        output.fail(f"name what to {verb}: --concept or --turn", output.USAGE)
+    result = output.run(_done(verb, graph, named, timeout))
+    if result is None:
+        output.fail_unknown(graph)
+    if json:
+        output.print_json(result)
+        return
+    told = f"{graph} keeps {result['pinned']} turns and {result['pinned_concepts']} concepts in mind"
+    output.out.print(told, highlight=False, soft_wrap=True)
+
+
+async def _done(verb: Verb, graph: str, named: dict[str, list[str]], timeout: float) -> dict[str, Any] | None:
+    """Pin or unpin; tell how much is pinned then, None for an unknown graph."""
+    async with connected_session(output.settings(), timeout, begins=False) as connected:
+        memory = connected.memory
+        if not (await memory.describe(graph)).found:
+            return None
+        call = memory.pin if verb == "pin" else memory.unpin
+        outcome = await call(graph, named["concepts"], named["turns"])
+        if outcome.status == "rejected":
+            raise EmgasError(outcome.reason or "refused")
+        source = outcome.position.source
+        after = await memory.describe(graph, after=source)
+    counted = {"pinned": after.pinned, "pinned_concepts": after.pinned_concepts}
+    return {"graph": graph, "status": "accepted", **counted, "source": source}

@@ -1,0 +1,65 @@
+"""`emgas turns GRAPH`: what was said, as it was said."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from emgas.limits import READ_TURNS
+from emgas.messages.contents import RecordedTurn, Turns
+from emgas.times import format_utc
+from streams.cli.shared import output
+from streams.cli.shared.client import session as connected_session
+from streams.cli.shared.times import METAVAR, time
+
+
+def turns(
+    graph: output.Graph,
+    *,
+    id: Annotated[list[str] | None, typer.Option(help="A turn's id; may be repeated.")] = None,
+    session: Annotated[str | None, typer.Option(help="Only of this session.")] = None,
+    concept: Annotated[str | None, typer.Option(help="Only those that hold it, by id or as it was written.")] = None,
+    oldest: Annotated[bool, typer.Option("--oldest", help="From the first on, not the last ones.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    as_of: Annotated[
+        int | None, typer.Option(parser=time, metavar=METAVAR, help="As the graph was then: 2023-05-08T14:00 (UTC).")
+    ] = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Show what was said in a graph, the last turns if nothing else is asked.  Exits with 3 for an unknown graph."""
+    wanted = {"session": session, "concept": concept, "newest": not oldest and not id, "as_of": as_of, "ids": id or []}
+    found, total, read = output.run(_read(graph, wanted, limit, timeout))
+    if json:
+        output.print_json(
+            {"graph": graph, "found": found, "total": total, "turns": [each.model_dump() for each in read]}
+        )
+    elif found:
+        _show(read, total)
+    if not found:
+        output.fail_unknown(graph, as_of)
+
+
+async def _read(graph: str, wanted: dict[str, Any], limit: int, timeout: float) -> tuple[bool, int, list[RecordedTurn]]:
+    """Read pages until there are enough; give the turns in the order in which they were recorded."""
+    read: list[RecordedTurn] = []
+    async with connected_session(output.settings(), timeout, begins=False) as connected:
+        page: Turns | None = None
+        while page is None or (page.next is not None and len(read) < limit):
+            left = min(limit - len(read), READ_TURNS)
+            cursor = None if page is None else page.next
+            page = await connected.memory.turns(graph, **wanted, limit=left, cursor=cursor)
+            read += page.turns
+    return page.found, page.total, read[::-1] if wanted["newest"] else read
+
+
+def _show(read: list[RecordedTurn], total: int) -> None:
+    for turn in read:
+        told = ", ".join(name for name in ("archived", "pinned") if getattr(turn, name))
+        mark = f"  [dim]({told})[/]" if told else ""
+        told = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"
+        output.out.print(told, highlight=False, soft_wrap=True)
+        output.out.print(f"  [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}", highlight=False, soft_wrap=True)
+    output.tell(f"{len(read)} of {total} turns")

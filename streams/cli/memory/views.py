@@ -1,0 +1,133 @@
+"""`emgas recap`, `trend`, `explore`: what talks were about, how often something comes up, what a word is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+
+import typer
+from rich.markup import escape
+
+from emgas.client.client import MemoryClient
+from emgas.messages.views import Explored, KnownConcept, Period, Recapped, SessionRecap, Trended
+from emgas.times import format_utc
+from streams.cli.shared import output
+from streams.cli.shared.client import session as connected_session
+from streams.cli.shared.times import METAVAR, time
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+AsOf = Annotated[
+    int | None, typer.Option(parser=time, metavar=METAVAR, help="As the graph was then: 2023-05-08T14:00 (UTC).")
+]
+Told = TypeVar("Told", Recapped, Trended, Explored)
+
+
+def recap(
+    graph: output.Graph,
+    *,
+    session: Annotated[list[str] | None, typer.Option(help="Only of this session; may be repeated.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many of the last ones.")] = 5,
+    words: Annotated[int, typer.Option(min=0, help="Of each summary, at most.")] = 60,
+    as_of: AsOf = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Tell what the last conversations were about, in their own words.  Exits with 3 for an unknown graph."""
+    told = _ask(lambda memory: memory.recap(graph, session or (), limit=limit, words=words, as_of=as_of), timeout)
+    if json:
+        output.print_json(told.model_dump())
+    elif told.found:
+        for each in told.sessions:
+            _show_session(each)
+        output.tell(f"{len(told.sessions)} of {told.total} sessions")
+    if not told.found:
+        output.fail_unknown(graph, as_of)
+
+
+def trend(
+    graph: output.Graph,
+    text: Annotated[str, typer.Argument(help="A question, or words: latte.")],
+    *,
+    by: Annotated[Period, typer.Option(help="What to count by.")] = "week",
+    offset: Annotated[int, typer.Option(help="Of your clock from UTC, in minutes: where a day begins.")] = 0,
+    as_of: AsOf = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Tell how often something is spoken of, since when, and when not.  Exits with 3 for an unknown graph."""
+    told = _ask(lambda memory: memory.trend(graph, text, by=by, offset=offset, as_of=as_of), timeout)
+    if json:
+        output.print_json(told.model_dump())
+    elif told.found:
+        _show_trend(text, told, by)
+    if not told.found:
+        output.fail_unknown(graph, as_of)
+
+
+def explore(
+    graph: output.Graph,
+    concept: Annotated[str, typer.Argument(help="By its id, or as it was written.")],
+    *,
+    to: Annotated[str | None, typer.Option(help="Another one: by which ways does the first lead to it?")] = None,
+    hops: Annotated[int, typer.Option(min=1, max=3, help="Links from the concept, at most.")] = 1,
+    limit: Annotated[int, typer.Option(min=0, max=100, help="How many neighbours.")] = 10,
+    as_of: AsOf = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Tell what a concept is to a graph, and what it is linked with.  Exits with 3 where there is no such one."""
+    told = _ask(lambda memory: memory.explore(graph, concept, to=to, hops=hops, limit=limit, as_of=as_of), timeout)
+    if json:
+        output.print_json(told.model_dump())
+    if told.concept is None:
+        output.fail(f"graph {graph} knows no {concept}", output.NOT_FOUND)
+    elif not json:
+        _show_concept(told.concept, told)
+
+
+def _ask(question: Callable[[MemoryClient], Awaitable[Told]], timeout: float) -> Told:
+    async def asked() -> Told:
+        async with connected_session(output.settings(), timeout, begins=False) as connected:
+            return await question(connected.memory)
+
+    return output.run(asked())
+
+
+def _show_session(told: SessionRecap) -> None:
+    who, about = ", ".join(told.speakers), ", ".join(told.concepts)
+    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {told.turns} turns, {escape(who)}"
+    output.out.print(head, highlight=False, soft_wrap=True)
+    output.out.print(f"  [dim]{escape(about)}[/]", highlight=False, soft_wrap=True)
+    for quote in told.summary:
+        line = f"  [cyan]{escape(quote.speaker)}[/] {escape(quote.text)}"
+        output.out.print(line, highlight=False, soft_wrap=True)
+
+
+def _show_trend(text: str, told: Trended, by: Period) -> None:
+    if not told.turns or told.first is None or told.last is None:
+        output.tell(f"nothing that was said holds {text!r}")
+        return
+    rows = output.table(f"{', '.join(told.concepts)}: {told.turns} turns on {told.days} days", by, "turns")
+    for period in told.periods:
+        rows.add_row(format_utc(period.since)[:10], str(period.turns))
+    output.out.print(rows)
+    every = "" if told.every is None else f", every {told.every:g} days in the middle"
+    often = " ".join(f"{day} {count}" for day, count in zip(DAYS, told.weekdays, strict=True) if count)
+    output.tell(f"first {format_utc(told.first)}, last {format_utc(told.last)}{every}; {often}")
+    for pause in told.pauses:
+        output.tell(f"not from {format_utc(pause.since)[:10]} to {format_utc(pause.until)[:10]}")
+    if not told.all:
+        output.tell("no turn holds all of these words: counted are those that hold some of them")
+
+
+def _show_concept(concept: KnownConcept, told: Explored) -> None:
+    marks = [name for name in ("pinned", "archived", "long_term") if getattr(concept, name)]
+    since = format_utc(concept.created)
+    known = f"{concept.label}: strength {concept.strength:.2f}, in {concept.turns} turns, since {since}"
+    output.out.print(escape(", ".join([known, *marks])), highlight=False, soft_wrap=True)
+    rows = output.table("", "linked with", "strength", "times", "way")
+    for each in told.neighbours:
+        rows.add_row(escape(each.label), f"{each.strength:.4f}", str(each.times), escape(" → ".join(each.path)))
+    output.out.print(rows)
+    for way in told.paths:
+        output.out.print(escape(" → ".join(way)), highlight=False, soft_wrap=True)

@@ -1,0 +1,95 @@
+"""What a writer does with keys: give birth to those of new graphs, seal what it appends, destroy what is erased.
+
+    born      a key is kept before the first event of its graph is appended; a graph that was born without lives without
+    sealed    every event of a graph that has a key, but for the one that says that all of it is erased
+    destroyed once a SubjectErased is folded and flushed.  The store notes what is due in the same batch as the event
+              (Partition.graphs_to_erase), so whoever owns the partition next finishes what was begun
+
+Last comes what lies beside the log in clear: turns, questions and answers that the transport still keeps (`scrub`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+
+from emgas.logs import logger
+from emgas.wire import Record
+from state.events.events import AnyEvent, DataEvent, GraphEvent, SubjectErased, encode
+from state.partition import Partition
+from state.sealing.keyring import is_locked, living, lock, sealed
+from streams.transport.failpoints import Step, passing
+from streams.transport.keys.key_store import KeyStore, MemoryKeys, Random, destroy, give_birth
+
+log = logger("ingest")
+Scrub = Callable[[str, int], Awaitable[None]]  # of a graph, with the last offset of `turns` that is accounted for
+
+
+async def nothing_to_scrub(graph_id: str, source: int) -> None:
+    """Leave everything: what a broker keeps beside the log expires by itself."""
+
+
+class Sealer:
+    """Seals for all writers of a worker.
+
+    is_on   whether graphs that are born get a key     scrub   removes what the transport keeps of a graph in clear
+    """
+
+    def __init__(
+        self,
+        keys: KeyStore | None = None,
+        *,
+        is_on: bool = False,
+        scrub: Scrub = nothing_to_scrub,
+        random: Random = os.urandom,
+    ) -> None:
+        self.keys = keys or MemoryKeys()
+        self._is_on = is_on
+        self._scrub = scrub
+        self._random = random
+
+    async def prepare(self, state: Partition, events: Sequence[DataEvent]) -> None:
+        """Keep a key for each graph that is born with these events.  Raises KeysError."""
+        for name in {event.graph for event in events if isinstance(event, GraphEvent)} if self._is_on else ():
+            if living(self.keys, name) is None and self._is_new(state, name):
+                await give_birth(self.keys, name, self._random)
+
+    def _is_new(self, state: Partition, graph_id: str) -> bool:
+        """Tell whether nothing is in clear of a graph: it is unknown, or all of it was encrypted and is erased."""
+        graph = state.graph(graph_id)
+        return graph is None or (bool(self.keys.of(graph_id)) and graph.is_blank)
+
+    def values(self, state: Partition) -> Callable[[AnyEvent], bytes]:
+        """Write record values of stamped events that follow each other behind `state`."""
+        seen: Counter[str] = Counter()
+
+        def value(event: AnyEvent) -> bytes:
+            key = living(self.keys, event.graph) if isinstance(event, GraphEvent) else None
+            if key is None or not isinstance(event, GraphEvent):
+                return encode(event)
+            graph = state.graph(event.graph)
+            ordinal = (graph.events if graph else 0) + seen[event.graph]
+            seen[event.graph] += 1
+            is_open = isinstance(event, SubjectErased) and event.whole
+            return encode(event if is_open else sealed(event, key, ordinal))
+
+        return value
+
+    def dead_letter(self, record: Record) -> Record:
+        """Lock what a dead letter holds, if its graph is encrypted: key and headers stay as they are."""
+        graph_id = (record.key or b"").decode(errors="replace")
+        if is_locked(record.value) or living(self.keys, graph_id) is None:
+            return record
+        return record._replace(value=lock(record.value, graph_id, self.keys))
+
+    async def finish_erasures(self, state: Partition) -> None:
+        """Destroy what is due.  Raises KeysError, TransportError; what was not done stays due."""
+        for graph_id in state.graphs_to_erase():
+            passing(Step.ERASE)
+            await destroy(self.keys, graph_id, state.due_erasures(graph_id), self._random)
+            passing(Step.ERASE)
+            await self._scrub(graph_id, state.position.source)
+            passing(Step.ERASE)
+            state.keys_destroyed(graph_id)
+            log.info("keys destroyed", graph=graph_id)

@@ -1,0 +1,163 @@
+"""What is in a graph and what changed in it, told to whoever asked: turns as they were said, names, two moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import orjson
+
+from emgas import limits
+from emgas.messages.contents import Graphs, List, Read, RecordedTurn, Turns
+from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compared, GrownPair
+from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from processors.extraction.extractor import Extractor
+from processors.recall.answer import Memory, concept_ids
+from processors.recall.neighbourhood import explored
+from processors.recall.recaps import recapped
+from processors.recall.trends import trended
+from replay.diff import diff
+from state.arrays import Integers
+from state.events.events import TurnRecorded
+from state.graph.graph import Graph
+from state.graph.view import GraphView
+from streams.ingest.partition_writer import PartitionWriter
+from streams.query.replies import position_of
+
+CONCEPTS = ("born", "stronger", "weaker", "forgotten", "long_term")  # fields that list changed concepts
+TURNS = ("added", "archived")
+NAMED = 20  # concepts that joined or left a theme
+
+
+def graphs(writer: PartitionWriter, request: List) -> Graphs:
+    """List the graphs of a partition, a page of them."""
+    names = [name for name in writer.state.graph_ids() if request.after is None or name > request.after]
+    page = names[: request.limit]
+    return Graphs(graphs=page, next=page[-1] if len(page) < len(names) else None, position=position_of(writer))
+
+
+def turns(memory: Memory, request: Read, extractor: Extractor) -> Turns:
+    """Read a page of turns.  Raises what `memory.text_of` raises."""
+    graph = memory.graph
+    if graph is None or graph.is_blank:
+        return Turns(graph=request.graph, found=False, position=memory.position)
+    view = graph.view()
+    wanted = _wanted(view, request, extractor)
+    ordinals = np.array(graph.passages.event, np.int64)[wanted]
+    page = _page(ordinals, request)
+    read = [_recorded(memory.text_of(graph, number), view, number) for number in wanted[page].tolist()]
+    read = read[: _fitting(read)]
+    return Turns(
+        graph=request.graph,
+        found=True,
+        total=len(wanted),
+        turns=read,
+        next=_next(ordinals, page[: len(read)], request),
+        position=memory.position,
+    )
+
+
+def told(memory: Memory, request: Recap | Trend | Explore, extractor: Extractor) -> Recapped | Trended | Explored:
+    """Recap conversations, tell how often something is spoken of, or show a concept."""
+    match request:
+        case Recap():
+            return recapped(memory, request)
+        case Trend():
+            return trended(memory, request, extractor)
+        case Explore():
+            return explored(memory, request, extractor)
+
+
+def _next(ordinals: Integers, page: Integers, request: Read) -> int | None:
+    """Find the cursor of the page that follows `page` (positions in `ordinals`), None if nothing does."""
+    if request.ids or not len(page):
+        return None
+    last = int(page[-1])
+    is_last = last == 0 if request.newest else last == len(ordinals) - 1
+    return None if is_last else int(ordinals[last])
+
+
+def _wanted(view: GraphView, request: Read, extractor: Extractor) -> Integers:
+    """Find the passages that a request is about, in the order in which they were recorded, or of its ids."""
+    if request.ids:
+        places = {view.passage_id[number]: number for number in range(len(view.passage_at))}
+        return np.array([places[turn] for turn in dict.fromkeys(request.ids) if turn in places], np.int64)
+    passes = np.ones(len(view.passage_at), np.bool_)
+    if request.session is not None:
+        known = request.session in view.sessions
+        passes &= (view.passage_session == view.sessions.index(request.session)) if known else False
+    if request.concept is not None:
+        names = concept_ids([request.concept], view, extractor)
+        numbers = [number for name in names if (number := view.number(name)) is not None]
+        holding = view.posting_passage[np.isin(view.posting_concept, numbers)]
+        passes &= np.isin(np.arange(len(passes)), holding)
+    return np.flatnonzero(passes)
+
+
+def _page(ordinals: Integers, request: Read) -> Integers:
+    """Find the positions of a page; `ordinals` ascend, but for those of ids."""
+    if request.ids:
+        return np.arange(len(ordinals))
+    if request.newest:
+        end = len(ordinals) if request.cursor is None else int(np.searchsorted(ordinals, request.cursor, "left"))
+        return np.arange(max(0, end - request.limit), end)[::-1]
+    first = 0 if request.cursor is None else int(np.searchsorted(ordinals, request.cursor, "right"))
+    return np.arange(first, min(len(ordinals), first + request.limit))
+
+
+def _recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
+    return RecordedTurn(
+        id=turn.id,
+        session=turn.session,
+        speaker=turn.speaker,
+        role=turn.role,
+        text=turn.text,
+        at=turn.at,
+        metadata=dict(turn.metadata),
+        archived=bool(view.passage_archived[number]),
+        pinned=bool(view.passage_pinned[number]),
+        importance=turn.importance,
+    )
+
+
+def _fitting(read: list[RecordedTurn]) -> int:
+    """Count how many of the turns fit into one answer, at least one."""
+    total = 0
+    for count, turn in enumerate(read):
+        total += len(turn.text.encode()) + len(orjson.dumps(turn.metadata))
+        if total > limits.READ_BYTES and count:
+            return count
+    return len(read)
+
+
+def compared(before: Graph | None, memory: Memory, request: Compare) -> Compared:
+    """Tell what changed from `before` to the graph in `memory`; None: nothing had been said."""
+    after = memory.graph
+    if after is None or after.is_blank:
+        return Compared(graph=request.graph, found=False, position=memory.position)
+    found = diff(before or Graph(request.graph), after)
+    limit, lists = request.limit, (*CONCEPTS, *TURNS)
+    concepts: dict[str, Any] = {kind: _each(ChangedConcept, getattr(found, kind)[:limit]) for kind in CONCEPTS}
+    return Compared(
+        graph=request.graph,
+        found=True,
+        since=found.clocks[0] if before else request.since,
+        until=found.clocks[1],
+        turns=list(found.turns),
+        totals={kind: len(getattr(found, kind)) for kind in (*lists, "themes")},
+        themes=[_theme(each._asdict()) for each in found.themes[:limit]],
+        pairs=_each(GrownPair, found.pairs[:limit]),
+        added=found.added[:limit],
+        archived=found.archived[:limit],
+        position=memory.position,
+        **concepts,
+    )
+
+
+def _each(kind: Any, changes: Iterable[Any]) -> list[Any]:
+    return [kind(**change._asdict()) for change in changes]
+
+
+def _theme(change: dict[str, Any]) -> ChangedTheme:
+    return ChangedTheme(**{**change, "joined": change["joined"][:NAMED], "left": change["left"][:NAMED]})

@@ -1,0 +1,64 @@
+"""A store of graphs' keys: the seam, and its backend in memory.
+
+    of(graph)     the keys at hand: what a fold opens events by; no I/O but the first time a graph is asked for
+    put(key)      keep a key in the place of the one of its id, which is then destroyed; it is durable when this returns
+    refresh()     see what other processes have put since
+
+A key is put before anything that it seals is appended.  Destroying it is putting what is left of it (GraphKey.without,
+GraphKey.destroyed), which the store must not be able to give back from then on.  One graph has one writer, the owner of
+its partition; a worker that was fenced may still give birth to a key, under an id of its own, which harms nobody.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from state.partition import DueErasure
+from state.sealing.graph_key import ID_BYTES, SECRET_BYTES, GraphKey
+from state.sealing.keyring import HeldKeys
+
+Random = Callable[[int], bytes]
+
+
+class KeyStore(Protocol):
+    """See the module's docstring.  Raises KeysError."""
+
+    def of(self, graph_id: str) -> Mapping[str, GraphKey]:
+        """Give the keys of a graph by their ids, destroyed ones among them."""
+
+    async def put(self, key: GraphKey) -> None:
+        """Keep a key in the place of the one of its id."""
+
+    async def refresh(self) -> None:
+        """See what others have put."""
+
+
+class MemoryKeys(HeldKeys):
+    """Keys that die with their process."""
+
+    async def put(self, key: GraphKey) -> None:
+        self.hold(key)
+
+    async def refresh(self) -> None:
+        """Know everything already."""
+
+
+async def give_birth(store: KeyStore, graph_id: str, random: Random = os.urandom) -> GraphKey:
+    """Make a key for a graph, and keep it."""
+    key = GraphKey.born(graph_id, random(ID_BYTES), random(SECRET_BYTES), random(SECRET_BYTES))
+    await store.put(key)
+    return key
+
+
+async def destroy(store: KeyStore, graph_id: str, due: Sequence[DueErasure], random: Random = os.urandom) -> None:
+    """Destroy what erasures of a graph name; what is destroyed already stays so, so this may be done again."""
+    for erasure in due:
+        for name in erasure.keys:
+            key = store.of(graph_id).get(name)
+            if key is None or key.is_destroyed:
+                continue
+            left = key.destroyed() if erasure.whole else key.without(erasure.events, random(SECRET_BYTES))
+            if left is not key:
+                await store.put(left)

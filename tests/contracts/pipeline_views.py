@@ -1,0 +1,90 @@
+"""The pipeline, what else may be asked: what talks were about, how often something comes up, what a concept is."""
+
+from __future__ import annotations
+
+import pytest
+
+from emgas.times import HOUR_MS as HOUR
+from tests.support.clocks import DAY, NOON
+from tests.support.pipeline import Pipeline
+from tests.support.pipeline_steps import PipelineSteps
+
+TALKS = {
+    "vet": (
+        "Biscuit the cat has ear mites, the vet says.",
+        "Poor Biscuit! What did the vet prescribe?",
+        "The vet prescribed ear drops for Biscuit, twice a day.",
+    ),
+    "clocks": (
+        "Grandfather repairs old clocks in the cellar.",
+        "The cellar is full of onions.",
+        "The dog hates onions.",
+    ),
+}
+
+
+class Views(PipelineSteps):
+    """Part of PipelineContract (pipeline_contract.py)."""
+
+    async def talk(self, pipeline: Pipeline, graph: str) -> None:
+        """Say TALKS, a day apart, each in its session."""
+        for day, (session, texts) in enumerate(TALKS.items()):
+            for n, text in enumerate(texts):
+                at = NOON + day * DAY + n
+                await pipeline.record(graph, id=f"{session}{n}", text=text, session=session, speaker="Ada", at=at)
+
+    @pytest.mark.source("S16", "P38", "H7")
+    async def test_the_last_conversations_are_recapped_in_their_own_words(self, pipeline: Pipeline, graph: str) -> None:
+        await self.talk(pipeline, graph)
+        told = await pipeline.memory.recap(graph, words=20)
+        assert (told.found, told.total, [each.session for each in told.sessions]) == (True, 2, ["clocks", "vet"])
+        vet = told.sessions[1]
+        assert (vet.turns, vet.since, vet.speakers) == (3, NOON, ["Ada"])
+        assert {"Biscuit", "vet", "ear"} <= set(vet.concepts)
+        assert vet.summary
+        assert all(quote.text in TALKS["vet"][int(quote.turn[-1])] for quote in vet.summary)
+        assert not any(quote.text.endswith("?") for quote in vet.summary)
+        assert sum(len(quote.text.split()) for quote in vet.summary) <= 20
+        assert [each.session for each in (await pipeline.memory.recap(graph, ["vet", "never"])).sessions] == ["vet"]
+        then = await pipeline.memory.recap(graph, as_of=NOON + HOUR)
+        assert [each.session for each in then.sessions] == ["vet"]
+        assert not (await pipeline.memory.recap("nobody-ever")).found
+
+    @pytest.mark.source("P22")
+    async def test_how_often_since_when_and_when_not_is_counted(self, pipeline: Pipeline, graph: str) -> None:
+        mornings = [0, 1, 2, 3, 12, 13]
+        for day in mornings:
+            text = f"I had a large latte, number {day}."
+            await pipeline.record(graph, id=f"latte{day}", text=text, at=NOON + day * DAY)
+        await pipeline.record(graph, id="tea", text="I drink tea.", at=NOON + 5 * DAY)
+        told = await pipeline.memory.trend(graph, "How often do I drink latte?")
+        assert (told.concepts, told.turns, told.days, told.every) == (["latte"], 6, 6, 1.0)
+        assert (told.first, told.last) == (NOON, NOON + 13 * DAY)
+        assert [period.since for period in told.periods] == [NOON - 12 * HOUR + day * DAY for day in mornings]
+        assert [(pause.since, pause.until) for pause in told.pauses] == [(NOON + 3.5 * DAY, NOON + 11.5 * DAY)]
+        assert (sum(told.hours), told.hours[12], sum(told.weekdays)) == (6, 6, 6)
+        assert told.ids[0] == "latte13"
+        some = await pipeline.memory.trend(graph, "latte", only={"until": NOON + 2 * DAY}, by="month")
+        assert (some.turns, len(some.periods)) == (2, 1)
+        none = await pipeline.memory.trend(graph, "submarine")
+        assert (none.found, none.turns, none.first) == (True, 0, None)
+        assert not (await pipeline.memory.trend("nobody-ever", "latte")).found
+
+    @pytest.mark.source("E2", "H12")
+    async def test_a_concept_is_shown_with_its_neighbours_and_ways_to_another(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.talk(pipeline, graph)
+        told = await pipeline.memory.explore(graph, "Clocks", to="dog", hops=2, limit=100)
+        assert told.concept is not None
+        assert (told.concept.id, told.concept.turns, told.concept.created) == ("clock", 1, NOON + DAY)
+        assert 0 < told.concept.strength <= 2
+        assert (told.ids, told.concept.forms) == (["clocks0"], {"clocks": 1})
+        near = {each.id: each for each in told.neighbours}
+        assert (near["grandfather"].hops, near["grandfather"].confidence) == (1, 1.0)
+        assert (near["dog"].hops, near["dog"].confidence, near["dog"].path[0]) == (2, 0.5, "clock")
+        assert [each.hops for each in told.neighbours] == sorted(each.hops for each in told.neighbours)
+        assert told.paths
+        assert all((way[0], way[-1]) == ("clock", "dog") for way in told.paths)
+        assert not (await pipeline.memory.explore(graph, "submarine")).found
+        assert not (await pipeline.memory.explore("nobody-ever", "clock")).found

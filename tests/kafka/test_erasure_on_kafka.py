@@ -1,0 +1,119 @@
+"""Erasure on Kafka: the contract, with keys in a topic of their own that a key of the operator's wraps."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from emgas.wire import ProducerRecord
+from streams.cli.operate.doctor import Findings, examine_keys
+from streams.settings import Settings
+from streams.transport import select
+from streams.transport.kafka.admin import KafkaTopics
+from streams.transport.kafka.reader import KafkaReader
+from streams.transport.keys.kafka_keys import KafkaKeys
+from streams.transport.keys.key_store import KeyStore
+from streams.transport.keys.wrapping import Wrapping, wrapping_by
+from streams.transport.topic_plan import COMPACTED, keys_plan
+from tests.contracts.key_store_contract import KeyStoreContract, Open
+from tests.contracts.pipeline_contract import WORKER
+from tests.contracts.pipeline_erasure import Erases, converse, erased, refolded
+from tests.support.pipeline import Pipeline, settings_for
+from tests.support.transports import kafka_transport
+
+pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
+
+
+def fresh(directory: Path, address: str) -> Settings:
+    kek = directory / "kek"
+    kek.write_text("ab" * 32)
+    prefix = f"test-{uuid.uuid4().hex[:12]}"
+    return settings_for(directory, prefix, f"kafka://{address}", encryption=True, kek_file=kek, **WORKER)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def encrypted(tmp_path_factory: pytest.TempPathFactory, kafka_address: str) -> AsyncIterator[Pipeline]:
+    settings = fresh(tmp_path_factory.mktemp("erasure"), kafka_address)
+    await select.create(settings)
+    async with kafka_transport(kafka_address) as transport, Pipeline(settings, transport) as pipeline:
+        yield pipeline
+
+
+class TestErasureOnKafka(Erases):
+    async def test_keys_lie_in_a_compacted_topic_and_none_of_them_in_clear(self, encrypted: Pipeline) -> None:
+        await converse(encrypted, "kept")
+        topic = encrypted.settings.topics.keys
+        (found,) = await KafkaTopics(encrypted.settings.bootstrap).describe([topic])
+        assert found.config["cleanup.policy"] == COMPACTED["cleanup.policy"] == "compact"
+        records = [record for record in await encrypted.records(topic, 0) if (record.key or b"").startswith(b"kept/")]
+        (key,) = encrypted.keys.of("kept").values()
+        assert records
+        for record in records:
+            assert key.working.hex().encode() not in record.value
+            assert b"nodes" not in record.value
+
+    @pytest.mark.parametrize(("days", "late"), [(30, []), (7, ["dead-letters"]), (1, ["turns", "dead-letters"])])
+    async def test_doctor_tells_which_topics_keep_texts_for_longer_than_is_promised(
+        self, encrypted: Pipeline, days: int, late: list[str]
+    ) -> None:
+        findings = Findings("kafka")
+        await examine_keys(encrypted.settings.model_copy(update={"erased_within_days": days}), findings)
+        on, kept = findings.checks
+        assert on.ok
+        assert encrypted.settings.topics.keys in on.detail
+        assert kept.ok == (not late)
+        assert [name for name in ("turns", "queries", "replies", "dead-letters") if f".{name}" in kept.detail] == late
+
+    async def test_another_worker_that_starts_without_a_store_comes_to_the_same(
+        self, encrypted: Pipeline, tmp_path: Path
+    ) -> None:
+        await converse(encrypted, "moved")
+        await erased(encrypted, "moved", speaker="Ada")
+        digests = encrypted.digests()
+        await encrypted.stop()
+        before, encrypted.settings = encrypted.settings, encrypted.settings.model_copy(update={"data": tmp_path})
+        try:
+            await encrypted.start()
+            assert encrypted.digests() == digests
+            await encrypted.record("moved", id="later", text="The tulips bloom.")
+            assert await refolded(encrypted, "moved") | encrypted.digests() == encrypted.digests()
+        finally:
+            await encrypted.stop()
+            encrypted.settings = before
+            await encrypted.start()
+
+
+class TestKeysInATopic(KeyStoreContract):
+    @pytest_asyncio.fixture(loop_scope="module")
+    async def open_keys(self, kafka_address: str) -> AsyncIterator[Open]:
+        topics = Settings(prefix=f"test-{uuid.uuid4().hex[:12]}").topics
+        await KafkaTopics(kafka_address).create([keys_plan(topics)])
+        async with kafka_transport(kafka_address) as transport:
+
+            async def send(record: ProducerRecord) -> object:
+                await transport.append([record])
+
+                async def acknowledged() -> None:
+                    return None
+
+                return acknowledged()
+
+            async def opened() -> KeyStore:
+                keys = KafkaKeys(topics.keys, KafkaReader(kafka_address, topics.keys), Wrapping(b"k" * 32), send)  # type: ignore[arg-type]
+                await keys.refresh()
+                return keys
+
+            yield opened
+
+
+async def test_a_memory_whose_topic_of_keys_is_missing_says_what_to_run(kafka_address: str, tmp_path: Path) -> None:
+    settings = fresh(tmp_path, kafka_address)
+    await select.create(settings.model_copy(update={"kek_file": None}))
+    with pytest.raises(Exception, match="emgas topics create"):
+        async with select.readable(settings):
+            pass
+    assert wrapping_by(settings.kek_file).wrap(b"a", b"b") != b"a"

@@ -1,0 +1,138 @@
+"""`emgas erase` as a user calls it, and all that goes on behind it: backups, snapshots, the past, replay, doctor."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emgas.times import DAY_MS
+from streams.cli.shared.output import FAILURE, NOT_FOUND, USAGE
+from tests.support.cli import Said, emgas_here
+
+FIRST = 1_740_823_200_000  # 2025-03-01T10:00Z
+TURNS: list[tuple[object, ...]] = [
+    ("ada", "t1", "Ada", "My kryptonite allergy needs an inhaler.", FIRST),
+    ("ada", "t2", "Bob", "The kettle whistles in the kitchen.", FIRST + 60_000),
+    ("ada", "t3", "Ada", "The teapot stands beside the kettle.", FIRST + DAY_MS),
+    ("bob", "t1", "Bob", "The kettle is red.", FIRST),
+]
+ENCRYPTED = {"encryption": "true"}
+
+
+def spoken(directory: Path, **settings: str) -> Path:
+    file = directory / "turns.jsonl"
+    names = ("graph", "id", "speaker", "text", "at")
+    lines = [dict(zip(names, turn, strict=True)) for turn in TURNS]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    emgas_here(directory / "data", "publish", str(file), partitions="2", **settings)
+    return directory / "data"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return spoken(tmp_path, **ENCRYPTED)
+
+
+def erase(data: Path, *arguments: str, code: int = 0, **settings: str) -> Said:
+    return emgas_here(data, "erase", *arguments, code=code, **(ENCRYPTED | settings))
+
+
+def digests(data: Path, *arguments: str) -> Any:
+    return emgas_here(data, "replay", "digest", "--json", *arguments).json["graphs"]
+
+
+def test_a_report_proves_what_was_destroyed_and_that_all_else_is_as_it_was(data: Path, tmp_path: Path) -> None:
+    before = digests(data)
+    erase(data, "ada", "--turn", "t1", "--yes", "--report", str(tmp_path / "proof.json"))
+    proof = json.loads((tmp_path / "proof.json").read_text())
+    assert proof["subject"] == {"turn": "t1"}
+    opened, counted = proof["log"]["opened_before"], proof["log"]["records"]
+    assert (counted, proof["log"]["opens_now"]) == (opened + 1, opened), "one is destroyed, and one says so"
+    assert len(proof["log"]["destroyed_offsets"]) == 1
+    assert proof["digests"]["before"] == before["ada"]
+    assert proof["digests"]["after"] == digests(data)["ada"] != before["ada"]
+    assert proof["digests"]["others_changed"] == []
+    assert digests(data)["bob"] == before["bob"]
+
+
+def test_after_an_erasure_replay_the_past_and_undo_go_on(data: Path) -> None:
+    erase(data, "ada", "--speaker", "Ada", "--yes")
+    assert emgas_here(data, "replay", "verify", "--json").json["match"] is True
+    assert digests(data) == digests(data, "--offline")
+    past = emgas_here(data, "query", "ada", "what whistles?", "--as-of", "2025-03-01T12:00", "--json").json
+    assert [passage["id"] for passage in past["passages"]] == ["t2"]
+    listed = emgas_here(data, "replay", "events", "ada", "--json").out
+    assert "kryptonite" not in listed
+    assert "no key opens it any more" in listed
+    emgas_here(data, "replay", "rebuild", "--into", str(data.parent / "rebuilt"))
+    emgas_here(data, "replay", "rebuild", "--graph", "ada")
+
+
+def test_a_backup_and_a_snapshot_of_before_hold_no_more_than_what_was_not_erased(data: Path, tmp_path: Path) -> None:
+    snapshots, backup = str(tmp_path / "snapshots"), tmp_path / "backup.ndjson"
+    emgas_here(data, "export", "--out", str(backup))
+    emgas_here(data, "snapshot", "create", snapshots=snapshots)
+    erase(data, "ada", "--speaker", "Ada", "--yes", snapshots=snapshots)
+    live = digests(data)
+    shutil.rmtree(data / "embedded" / "emgas" / "partitions")
+    emgas_here(data, "doctor", snapshots=snapshots)  # it fetches the snapshot, and folds on
+    assert digests(data) == live
+    elsewhere, keys = tmp_path / "elsewhere", str(data / "keys")
+    emgas_here(elsewhere, "import", str(backup), graph_keys=keys)
+    found = emgas_here(elsewhere, "query", "ada", "kryptonite kettle teapot", "--json", graph_keys=keys).json
+    assert [passage["id"] for passage in found["passages"]] == ["t2"]
+    again = tmp_path / "again.ndjson"
+    emgas_here(data, "export", "--out", str(again))
+    third = tmp_path / "third"
+    emgas_here(third, "import", str(again), graph_keys=keys)
+    emgas_here(third, "doctor", graph_keys=keys)
+    assert emgas_here(third, "replay", "digest", "--json", graph_keys=keys).json["graphs"] == live
+
+
+def test_a_log_that_is_restored_without_its_keys_says_what_to_set(data: Path, tmp_path: Path) -> None:
+    emgas_here(data, "export", "--out", str(tmp_path / "backup.ndjson"))
+    emgas_here(tmp_path / "elsewhere", "import", str(tmp_path / "backup.ndjson"))
+    said = emgas_here(tmp_path / "elsewhere", "doctor", "--json", code=FAILURE)
+    assert "EMGAS_GRAPH_KEYS" in said.out
+
+
+def test_dead_letters_of_an_encrypted_graph_are_shown_until_something_of_it_is_erased(data: Path) -> None:
+    other = json.dumps({"id": "t1", "graph": "ada", "speaker": "Ada", "text": "Another kryptonite text."})
+    (data.parent / "other.jsonl").write_text(other + "\n")
+    emgas_here(data, "publish", str(data.parent / "other.jsonl"), code=FAILURE, **ENCRYPTED)
+    (letter,) = emgas_here(data, "dead-letters", "list", "--json").json["dead_letters"]
+    assert "Another kryptonite text." in emgas_here(data, "dead-letters", "show", letter["id"]).out
+    erase(data, "ada", "--turn", "t1", "--yes")
+    shown = emgas_here(data, "dead-letters", "show", letter["id"], "--json").json
+    assert shown["value"] == ""
+
+
+def test_doctor_tells_whether_graphs_are_encrypted_and_where_the_keys_are(data: Path) -> None:
+    checks = {check["name"]: check for check in emgas_here(data, "doctor", "--json", **ENCRYPTED).json["checks"]}
+    assert checks["encryption"]["ok"]
+    assert str(data / "keys") in checks["encryption"]["detail"]
+    checks = {check["name"]: check for check in emgas_here(data, "doctor", "--json").json["checks"]}
+    assert "off" in checks["encryption"]["detail"]
+
+
+def test_what_cannot_be_erased_is_refused_with_what_to_do(data: Path, tmp_path: Path) -> None:
+    erase(data, "nobody", "--yes", code=NOT_FOUND)
+    assert "holds no such turn" in erase(data, "ada", "--turn", "t9", "--yes", code=FAILURE).err
+    erase(data, "ada", "--turn", "t1", "--speaker", "Ada", "--yes", code=USAGE)
+    assert "say --yes" in erase(data, "ada", code=USAGE).err
+    (tmp_path / "there.json").write_text("")
+    erase(data, "ada", "--yes", "--report", str(tmp_path / "there.json"), code=USAGE)
+    assert len(digests(data)) == 2
+
+
+def test_a_graph_in_clear_is_left_out_of_a_branch_instead(tmp_path: Path) -> None:
+    data = spoken(tmp_path)
+    said = erase(data, "ada", "--yes", code=FAILURE)
+    assert "emgas replay branch --without ada" in said.err
+    emgas_here(data, "replay", "branch", "--into", str(tmp_path / "new"), "--without", "ada", **ENCRYPTED)
+    assert set(digests(tmp_path / "new")) == {"bob"}
+    assert emgas_here(tmp_path / "new", "erase", "bob", "--yes", "--json").json["log"]["opens_now"] == 0

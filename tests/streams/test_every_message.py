@@ -1,0 +1,167 @@
+"""Every message that the wire admits, in every state: decided, encoded, appended and folded, or rejected, and told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import annotated_types
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from emgas import limits
+from emgas.messages.memory_settings import AllSettings
+from emgas.messages.topics import INBOUND
+from emgas.wire import partition_of
+from state.events.events import Claim, TurnRejected, decode, source_of
+from state.events.memory_settings import PRESETS
+from state.partition import Partition
+from state.store.store import MemoryStore
+from streams.ingest.command_handler import CommandHandler, HandlerContext
+from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.slices import Slices
+from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
+from streams.transport.topic_plan import RECORD_BYTES
+from tests.support.clocks import NOW
+from tests.support.fakes import DEAD_LETTERS, MemoryLog, OneConcept, SentRecords, arrival
+from tests.support.logs import fold
+from tests.support.window_timers import timer_of
+
+PARTITIONS = 4
+HERE = partition_of("ada", PARTITIONS)
+
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+KNOWN = ("t1", "t2", "kettle", "main")  # so that messages are about each other
+NAMES = st.sampled_from(KNOWN) | st.text(CHARACTERS, min_size=1, max_size=limits.NAME_CHARACTERS)
+TEXTS = st.one_of(
+    st.text(CHARACTERS, max_size=200),
+    st.builds(lambda text, bytes: text * (bytes // max(1, len(text.encode()))), st.text(CHARACTERS, max_size=9),
+              st.sampled_from([1000, limits.TEXT_BYTES])),
+)  # fmt: skip
+METADATA = st.dictionaries(
+    st.text(CHARACTERS, max_size=limits.METADATA_CHARACTERS),
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-limits.METADATA_INTEGER, limits.METADATA_INTEGER),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(CHARACTERS, max_size=limits.METADATA_CHARACTERS),
+    ),
+    max_size=limits.METADATA_ENTRIES,
+)
+MANY = st.lists(NAMES, max_size=limits.TOP)
+POSITIONS = st.integers(0, 12) | st.sampled_from([2**53, 2**63 - 1])
+
+
+def _setting(name: str) -> st.SearchStrategy[int | float]:
+    """Draw what the wire admits for a setting, its bounds above all."""
+    field = AllSettings.model_fields[name]
+    low = next(it.ge if isinstance(it, annotated_types.Ge) else it.gt for it in field.metadata if _is_low(it))
+    high = next(it.le for it in field.metadata if isinstance(it, annotated_types.Le))
+    assert isinstance(low, (int, float))
+    assert isinstance(high, (int, float))
+    if isinstance(field.default, int):
+        return st.sampled_from([int(low), int(high)]) | st.integers(int(low), int(high))
+    return st.sampled_from([float(low), float(high)]) | st.floats(float(low), float(high))
+
+
+def _is_low(bound: object) -> bool:
+    return isinstance(bound, (annotated_types.Ge, annotated_types.Gt))
+
+
+SETTINGS = st.fixed_dictionaries({}, optional={name: _setting(name) for name in AllSettings.model_fields})
+
+
+def _request(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({"kind": st.just(kind), "id": NAMES, "graph": st.just("ada"), **fields})
+
+
+TURNS = st.fixed_dictionaries(
+    {"id": NAMES, "graph": st.just("ada"), "speaker": NAMES, "text": TEXTS},
+    optional={
+        "session": NAMES,
+        "role": st.sampled_from(["user", "assistant", "system", "tool"]),
+        "at": st.integers(NOW - 10**9, NOW) | st.integers(limits.EARLIEST_MS, limits.LATEST_MS),
+        "metadata": METADATA,
+    },
+)
+REQUESTS = st.one_of(
+    _request("configure", preset=st.sampled_from(sorted(PRESETS)), settings=SETTINGS),
+    _request("forget", concepts=MANY, turns=MANY, sessions=MANY),
+    _request("undo", first=POSITIONS, last=st.none() | POSITIONS),
+)
+
+
+def _is_admitted(message: dict[str, Any]) -> bool:
+    try:
+        INBOUND.validate_json(json.dumps(message))
+    except ValidationError:
+        return False
+    return True
+
+
+ADMITTED = (TURNS | TURNS | REQUESTS).filter(_is_admitted)
+
+
+class BoundedLog(MemoryLog):
+    """Takes what the topic `events` takes."""
+
+    async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
+        assert all(len(key or b"") + len(value) < RECORD_BYTES for key, value in records)
+        return await super().append(partition, records)
+
+
+async def account_for(messages: list[dict[str, Any]], at_once: int) -> tuple[Partition, BoundedLog, SentRecords]:
+    """Run a turn processor over messages; give its state, its log and what it sent.  Raises what it raises."""
+    log, turns, sent, state = BoundedLog(PARTITIONS), MemoryLog(PARTITIONS), SentRecords(), Partition(MemoryStore())
+    writer = PartitionWriter(HERE, state, log, partitions=PARTITIONS, worker="me", timeout=60.0)
+    handling = HandlerContext(
+        partitions=PARTITIONS, extractor=OneConcept(), skew_ms=0, preset="default", now=lambda: NOW
+    )
+    processing = ProcessorContext(
+        sender=sent.sender(),
+        turns=turns,
+        turns_topic="emgas.turns",
+        batch_turns=at_once,
+        queued_turns=100,
+        hold=lambda partition, is_full: None,
+        slices=Slices(time.perf_counter),
+    )
+    handler = CommandHandler(state, HERE, handling)
+    processor = TurnProcessor(writer=writer, timer=timer_of(writer, log, sent), handler=handler, context=processing)
+    await writer.claim()
+    for offset, message in enumerate(messages):
+        value = json.dumps(message).encode()
+        turns.put(value, b"ada", HERE)
+        processor.put(Delivery(arrival(value, offset, timestamp=NOW + offset), lambda: None))
+    working = asyncio.create_task(processor.run())
+    folded = asyncio.create_task(writer.until_source(len(messages) - 1))
+    await asyncio.wait({working, folded}, return_when=asyncio.FIRST_COMPLETED)
+    working.cancel()
+    (outcome,) = await asyncio.gather(working, return_exceptions=True)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return state, log, sent
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.lists(ADMITTED, min_size=1, max_size=8), st.sampled_from([1, 8]))
+def test_every_message_that_the_wire_admits_is_appended_and_folded_or_rejected_and_kept(
+    messages: list[dict[str, Any]], at_once: int
+) -> None:
+    state, log, sent = asyncio.run(account_for(messages, at_once))
+    refolded = fold(log.values(HERE))
+    assert refolded.digest() == state.digest()
+    assert state.position.source == len(messages) - 1
+    sources = [source for event in _events(log) if (source := source_of(event)) is not None]
+    assert sources == list(range(len(messages))), "each is accounted for, once and in order"
+    rejected = [event for event in _events(log) if isinstance(event, TurnRejected)]
+    assert len(sent.to(DEAD_LETTERS)) == len(rejected)
+
+
+def _events(log: BoundedLog) -> list[Any]:
+    return [event for _, value in log.values(HERE) if not isinstance(event := decode(value), Claim)]

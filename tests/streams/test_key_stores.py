@@ -1,0 +1,121 @@
+"""Stores of keys: the contract in memory and in files, and what only files can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from state.errors import KeysError
+from state.partition import DueErasure
+from streams.settings import Settings
+from streams.transport.keys.file_keys import FileKeys
+from streams.transport.keys.key_store import KeyStore, MemoryKeys, destroy, give_birth
+from streams.transport.keys.wrapping import Wrapping, wrapping_by
+from tests.contracts.key_store_contract import KeyStoreContract, Open
+
+KEK = b"k" * 32
+
+
+class TestKeysInMemory(KeyStoreContract):
+    @pytest.fixture
+    def open_keys(self) -> Open:
+        store = MemoryKeys()
+
+        async def opened() -> KeyStore:
+            return store
+
+        return opened
+
+    async def test_a_store_that_was_open_sees_what_others_put_once_it_is_refreshed(
+        self, keys: KeyStore, open_keys: Open
+    ) -> None:
+        """There is one store, and no other process."""
+        key = await give_birth(keys, "ada")
+        await keys.refresh()
+        assert list((await open_keys()).of("ada")) == [key.id]
+
+
+class TestKeysInFiles(KeyStoreContract):
+    @pytest.fixture(params=[None, KEK], ids=["plain", "wrapped"])
+    def open_keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+        async def opened() -> KeyStore:
+            return FileKeys(tmp_path, Wrapping(request.param))
+
+        return opened
+
+
+def bytes_below(directory: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in directory.rglob("*") if path.is_file())
+
+
+async def test_what_is_destroyed_is_in_no_file_any_more(tmp_path: Path) -> None:
+    keys = FileKeys(tmp_path, Wrapping())
+    key = await give_birth(keys, "ada")
+    root, working = key.nodes[0, 0].hex().encode(), key.working.hex().encode()
+    assert root in bytes_below(tmp_path)
+    (path,) = tmp_path.rglob("*.keys")
+    with path.open("rb") as old:  # what was there before, under whatever name
+        await destroy(keys, "ada", [DueErasure([key.id], False, [(0, 0)])])
+        assert set(old.read()) == {0}
+    assert root not in bytes_below(tmp_path)
+    assert working not in bytes_below(tmp_path)
+
+
+async def test_files_are_their_owners_alone_and_tell_no_name(tmp_path: Path) -> None:
+    await give_birth(FileKeys(tmp_path / "keys", Wrapping(KEK)), "ada")
+    files = [path for path in (tmp_path / "keys").rglob("*") if path.is_file()]
+    assert {path.stat().st_mode & 0o077 for path in (tmp_path / "keys", *files)} == {0}
+    assert not [path for path in files if "ada" in path.name]
+    assert b"ada" not in bytes_below(tmp_path)
+
+
+async def test_a_process_that_died_while_it_wrote_leaves_the_key_as_it_was(tmp_path: Path) -> None:
+    keys = FileKeys(tmp_path, Wrapping())
+    key = await give_birth(keys, "ada")
+    (path,) = tmp_path.rglob("*.keys")
+    path.with_suffix(".new").write_bytes(b"half")
+    assert list(FileKeys(tmp_path, Wrapping()).of("ada")) == [key.id]
+    await destroy(keys, "ada", [DueErasure([key.id], True, [])])
+    assert not path.with_suffix(".new").exists()
+
+
+async def test_keys_that_another_kek_wrapped_or_none_names_are_refused_with_what_to_set(tmp_path: Path) -> None:
+    await give_birth(FileKeys(tmp_path, Wrapping(KEK)), "ada")
+    for wrong in (Wrapping(), Wrapping(b"x" * 32)):
+        with pytest.raises(KeysError, match="EMGAS_KEK_FILE"):
+            FileKeys(tmp_path, wrong).of("ada")
+
+
+async def test_a_file_that_holds_something_else_is_named(tmp_path: Path) -> None:
+    await give_birth(FileKeys(tmp_path, Wrapping()), "ada")
+    (path,) = tmp_path.rglob("*.keys")
+    path.write_bytes(b"[1]")
+    with pytest.raises(KeysError, match=str(path)):
+        FileKeys(tmp_path, Wrapping()).of("ada")
+
+
+async def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "lock").mkdir()
+    with pytest.raises(KeysError, match="EMGAS_GRAPH_KEYS"):
+        await give_birth(FileKeys(tmp_path / "keys", Wrapping()), "ada")
+
+
+@pytest.mark.parametrize("content", [None, "too short", "ab" * 31, "zz" * 32])
+def test_a_kek_that_is_none_is_refused_with_how_to_make_one(content: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "kek"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(KeysError, match="openssl rand -hex 32"):
+        wrapping_by(file)
+
+
+def test_encryption_on_kafka_wants_a_place_for_its_keys(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="EMGAS_KEK_FILE"):
+        Settings(broker="kafka://b:9092", encryption=True)
+    shared = Settings(broker="kafka://b:9092", encryption=True, graph_keys=tmp_path)
+    in_topic = Settings(broker="kafka://b:9092", encryption=True, kek_file=tmp_path / "kek")
+    assert (shared.keys_in_topic, in_topic.keys_in_topic) == (False, True)
+    assert shared.keys_directory == tmp_path / "kafka" / "emgas"
+    assert Settings(data=tmp_path).keys_directory == tmp_path / "keys" / "embedded" / "emgas"
