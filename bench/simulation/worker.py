@@ -207,9 +207,14 @@ class Process:
             self.kill()
 
     def passes(self, step: Step) -> None:
-        """Die at the passage that is fatal: nothing behind it is done."""
+        """Die at the passage that is fatal: nothing behind it is done.
+
+        In a window that is where it is written, and nobody is told.
+        """
         self.passages_left -= step is self.fatal_step
-        if step is self.fatal_step and self.passages_left == 0:
+        if step is self.fatal_step is Step.WINDOW and self.passages_left == 0:
+            self.fatal_step, self.passages_left = Step.FLUSH, 1
+        elif step is self.fatal_step and self.passages_left == 0:
             self.world.note(f"{self.name} is killed at {step.value}")
             self.kill()
         if self.ended.is_set():
