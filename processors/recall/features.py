@@ -175,10 +175,10 @@ FEATURES: Final = (
     _own("length", _length, 0.95),
     _own("brevity", _brevity, 0.45),
     Feature("echo", _echo, -1.0, most=_at_most_one),
-    Feature("latest", _latest, 1.5, 1.5, most=_most_latest),
+    Feature("latest", _latest, 0.8, 0.8, most=_most_latest),
     _own("importance", _importance, 0.8, 0.8),
     _own("feedback", _feedback, 1.5, 1.5),
-    _own("dense", lambda turns: turns.likeness, 1.0, 1.0, reaches=True),
+    _own("dense", lambda turns: turns.likeness, 0.8, 0.8, reaches=True),
 )
 
 
