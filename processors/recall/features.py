@@ -193,9 +193,9 @@ def _wanted(mark: str, inquiry: Inquiry) -> Floats:
 # nothing: match from 1.6, because passages and notes need it; inherited from 1.3, session from 0.8 and first from 0.1,
 # because a memory of many sessions needs them (docs/recall.md).  Four are set by hand: `dense` at the best of what was
 # tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them.  Those without flow
-# were searched for on the measured recall itself.
+# are fitted in the same way, to the terms that are left.
 FEATURES: Final = (
-    Feature("match", lambda inquiry: inquiry.near.match(), 2.2, 1.0, reaches=True),
+    Feature("match", lambda inquiry: inquiry.near.match(), 2.2, 2.3, reaches=True),
     Edge("inherited", lambda inquiry: inquiry.near.inherited(), 1.6),
     Edge("session", lambda inquiry: inquiry.said.sessions(), 1.4),
     Edge("coverage", lambda inquiry: inquiry.said.coverage(), 0.6),
@@ -203,15 +203,15 @@ FEATURES: Final = (
     Edge("bridge", _bridge, 0.4),
     Edge("kinds", _kinds, 0.35),
     Edge("reply", _reply, 0.4),
-    Feature("speaker", lambda inquiry: inquiry.speaker, 2.0, 0.84),
-    Feature("asks", lambda inquiry: inquiry.asks, -0.9, -0.5),
+    Feature("speaker", lambda inquiry: inquiry.speaker, 2.0, 2.5),
+    Feature("asks", lambda inquiry: inquiry.asks, -0.9, -1.3),
     Feature("first", _first, 0.4),
-    Feature("time", partial(_wanted, "@time"), 2.35, 1.0, reaches=True),
-    Feature("name", partial(_wanted, "@name"), 1.3, 0.35, reaches=True),
-    Feature("number", partial(_wanted, "@number"), 1.5, 1.4, reaches=True),
-    Feature("names", partial(_marked, "@name"), 0.3, 0.25),
-    Feature("length", _length, 0.95),
-    Feature("brevity", _brevity, 0.45),
+    Feature("time", partial(_wanted, "@time"), 2.35, 2.35, reaches=True),
+    Feature("name", partial(_wanted, "@name"), 1.3, 1.35, reaches=True),
+    Feature("number", partial(_wanted, "@number"), 1.5, 1.6, reaches=True),
+    Feature("names", partial(_marked, "@name"), 0.3, 0.3),
+    Feature("length", _length, 0.95, 1.4),
+    Feature("brevity", _brevity, 0.45, 1.0),
     Feature("echo", _echo, -1.0),
     Feature("latest", _latest, 0.8, 0.8),
     Feature("importance", _importance, 0.8, 0.8),
