@@ -122,7 +122,7 @@ class Reply(Message):
     timing: Timing
     matched: bool = Field(
         default=True,
-        description="false: nothing in the graph has to do with the question; what is listed, if any, is the latest",
+        description="false: nothing in the graph answers; what is listed, if anything, is the newest",
         exclude_if=lambda matched: matched,
     )
 

@@ -71,7 +71,7 @@ def likeness(view: GraphView, embedder: Embedder, question: str) -> Floats | Non
     if asked is None or found is None:
         return None
     cosine = cosines(found.vector, asked[None])
-    whole = np.full(len(view.passage_at), cosine.mean())
+    whole = np.full(view.turns, cosine.mean())
     whole[found.passage] = cosine
     return whole
 

@@ -64,8 +64,8 @@ def query(
     only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
-    options |= {"context_passages": context_passages, "asker": asker}
     options |= {"fallback": "recent"} if recent else {}
+    options |= {"context_passages": context_passages, "asker": asker}
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is told whether or not there is a memory
