@@ -155,9 +155,9 @@ def _wanted(mark: str, turns: Turns) -> Floats:
 # nothing: match from 1.6, because passages and notes need it; inherited from 1.3, session from 0.8 and first from 0.1,
 # because a memory of many sessions needs them (docs/recall.md).  Four are set by hand: `dense` at the best of what was
 # tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them.  Those without flow
-# were searched for on the measured recall itself.
+# are fitted in the same way, to the terms that are left.
 FEATURES: Final = (
-    Feature("match", lambda turns: _near(turns).match(), 2.2, 1.0, reaches=True, most=edge_scores.common_match),
+    Feature("match", lambda turns: _near(turns).match(), 2.2, 2.3, reaches=True, most=edge_scores.common_match),
     Edge("inherited", lambda turns: _near(turns).inherited(), 1.6, most=_nothing),
     Edge("session", lambda turns: _said(turns).sessions(), 1.4, most=edge_scores.most_of_session),
     Edge("coverage", lambda turns: _said(turns).coverage(), 0.6, most=edge_scores.most_coverage),
@@ -165,15 +165,15 @@ FEATURES: Final = (
     Edge("bridge", edge_scores.bridged, 0.4, most=_nothing),
     Edge("kinds", edge_scores.kinds, 0.35, most=_nothing),
     Edge("reply", _reply, 0.4, most=lambda turns: turns.speaker),
-    _own("speaker", lambda turns: turns.speaker, 2.0, 0.84),
-    _own("asks", lambda turns: turns.asks, -0.9, -0.5),
+    _own("speaker", lambda turns: turns.speaker, 2.0, 2.5),
+    _own("asks", lambda turns: turns.asks, -0.9, -1.3),
     _own("first", _first, 0.4),
-    _own("time", partial(_wanted, "@time"), 2.35, 1.0, reaches=True),
-    _own("name", partial(_wanted, "@name"), 1.3, 0.35, reaches=True),
-    _own("number", partial(_wanted, "@number"), 1.5, 1.4, reaches=True),
-    _own("names", lambda turns: turns.bears("@name"), 0.3, 0.25),
-    _own("length", _length, 0.95),
-    _own("brevity", _brevity, 0.45),
+    _own("time", partial(_wanted, "@time"), 2.35, 2.35, reaches=True),
+    _own("name", partial(_wanted, "@name"), 1.3, 1.35, reaches=True),
+    _own("number", partial(_wanted, "@number"), 1.5, 1.6, reaches=True),
+    _own("names", lambda turns: turns.bears("@name"), 0.3, 0.3),
+    _own("length", _length, 0.95, 1.4),
+    _own("brevity", _brevity, 0.45, 1.0),
     Feature("echo", _echo, -1.0, most=_at_most_one),
     Feature("latest", _latest, 0.8, 0.8, most=_most_latest),
     _own("importance", _importance, 0.8, 0.8),
