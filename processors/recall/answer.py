@@ -240,7 +240,8 @@ class _Answering:
         if not query.only.metadata:  # else nobody knows yet which of them pass
             found = found[: most_lines(query.budget)]  # however many more are listed
         shown = worth_showing(found, query.mode)
-        return list(shown) if query.context_passages is not None else by_token(self._view, shown, query.mode)
+        is_listed_order = query.context_passages is not None or not self._is_match
+        return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
 
     def _passes(self, ranked: Ranked) -> bool:
         """Tell whether a turn has the metadata that the query wants."""

@@ -225,7 +225,9 @@ class _Extremes(Turns):
     @cached_property
     def likeness(self) -> Floats:
         found = self.inquiry.likeness
-        return self._all(0.0 if found is None or not self._much else float(found.max(initial=0.0)))
+        if found is None:
+            return self._all(0.0)
+        return self._all(float(found.max(initial=0.0) if self._much else found.min(initial=0.0)))
 
     def times(self, row: int) -> Integers:
         return np.full(len(self.tokens), MOST_TIMES if self._much else 0)

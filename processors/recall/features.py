@@ -152,10 +152,10 @@ def _wanted(mark: str, turns: Turns) -> Floats:
 
 # The weights are those of a conditional logit (evaluation/fitting.py) over all forms of talk at once, each of which
 # weighs the same, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
-# nothing: match from 1.8, because long messages stay at the level of BM25 otherwise; inherited from 1.1, session from
-# 0.8 and first from 0.2, because a memory of many sessions needs them (docs/recall.md).  Three are not fitted: `dense`,
-# as without embeddings there is nothing to fit it to, and `importance`
-# and `feedback`, as no set of questions has any.  Those without flow were searched for on the measured recall itself.
+# nothing: match from 1.6, because passages and notes need it; inherited from 1.3, session from 0.8 and first from 0.1,
+# because a memory of many sessions needs them (docs/recall.md).  Four are set by hand: `dense` at the best of what was
+# tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them.  Those without flow
+# were searched for on the measured recall itself.
 FEATURES: Final = (
     Feature("match", lambda turns: _near(turns).match(), 2.2, 1.0, reaches=True, most=edge_scores.common_match),
     Edge("inherited", lambda turns: _near(turns).inherited(), 1.6, most=_nothing),
@@ -175,10 +175,10 @@ FEATURES: Final = (
     _own("length", _length, 0.95),
     _own("brevity", _brevity, 0.45),
     Feature("echo", _echo, -1.0, most=_at_most_one),
-    Feature("latest", _latest, 1.5, 1.5, most=_most_latest),
+    Feature("latest", _latest, 0.8, 0.8, most=_most_latest),
     _own("importance", _importance, 0.8, 0.8),
     _own("feedback", _feedback, 1.5, 1.5),
-    _own("dense", lambda turns: turns.likeness, 1.0, 1.0, reaches=True),
+    _own("dense", lambda turns: turns.likeness, 0.8, 0.8, reaches=True),
 )
 
 

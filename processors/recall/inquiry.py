@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from processors.recall.bm25 import idf
-from processors.recall.dense import above_mean
+from processors.recall.dense import standardised
 from processors.recall.query_terms import QueryTerms
 from state.arrays import Counts, Floats, Integers
 from state.graph.excerpt import Excerpt
@@ -180,7 +180,7 @@ class Inquiry(Remembers):
     @cached_property
     def likeness(self) -> Floats | None:
         """By how many deviations each passage's cosine lies above the mean, (p,)."""
-        return None if self.cosine is None else above_mean(self.cosine)
+        return None if self.cosine is None else standardised(self.cosine)
 
     @cached_property
     def any_lone(self) -> bool:
