@@ -91,7 +91,7 @@ def scanned(graph: Graph, at: int) -> tuple[list[str], list[str]]:
     gone = {number for number in concepts.numbers.values() if active[number] and concepts.expiry(number, how) <= at}
     turns = []
     for turn, number in passages.numbers.items():
-        if passages.archived[number]:
+        if passages.archived[number] or passages.stays(number):
             continue
         words = {n for n in passages.concepts_of(number) if not concepts.is_mark[n] and active[n]}
         is_over = how.episode_life > 0 and passages.at[number] + how.episode_life <= at
@@ -110,7 +110,8 @@ def test_an_entry_of_the_heap_is_never_too_late(happened: list[Happening], confi
         active, held = graph.concepts.is_active(), graph.passages.is_active()
         expiries = [graph.concepts.expiry(n, graph.settings) for n in np.flatnonzero(active).tolist()]
         if life_of_turns := graph.settings.episode_life:
-            expiries += [graph.passages.at[n] + life_of_turns for n in np.flatnonzero(held).tolist()]
+            ending = [n for n in np.flatnonzero(held).tolist() if not graph.passages.stays(n)]
+            expiries += [graph.passages.at[n] + life_of_turns for n in ending]
         assert graph.expiry_queue().earliest() <= min(expiries, default=NEVER)
 
 
@@ -173,12 +174,12 @@ def test_without_long_term_memory_everything_fades_in_the_end(
     happened: list[Happening], configured: GraphEvent
 ) -> None:
     life = live(happened, [configured], until=NOON + 200_000 * DAY)
-    view = life.graph.view()
-    assert view.is_archived.all()
-    assert view.passage_archived.all()
+    view, concepts, passages = life.graph.view(), life.graph.concepts, life.graph.passages
+    assert [bool(each) for each in concepts.archived] == [not each for each in concepts.pinned]
+    assert [bool(each) for each in passages.archived] == [not passages.stays(n) for n in range(len(passages))]
     if not any(isinstance(event, ForgetRequest) for event in happened):
         assert set(view.passage_id) == {event.id for event in happened if isinstance(event, TurnRecorded)}
-        assert not view.themes
+        assert not view.themes or any(concepts.pinned)
 
 
 @given(happenings(), configurations())
