@@ -19,7 +19,7 @@ import numpy as np
 from evaluation.datasets import Question
 from evaluation.memory import Memory, Ranker, Ranking
 from evaluation.methods import Method
-from evaluation.metrics import Ranked, by_chance, scored
+from evaluation.metrics import Order, Ranked, by_chance, scored
 from state.arrays import Floats, Integers
 
 Clock = Callable[[], float]  # seconds, as time.perf_counter
@@ -69,7 +69,7 @@ def measured(examined: Examined, method: Method, clock: Clock) -> Scores:
     rankings, ms = _answers(memory, method(memory), [asked.text for asked in examined.questions], clock)
     joined = list(zip(rankings, examined.questions, strict=True))
     values = [_against(memory, ranking, asked) for ranking, asked in joined]
-    chance = [by_chance(len(memory.view.passage_at), memory.costs[ranking.packed]) for ranking in rankings]
+    chance = [by_chance(len(memory.view.passage_at), _costs(memory, ranking)) for ranking in rankings]
     return Scores(np.array(values), np.array(chance), ms)
 
 
@@ -89,12 +89,20 @@ def _answers(memory: Memory, ranker: Ranker, texts: Sequence[str], clock: Clock)
 
 
 def _against(memory: Memory, ranking: Ranking, asked: Question) -> list[float]:
-    return scored(*(_seen(memory, order, asked) for order in ranking))
+    costs = _costs(memory, ranking)
+    return scored({name: _seen(memory, order, costs[name], asked) for name, order in _orders(ranking).items()})
 
 
-def _seen(memory: Memory, order: Integers, asked: Question) -> Ranked:
-    ids = [memory.view.passage_id[number] for number in order.tolist()]
-    return Ranked.of(ids, memory.costs[order], asked.evidence)
+def _orders(ranking: Ranking) -> dict[Order, Integers]:
+    return {"listed": ranking.listed, "packed": ranking.packed, "shown": ranking.shown}
+
+
+def _costs(memory: Memory, ranking: Ranking) -> dict[Order, Floats]:
+    return {name: memory.costs[order] for name, order in _orders(ranking).items()}
+
+
+def _seen(memory: Memory, order: Integers, costs: Floats, asked: Question) -> Ranked:
+    return Ranked.of([memory.view.passage_id[number] for number in order.tolist()], costs, asked.evidence)
 
 
 def shuffled(questions: Sequence[Question], turns: Sequence[str], generator: Shuffler) -> list[Question]:

@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from emgas.messages.queries import Mode
 from processors.extraction.extractor import Extraction, Extractor
+from processors.recall.recall import Ranked, by_token, worth_showing
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
@@ -17,10 +19,16 @@ DEPTH = 200  # how many turns a method ranks at most: some four times what the l
 
 
 class Ranking(NamedTuple):
-    """Passage numbers, (k,) each: as they are listed, best first, and as a context takes them until it is full."""
+    """Passage numbers, (k,) each, best first.
+
+    listed  as a reply lists them
+    packed  as a context takes them until it is full
+    shown   those of them that it takes at all, however much room there is: fewer, where scores drop
+    """
 
     listed: Integers
     packed: Integers
+    shown: Integers
 
 
 Ranker = Callable[[Extraction, str], Ranking]  # of a question's extraction and its text
@@ -40,8 +48,14 @@ class Memory:
         return (TOKENS_PER_WORD * self.view.passage_tokens).astype(np.float64, copy=False)
 
 
+def ranking(view: GraphView, found: Sequence[Ranked], mode: Mode) -> Ranking:
+    """Rank what recall found, or a peer with scores of the same kind, as an answer lists, packs and shows it."""
+    orders = found, by_token(view, found, mode), by_token(view, worth_showing(found, mode), mode)
+    return Ranking(*(np.array([each.number for each in order], np.int64) for order in orders))
+
+
 def best(scores: Floats, depth: int = DEPTH) -> Ranking:
     """Rank the passages of scores (p,) above 0, best first, ties by number; a context takes them in this order."""
     reached = np.flatnonzero(scores > 0)
     listed = reached[np.argsort(-scores[reached], kind="stable")][:depth]
-    return Ranking(listed, listed)
+    return Ranking(listed, listed, listed)

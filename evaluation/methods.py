@@ -17,10 +17,8 @@ With a model of text embeddings (processors/recall/dense.py) also `dense`, the c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-
-import numpy as np
 
 from evaluation.baselines.bm25 import Vocabulary, bm25
 from evaluation.baselines.ppr import ppr
@@ -28,13 +26,13 @@ from evaluation.baselines.steady_state import steady_state
 from evaluation.baselines.structured import Walk, structured
 from evaluation.baselines.subtractive import subtractive
 from evaluation.baselines.weights import PPR, STEADY_STATE, SUBTRACTIVE
-from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best
+from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best, ranking
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import LITERAL
 from processors.recall.dense import Embedder, Vectors, cosines, fused
-from processors.recall.recall import Ranked, RecallOptions, RecallResult, by_token, recall
+from processors.recall.recall import RecallOptions, recall
 from processors.recall.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW, FlowWeights
-from state.arrays import Floats, Integers
+from state.arrays import Floats
 
 Method = Callable[[Memory], Ranker]
 
@@ -45,19 +43,11 @@ def recalled(options: RecallOptions) -> Method:
 
     def method(memory: Memory) -> Ranker:
         def rank(question: Extraction, text: str) -> Ranking:
-            return _ranking(memory, recall(memory.view, question, text, options), options)
+            return ranking(memory.view, recall(memory.view, question, text, options).passages, options.mode)
 
         return rank
 
     return method
-
-
-def _ranking(memory: Memory, found: RecallResult, options: RecallOptions) -> Ranking:
-    return Ranking(_numbers(found.passages), _numbers(by_token(memory.view, found.passages, options.mode)))
-
-
-def _numbers(passages: Sequence[Ranked]) -> Integers:
-    return np.array([passage.number for passage in passages], np.int64)
 
 
 PEERS: dict[str, tuple[Walk, FlowWeights]] = {
@@ -106,7 +96,8 @@ def dense_methods(embedder: Embedder) -> dict[str, Method]:
         view, options = _Dense(memory, embedder), RecallOptions(passages=DEPTH)
 
         def rank(question: Extraction, text: str) -> Ranking:
-            return _ranking(memory, recall(memory.view, question, text, options, view.cosines(text)), options)
+            found = recall(memory.view, question, text, options, view.cosines(text))
+            return ranking(memory.view, found.passages, options.mode)
 
         return rank
 

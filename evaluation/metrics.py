@@ -8,6 +8,8 @@ As a context takes them:
 recall_within_531_tokens  share of the evidence inside a budget of tokens, up to the first turn that does not fit:
 recall_within_973_tokens  what SimpleMem and Mem0 spend for a question
 precision_within_973_tokens  share of the turns inside the larger budget that are evidence
+The same of what is shown, where a context ends before the larger budget does, because scores drop:
+recall_shown, precision_shown, and room_taken: the share of the larger budget that is used
 
 A metric is declared once, in DECLARED: tables, JSON and the control by chance read the list.
 """
@@ -15,10 +17,10 @@ A metric is declared once, in DECLARED: tables, JSON and the control by chance r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -28,6 +30,7 @@ CUTS = (5, 10, 20)
 BUDGETS = (531, 973)  # tokens
 GAIN_AT = 10
 
+Order = Literal["listed", "packed", "shown"]  # of a Ranking (memory.py)
 Reach = Callable[[Floats], int]  # costs (k,) of a ranking's turns, best first → how many of them are looked at
 
 
@@ -57,21 +60,21 @@ class Metric(NamedTuple):
     score  from 0 to 1, 1 for the best possible ranking
     reach  for a share of the evidence, how much of the ranking is looked at: what a random order would score is then
            known, and told with `--control shuffled`
-    packed whether it is of the order in which a context takes turns, and not of the list
+    order  which of Orders it is of
     """
 
     name: str
     score: Callable[[Ranked], float]
     reach: Reach | None = None
-    packed: bool = False
+    order: Order = "listed"
 
 
-def _recall(name: str, reach: Reach, *, packed: bool = False) -> Metric:
+def _recall(name: str, reach: Reach, order: Order = "listed") -> Metric:
     def share(ranked: Ranked) -> float:
         seen = reach(ranked.costs)
         return sum(place < seen for place in ranked.places) / ranked.evidence
 
-    return Metric(name, share, reach, packed)
+    return Metric(name, share, reach, order)
 
 
 def _first(cut: int, _costs: Floats) -> int:
@@ -101,27 +104,34 @@ def _precision(ranked: Ranked) -> float:
     return sum(place < seen for place in ranked.places) / max(seen, 1)
 
 
+def _room(ranked: Ranked) -> float:
+    return float(ranked.costs[: inside(BUDGETS[-1], ranked.costs)].sum()) / BUDGETS[-1]
+
+
 PRECISION = f"precision_within_{BUDGETS[-1]}_tokens"
 WITHIN_BUDGETS = tuple(f"recall_within_{budget}_tokens" for budget in BUDGETS)
 DECLARED = (
     *(_recall(f"R@{cut}", partial(_first, cut)) for cut in CUTS),
-    *(_recall(name, partial(inside, most), packed=True) for name, most in zip(WITHIN_BUDGETS, BUDGETS, strict=True)),
+    *(_recall(name, partial(inside, most), "packed") for name, most in zip(WITHIN_BUDGETS, BUDGETS, strict=True)),
     Metric(f"nDCG@{GAIN_AT}", _gain_over_possible),
     Metric("MRR", _reciprocal_rank),
-    Metric(PRECISION, _precision, packed=True),
+    Metric(PRECISION, _precision, order="packed"),
+    _recall("recall_shown", partial(inside, BUDGETS[-1]), "shown"),
+    Metric("precision_shown", _precision, order="shown"),
+    Metric("room_taken", _room, order="shown"),
 )
 METRICS = tuple(metric.name for metric in DECLARED)
 
 
-def scored(listed: Ranked, packed: Ranked) -> list[float]:
-    """Compute the METRICS of a ranking, as it is listed and as a context takes it."""
-    return [metric.score(packed if metric.packed else listed) for metric in DECLARED]
+def scored(orders: Mapping[Order, Ranked]) -> list[float]:
+    """Compute the METRICS of a ranking, each in the order that it is of."""
+    return [metric.score(orders[metric.order]) for metric in DECLARED]
 
 
-def by_chance(turns: int, costs: Floats) -> list[float]:
+def by_chance(turns: int, costs: Mapping[Order, Floats]) -> list[float]:
     """Compute what a random order of all `turns` would score on average, NaN where that is not known.
 
-    costs  (k,) tokens of the turns that were ranked, as a context takes them: a budget reaches as far as it does here
+    costs  (k,) tokens of the turns of each order: a budget reaches as far as it does there
     """
-    reaches = [metric.reach and min(metric.reach(costs), len(costs)) for metric in DECLARED]
+    reaches = [each.reach and min(each.reach(costs[each.order]), len(costs[each.order])) for each in DECLARED]
     return [np.nan if reach is None else reach / turns for reach in reaches]

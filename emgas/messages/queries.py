@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.explanations import Why
-from emgas.messages.fields import GraphId, Message, Milliseconds, Position, Role, Text, Zone
+from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
 from emgas.messages.spreading import Spreading
 
@@ -18,8 +18,8 @@ Mode = Literal["default", "literal"]
 class Query(Message):
     """A question to one graph.  It never changes state; `reinforce` asks for an event that does.
 
-    Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget` alone decides how much
-    context does.
+    Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
+    `context_passages` and how much worse the next turn answers decide how many the context has.
     """
 
     kind: Literal["query"] = "query"
@@ -29,7 +29,13 @@ class Query(Message):
     spreading: Spreading = Field(default_factory=Spreading)
     top_concepts: int = Field(10, ge=0, le=limits.TOP)
     top_passages: int | None = Field(None, ge=0, le=limits.TOP, exclude_if=lambda top: top is None)
-    budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context")
+    budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context, at most")
+    context_passages: int | None = Field(
+        None, ge=0, le=limits.TOP, description="turns in it, at most", exclude_if=lambda most: most is None
+    )
+    asker: Name | None = Field(
+        None, description="speaker who asks: whom `my` and `I` mean", exclude_if=lambda asker: asker is None
+    )
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
     timezone: Zone = Field(
@@ -42,6 +48,11 @@ class Query(Message):
         default=False, description="say why each passage came", exclude_if=lambda explain: not explain
     )
     reinforce: bool = False
+    fallback: Literal["none", "recent"] = Field(
+        "none",
+        description="what comes back where nothing is found: nothing, or the latest turns that the filter lets through",
+        exclude_if=lambda fallback: fallback == "none",
+    )
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
@@ -109,6 +120,11 @@ class Reply(Message):
     tokens: int
     position: Position
     timing: Timing
+    matched: bool = Field(
+        default=True,
+        description="false: nothing in the graph answers; what is listed, if anything, is the newest",
+        exclude_if=lambda matched: matched,
+    )
 
 
 class Theme(Message):

@@ -4,7 +4,7 @@
     inherited    ln(1 + 10 x), x what the walk's scores leave in the session: · 0.7 with every turn after, half before
     session      ln(1 + 10 x), x the walk's scores of the session, added up
     association  nothing: the walk is the association
-    packed       per token, as recall has it
+    packed       per token and cut where scores drop, as recall has it
     all else     as recall has it: coverage, kinds, reply, speaker, what is asked for, … (processors/recall/features.py)
 
 So a comparison shows what the way of spreading is worth, not that conversations have structure.  The walk starts where
@@ -19,17 +19,18 @@ from collections.abc import Callable
 import numpy as np
 
 from evaluation.baselines.seeds import put_in
-from evaluation.memory import DEPTH, Memory, Ranker, Ranking
+from evaluation.memory import DEPTH, Memory, Ranker, Ranking, ranking
 from processors.extraction.extractor import Extraction
 from processors.recall.bm25 import idf, relative, saturated
 from processors.recall.edge_scores import BACKWARDS, FADING, REACH
 from processors.recall.features import features
 from processors.recall.query_terms import asked
-from processors.recall.ranking import per_token, weighed
-from processors.recall.recall import highest
+from processors.recall.ranking import weighed
+from processors.recall.recall import Ranked, highest
 from processors.recall.weights import FEATURES, FlowWeights
 from state.arrays import Floats, Integers
-from state.graph.view import GraphView, SessionOrder
+from state.graph.excerpt import SessionOrder
+from state.graph.view import GraphView
 
 SATURATION = 10.0
 
@@ -56,11 +57,13 @@ def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
 
         def rank(question: Extraction, text: str) -> Ranking:
             if not put_in(view, question, asked(view, question, text)).any():
-                return Ranking(np.zeros(0, np.int64), np.zeros(0, np.int64))
-            scores, reached = weighed(view, _features(view, scoring, question, text), weights)
+                return Ranking(*[np.zeros(0, np.int64)] * 3)
+            place = view.session_order.place
+            scores, reached = weighed(_features(view, scoring, question, text), weights)
+            scores, reached = scores[place], reached[place]
             listed = highest(scores, reached, DEPTH)
-            density = per_token(scores[listed], view.passage_tokens[listed])
-            return Ranking(listed, listed[np.argsort(-density, kind="stable")])
+            found = list(map(Ranked, listed.tolist(), scores[listed].tolist()))
+            return ranking(view, found, "default")
 
         return rank
 

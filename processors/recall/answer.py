@@ -16,6 +16,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
 
+import numpy as np
+
 from emgas.messages.explanations import Why
 from emgas.messages.fields import MetadataValue, Position
 from emgas.messages.filters import Filter
@@ -26,13 +28,14 @@ from processors.recall.context import Context, ContextPacker, Passage, is_short,
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
 from processors.recall.query_terms import asked, worth
-from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall
+from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall, recent, worth_showing
 from processors.recall.sentences import Wanted
 from processors.text.question_types import MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 
+LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 READ_AT_ONCE: Final = 100  # turns whose metadata is read without letting others in: a millisecond or two
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
@@ -103,6 +106,13 @@ def in_one_go(steps: Steps[T]) -> T:
         return result
 
 
+class _Shown(NamedTuple):
+    """What a graph says of a turn beside its text."""
+
+    archived: bool
+    pinned: bool
+
+
 class _Answering:
     """One question while it is answered from one graph: what it brought back, and the turns that were read for it."""
 
@@ -118,29 +128,47 @@ class _Answering:
         self._options = _options(query, self._view, extractor)
         self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode == "default" else None
         self._found = recall(self._view, self._question, query.text, self._options, self._cosine)
+        self._is_match = bool(self._found.passages)
+        if not self._is_match and query.fallback == "recent":
+            wanted = query.top_passages or LATEST
+            latest = recent(self._view, self._options.only, METADATA_READ if query.only.metadata else wanted)
+            self._found = replace(self._found, passages=latest, depth=LATEST)
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
         query, found = self._query, self._found
         listed = yield from self._listed()
         whys = yield from self._whys(listed)
+        shown = [self._shown(ranked) for ranked in listed]
+        archived = self._from_archive() if query.reinforce else ()
         context = yield from self._packed()
         reply = Reply(
             graph=query.graph,
             found=True,
             seeds=list(found.seeds),
             concepts=list(found.concepts),
-            passages=[self._passage(ranked, why) for ranked, why in zip(listed, whys, strict=True)],
+            passages=[
+                self._passage(ranked, marks, why) for ranked, marks, why in zip(listed, shown, whys, strict=True)
+            ],
             context=context.text,
             tokens=context.tokens,
             position=self._memory.position,
             timing=UNTIMED,
+            matched=self._is_match,
         )
-        return Answer(reply, found.recalled, self._from_archive()) if query.reinforce else Answer(reply)
+        return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
 
     def _from_archive(self) -> tuple[str, ...]:
         needed = self._found.passages[: self._found.depth]
-        return tuple(self._view.passage_id[one.number] for one in needed if self._view.passage_archived[one.number])
+        return tuple(self._view.passage_id[one.number] for one in needed if self._shown(one).archived)
+
+    def _shown(self, ranked: Ranked) -> _Shown:
+        """Look up what the graph says of a turn now: it may change while others are let in."""
+        number = np.array([ranked.number])
+        return _Shown(
+            archived=bool(self._view.of_turns("archived", number)[0]),
+            pinned=bool(self._view.of_turns("pinned", number)[0]),
+        )
 
     def _listed(self) -> Steps[list[Ranked]]:
         """Find the passages that the reply lists, best first."""
@@ -157,7 +185,7 @@ class _Answering:
 
     def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
         """Explain each of the listed passages, if the query wants that."""
-        if not self._query.explain:
+        if not self._query.explain or not self._is_match:  # the latest turns come for no reason
             return [None] * len(listed)
         whys: list[Why | None] = []
         explained = self._explanations(listed)
@@ -187,7 +215,10 @@ class _Answering:
     def _packed(self) -> Steps[Context]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
-        for count, ranked in enumerate(by_token(self._view, self._found.passages, self._query.mode)):
+        _ = self._worth  # of the graph as it is now
+        if self._query.context_passages is not None:
+            left = min(left, self._query.context_passages)
+        for count, ranked in enumerate(self._in_context()):
             if count and count % PACKED_AT_ONCE == 0:
                 yield
                 if self._graph.passages is not self._passages:  # compacted: passages have other numbers
@@ -199,6 +230,18 @@ class _Answering:
                 if not packer.add(self._line(ranked)):
                     break
         return packer.context()
+
+    def _in_context(self) -> list[Ranked]:
+        """List what a context takes, in the order in which it does until it is full.
+
+        Room for some turns goes to those that answer best, room for some tokens to those that do per token.
+        """
+        query, found = self._query, self._found.passages
+        if not query.only.metadata:  # else nobody knows yet which of them pass
+            found = found[: most_lines(query.budget)]  # however many more are listed
+        shown = worth_showing(found, query.mode)
+        is_listed_order = query.context_passages is not None or not self._is_match
+        return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
 
     def _passes(self, ranked: Ranked) -> bool:
         """Tell whether a turn has the metadata that the query wants."""
@@ -216,9 +259,8 @@ class _Answering:
     def _line(self, ranked: Ranked) -> Passage:
         turn = self._turn(ranked)
         wanted = () if is_short(turn.text) else self._wanted(turn)
-        return Passage(
-            ranked.number, wall_clock(turn.at, self._query.timezone), turn.speaker, turn.text, tuple(turn.times), wanted
-        )
+        at, times = wall_clock(turn.at, self._query.timezone), tuple(turn.times)
+        return Passage(ranked.number, at, turn.speaker, turn.text, times, wanted, turn.session)
 
     def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
         """List the words of the question that a turn holds, as it has them."""
@@ -228,9 +270,9 @@ class _Answering:
     @cached_property
     def _worth(self) -> dict[str, float]:
         """What a sentence is worth for each concept that the question asks for, or that means nearly the same."""
-        return worth(self._view, asked(self._view, self._question, self._query.text))
+        return worth(self._view, asked(self._view, self._question, self._query.text, self._options.asker))
 
-    def _passage(self, ranked: Ranked, why: Why | None) -> RecalledPassage:
+    def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None) -> RecalledPassage:
         turn = self._turn(ranked)
         return RecalledPassage(
             id=turn.id,
@@ -240,8 +282,8 @@ class _Answering:
             text=turn.text,
             at=turn.at,
             score=ranked.score,
-            archived=bool(self._view.passage_archived[ranked.number]),
-            pinned=bool(self._view.passage_pinned[ranked.number]),
+            archived=shown.archived,
+            pinned=shown.pinned,
             importance=turn.importance,
             why=why,
         )
@@ -253,6 +295,7 @@ def _options(query: Query, view: GraphView, extractor: Extractor) -> RecallOptio
         mode=query.mode,
         spreading=replace(SPREADING[query.mode], **query.spreading.model_dump(exclude_none=True)),
         concepts=query.top_concepts,
+        asker=query.asker or "",
         passages=METADATA_READ if query.only.metadata else max(listed, most_lines(query.budget)),
         only=_by_id(query.only, view, extractor),
     )

@@ -2,11 +2,13 @@
 
     [2023-05-08 13:56] Caroline: I went to a support group yesterday and it was so powerful.
 
-    which   best passage first, until one does not fit (the rule that docs/recall.md measures with).  A passage that
+    which   what answers best per token first, until one does not fit (the rule that docs/recall.md measures with); the
+            budget is an upper bound: what is much less likely to answer is not handed over.  A passage that
             would not fit even alone is passed over: one pasted log file must not silence the whole memory.  So is one
             that says what a chosen one says: at least nine tenths of the words of both, and every number.
     quoted  a turn of more than LONG_TURN tokens contributes the sentences that answer best, word for word, with […]
             where something is left out (sentences.py): so a budget holds several long turns, where it held one
+    gaps    an empty line, which costs nothing, stands between sessions
     order   chronological: a model reads a conversation forwards, and "last week" or "the second one" make sense only so
     cost    estimated without a tokenizer, as LoCoMo is measured: 1.3 tokens for a word.  Scripts that write no spaces
             (Han, kana, Thai, …) and Hangul cost 1 a character: between the 0.6–0.8 of tokenizers trained on Chinese and
@@ -22,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from math import ceil, floor
 from typing import NamedTuple
 
@@ -45,6 +48,7 @@ class Passage(NamedTuple):
 
     `at` in ms since 1970, by the asker's clock; `number`: of its passage; `times`: what its time expressions mean.
     `wanted`: words of the question that it holds, by which its sentences are chosen if it is long.
+    `session`: what it was said in.
     """
 
     number: int
@@ -53,6 +57,7 @@ class Passage(NamedTuple):
     text: str
     times: tuple[TimeSpan, ...] = ()
     wanted: tuple[Wanted, ...] = ()
+    session: str = ""
 
 
 class Context(NamedTuple):
@@ -93,7 +98,9 @@ class ContextPacker:
         notes, cost = _notes(self._chosen, self._budget - self._spent)
         chosen = sorted(self._chosen, key=lambda passage: (passage.at, passage.number))
         lines = [self._shown[passage.number] + notes[passage.number] for passage in chosen]
-        return Context("\n".join(lines), self._spent + cost, tuple(passage.number for passage in chosen))
+        gaps = ["\n" if one.session != other.session else "" for one, other in pairwise(chosen)]
+        text = "\n".join(line + gap for line, gap in zip(lines, [*gaps, ""], strict=False))
+        return Context(text, self._spent + cost, tuple(passage.number for passage in chosen))
 
 
 def quoted(passage: Passage) -> Passage:

@@ -5,7 +5,8 @@
     relatives what means nearly the same as one of its words, known to the graph or not
               (processors/lexicon/query_expansion.py)
     dates     the days and months it states, or that "last week" means
-    speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little
+    speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little.  "My" names the
+              asker, if that is known
     wants     the kinds of answer it asks for ("@time", "@name", "@number"): they mark turns, they do not spread
     kinds     its words that ask for a kind of thing, each with the members that the graph knows
               (processors/lexicon/hyponyms.py)
@@ -27,6 +28,8 @@ from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.bm25 import idf
 from processors.recall.speaker_mentions import named_speakers, speaker_mark
+from processors.text.language import clean
+from processors.text.question_types import asks_now, of_asker
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -50,6 +53,7 @@ class QueryTerms:
     dates          (d,) marks of days and months
     speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
     wants          subset of WANTED
+    now            whether it asks how things are now
     kinds          asking word → numbers of its members, seeds left out
     """
 
@@ -61,6 +65,7 @@ class QueryTerms:
     speakers: Integers
     named: Integers
     wants: frozenset[str]
+    now: bool
     kinds: dict[str, tuple[int, ...]]
 
     @property
@@ -74,9 +79,10 @@ class QueryTerms:
         return np.concatenate((self.weight, np.ones(len(self.dates)), np.full(len(self.speakers), SPEAKER)))
 
 
-def asked(view: GraphView, question: Extraction, text: str) -> QueryTerms:
-    """Find what `question`, extracted from `text`, means to `view`."""
-    named = named_speakers(text, view.speakers)
+def asked(view: GraphView, question: Extraction, text: str, asker: str = "") -> QueryTerms:
+    """Find what `question`, extracted from `text`, means to `view` if `asker` asks it, "" for nobody known."""
+    plain = clean(text)
+    named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, view.speakers)
     names = {view.speakers[number].casefold() for number in named}
     ids = [concept.id for concept in question.concepts]
     words = [name for name in ids if not name.startswith("@") and name not in names]
@@ -98,6 +104,7 @@ def asked(view: GraphView, question: Extraction, text: str) -> QueryTerms:
         speakers=speakers,
         named=named,
         wants=frozenset(ids).intersection(WANTED),
+        now=asks_now(plain),
         kinds=kinds,
     )
 
@@ -107,11 +114,12 @@ def worth(view: GraphView, terms: QueryTerms) -> dict[str, float]:
 
     A member of a kind that is asked for counts MEMBER_WORTH.
     """
-    rarity = idf(len(view.passage_at), view.passages_with)
     found = {number: MEMBER_WORTH for members in terms.kinds.values() for number in members}
     found.update(zip(terms.relatives.concept.tolist(), terms.relatives.share.tolist(), strict=True))
     found.update(zip(terms.words.tolist(), terms.weight.tolist(), strict=True))
-    return {view.ids[number]: weight * float(rarity[number]) for number, weight in found.items()}
+    rarity = idf(view.turns, view.holding(np.array(list(found), np.int64)))
+    weighed = (weight * each for weight, each in zip(found.values(), rarity.tolist(), strict=True))
+    return dict(zip((view.ids[number] for number in found), weighed, strict=True))
 
 
 def _numbers(view: GraphView, names: Iterable[str]) -> Integers:
@@ -141,20 +149,10 @@ def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
     pairs = {word[at : at + 2] for at in range(len(word) - 1)}
     parts = [word] if view.number(word) is not None else sorted(pairs)
     inside = {word[at:end] for at in range(len(word)) for end in range(at + 2, len(word) + 1)}
-    candidates = inside.union(*(_holding(view.words, part) for part in parts)) - {word}
+    holding = (other for part in parts for other in view.words_holding(part[:2]) if part in other)
+    candidates = inside.union(holding) - {word}
     for other in sorted(candidates):
         if _HAN.fullmatch(other):
             held = other in word or word in other
             shorter, longer = sorted((len(word), len(other)))
             yield other, shorter / longer if held else SHARED_PART
-
-
-def _holding(lines: str, part: str) -> set[str]:
-    """Find the lines that hold `part`."""
-    found: set[str] = set()
-    at = lines.find(part)
-    while at >= 0:
-        start, end = lines.rfind("\n", 0, at) + 1, lines.find("\n", at)
-        found.add(lines[start:end])
-        at = lines.find(part, end)
-    return found

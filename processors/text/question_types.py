@@ -3,6 +3,8 @@
     @name     the turn names somebody or something      the question asks who, where, which
     @number   the turn gives a number                   the question asks how many, how much, how long
 
+Besides: whether a question asks how things are now, and whether it is about who asks it.
+
 Patterns of English and Chinese grammar decide (data/question_types.tsv), nothing else: a name in English is a capital
 inside a sentence, in Chinese a word that the segmenter tags as one.  Times have a kind of their own
 (processors/extraction/tags.py).  `depth` says how many passages a question needs: SEEDS P29-P31, k = 3 (1 + 5.67 C),
@@ -44,6 +46,8 @@ _ASKS_NAME: Final = _pattern("asks-name")
 _ASKS_NUMBER: Final = _pattern("asks-number")
 _ASKS_LIST: Final = _pattern("asks-list")
 _ASKS_REASON: Final = _pattern("asks-reason")
+_ASKS_NOW: Final = _pattern("asks-now")
+_OF_ASKER: Final = _pattern("of-asker")
 _GREETS: Final = _pattern("greets")
 _LETTER: Final = re.compile(r"[^\W_]")
 
@@ -74,6 +78,16 @@ def asks_number(text: str) -> bool:
 def asks_list(text: str) -> bool:
     """Say whether a question wants several things, said in several places."""
     return _ASKS_LIST.search(text) is not None
+
+
+def asks_now(text: str) -> bool:
+    """Say whether a question asks how things are now: now, still, 现在, 还."""
+    return _ASKS_NOW.search(text) is not None
+
+
+def of_asker(text: str) -> bool:
+    """Say whether a question is about who asks it: I, my, 我."""
+    return _OF_ASKER.search(text) is not None
 
 
 def greets(text: str) -> bool:

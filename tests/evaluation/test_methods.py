@@ -31,7 +31,7 @@ class Letters:
         )
 
 
-NOTHING = Ranking(np.zeros(0, np.int64), np.zeros(0, np.int64))
+NOTHING = Ranking(*[np.zeros(0, np.int64)] * 3)
 ALL = METHODS | dense_methods(Letters())
 
 
@@ -43,7 +43,8 @@ _ticks = count()
 
 
 def of(rank: Ranker, memory: Memory, text: str) -> tuple[list[int], list[int]]:
-    listed, packed = rank(memory.extractor.of_query(text), text)
+    listed, packed, shown = rank(memory.extractor.of_query(text), text)
+    assert set(shown.tolist()) <= set(packed.tolist())
     return listed.tolist(), packed.tolist()
 
 

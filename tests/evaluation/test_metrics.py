@@ -13,7 +13,7 @@ from evaluation.metrics import METRICS, PRECISION, Ranked, inside, scored
 
 def measures(ranking: str, evidence: str, costs: list[float]) -> dict[str, float]:
     ranked = Ranked.of(ranking.split(), np.array(costs), evidence.split())
-    return dict(zip(METRICS, scored(ranked, ranked), strict=True))
+    return dict(zip(METRICS, scored({"listed": ranked, "packed": ranked, "shown": ranked}), strict=True))
 
 
 @pytest.mark.source("P36")
@@ -33,16 +33,19 @@ def test_the_measures_of_a_ranking_by_hand() -> None:
 
 def test_a_perfect_ranking_scores_one_everywhere_and_its_precision_is_what_the_budget_leaves() -> None:
     told = measures("a b c", "a b", [10.0] * 3)
-    assert told.pop(PRECISION) == 2 / 3
+    assert told.pop(PRECISION) == told.pop("precision_shown") == 2 / 3
+    assert told.pop("room_taken") == 30 / 973
     assert set(told.values()) == {1.0}
 
 
-def test_a_list_and_a_context_are_measured_each_in_its_own_order() -> None:
-    listed = Ranked.of(["a", "b", "c", "d", "e", "f"], np.array([900.0, 10, 10, 10, 10, 10]), "a")
-    packed = Ranked.of(["b", "c", "d", "e", "f", "a"], np.array([10.0, 10, 10, 10, 10, 900]), "a")
-    told = dict(zip(METRICS, scored(listed, packed), strict=True))
+def test_a_list_a_context_and_what_it_shows_are_measured_each_in_its_own_order() -> None:
+    listed = Ranked.of(list("abcdef"), np.array([900.0, 10, 10, 10, 10, 10]), "ab")
+    packed = Ranked.of(list("bcdefa"), np.array([10.0, 10, 10, 10, 10, 900]), "ab")
+    shown = Ranked.of(list("bc"), np.array([10.0, 10]), "ab")
+    told = dict(zip(METRICS, scored({"listed": listed, "packed": packed, "shown": shown}), strict=True))
     assert (told["R@5"], told["MRR"]) == (1, 1)
-    assert (told["recall_within_531_tokens"], told["recall_within_973_tokens"]) == (0, 1)
+    assert (told["recall_within_531_tokens"], told["recall_within_973_tokens"]) == (1 / 2, 1)
+    assert (told["recall_shown"], told["precision_shown"], told["room_taken"]) == (1 / 2, 1 / 2, 20 / 973)
 
 
 def test_more_evidence_than_is_looked_at_can_still_be_perfect_gain() -> None:
@@ -51,7 +54,7 @@ def test_more_evidence_than_is_looked_at_can_still_be_perfect_gain() -> None:
 
 
 def test_a_ranking_without_evidence_or_without_turns_scores_zero() -> None:
-    assert set(measures("a b", "z", [1.0, 1.0]).values()) == {0.0}
+    assert {score for name, score in measures("a b", "z", [1.0, 1.0]).items() if name != "room_taken"} == {0.0}
     assert set(measures("", "z", []).values()) == {0.0}
 
 

@@ -17,6 +17,7 @@ from emgas.messages.queries import RecalledPassage, Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall import answer
 from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.recall.recall import DROP
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -116,7 +117,7 @@ def test_the_context_holds_nothing_that_is_filtered_out(name: str) -> None:
     only, passes = FILTERS[name]
     context = ask(only=only, budget=4000).context
     texts = {said.text for said in told()[1] if passes(said)}
-    lines = [line.partition(": ")[2] for line in context.splitlines()]
+    lines = [line.partition(": ")[2] for line in context.splitlines() if line]
     assert all(any(line.startswith(text) for text in texts) for line in lines)
     assert bool(lines) == bool(passages(only))
 
@@ -216,10 +217,31 @@ def test_a_harder_question_brings_back_more() -> None:
     assert len(ask(EASY).passages) < len(ask(HARD).passages)
 
 
-def test_the_budget_alone_decides_how_much_context_comes_back() -> None:
+def lines(reply: Reply) -> list[str]:
+    return [line for line in reply.context.splitlines() if line]
+
+
+def test_how_many_passages_are_listed_changes_no_context() -> None:
     contexts = {ask(top_passages=top, budget=300).context for top in (None, 0, 1, 100)}
     assert len(contexts) == 1
-    assert len(ask(budget=300).context.splitlines()) > len(ask().passages)
+    assert len(lines(ask(budget=300))) > len(ask().passages)
+
+
+def test_a_context_holds_as_many_turns_as_are_wanted_and_the_best_of_them() -> None:
+    best = ask(context_passages=2, top_passages=2)
+    assert sorted(line.split(": ", 1)[1][:40] for line in lines(best)) == sorted(
+        each.text[:40] for each in best.passages
+    )
+    assert lines(ask(context_passages=0)) == []
+    assert len(lines(ask(context_passages=100, budget=100))) < 10, "the budget holds all the same"
+
+
+def test_a_budget_is_an_upper_bound_where_scores_drop() -> None:
+    sure = ask("Which mouse did the cat catch in the garden?", budget=32_000, top_passages=100)
+    worst = min(each.score for each in sure.passages[:LEAST_DEPTH]) - DROP
+    shown = {each.text for each in sure.passages if each.score >= worst}
+    assert len(shown) < len(sure.passages)
+    assert {line.split(": ", 1)[1].split(" [")[0] for line in lines(sure)} == shown
 
 
 @pytest.mark.source("P31")
@@ -232,3 +254,29 @@ def test_a_greeting_brings_back_nothing(text: str) -> None:
 def test_the_context_says_which_day_yesterday_was() -> None:
     lines = ask(budget=4000).context.splitlines()
     assert any(line.endswith("That was number 0. [yesterday = 2023-05-07]") for line in lines)
+
+
+def test_where_nothing_is_found_the_reply_says_so_and_nothing_comes_back() -> None:
+    assert ask("the kettle").matched
+    reply = ask("xyzzy frobnicate")
+    assert (reply.found, reply.matched, reply.passages, reply.context) == (True, False, [], "")
+
+
+@pytest.mark.parametrize("text", ["xyzzy frobnicate", "hi"])
+def test_where_nothing_is_found_the_latest_turns_may_come_back_newest_first(text: str) -> None:
+    reply = ask(text, fallback="recent", top_passages=3, explain=True)
+    newest = sorted(told()[1], key=lambda turn: turn.at)[::-1][:3]
+    assert not reply.matched
+    assert [passage.id for passage in reply.passages] == [turn.id for turn in newest]
+    assert {passage.score for passage in reply.passages} == {0.0}
+    assert newest[0].text in reply.context
+
+
+def test_the_latest_turns_pass_the_filter_too() -> None:
+    speaker = told()[1][0].speaker
+    reply = ask("xyzzy", {"speakers": [speaker]}, fallback="recent")
+    assert {passage.speaker for passage in reply.passages} == {speaker}
+
+
+def test_what_is_found_needs_no_other() -> None:
+    assert ask("the kettle", fallback="recent") == ask("the kettle")

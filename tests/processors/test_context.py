@@ -32,6 +32,7 @@ passages = st.lists(
         speaker=st.text(min_size=1, max_size=8),
         text=st.text(max_size=80),
         times=st.lists(spans, max_size=3).map(tuple),
+        session=st.just("s"),
     ).map(lambda passage: passage._replace(text=f"{passage.number} {passage.text}")),  # so that none repeats another
     unique_by=lambda passage: passage.number,
     max_size=12,
@@ -85,6 +86,13 @@ def test_lines_stand_in_the_order_in_which_they_were_said() -> None:
     assert packed(ranked, 1000).passages == (0, 2, 3)
 
 
+def test_an_empty_line_stands_between_sessions() -> None:
+    ranked = [said(number, f"number {number}")._replace(session=where) for number, where in enumerate("aabba")]
+    shown = packed(ranked, 1000)
+    assert shown.text.split("\n\n") == ["\n".join(map(line, part)) for part in (ranked[:2], ranked[2:4], ranked[4:])]
+    assert shown.tokens == sum(tokens(line(passage)) for passage in ranked), "a gap costs nothing"
+
+
 def test_packing_stops_at_the_first_passage_that_does_not_fit() -> None:
     ranked = [said(0, "short"), said(1, "rather long " * 4), said(2, "short")]
     assert packed(ranked, tokens(line(ranked[1]))).passages == (0,)  # though the third would still fit
@@ -121,7 +129,7 @@ def test_nothing_recalled_or_no_budget_gives_an_empty_context() -> None:
 def test_a_context_keeps_its_budget_and_one_line_for_each_passage(ranked: list[Passage], budget: int) -> None:
     context = packed(ranked, budget)
     assert tokens(context.text) <= context.tokens <= budget
-    assert len(context.text.split("\n")) == max(len(context.passages), 1)
+    assert len(context.text.split("\n")) == max(len(context.passages), 1)  # all of one session: no gaps
     assert len(context.passages) <= most_lines(budget)
 
 

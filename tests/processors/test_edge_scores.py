@@ -108,6 +108,28 @@ def test_who_says_a_word_ranks_before_those_who_stand_beside() -> None:
         assert found.passages[0].number == number, word
 
 
+def test_who_answers_speaks_of_the_date_that_was_asked_for() -> None:
+    view = talk("s Ada: @day:2023-05-07 hike?", "s Ben: lake", "s Ada: tea", "t Ben: @day:2023-05-07 sun", "t Ben: sea")
+    found = columns(view, "@day:2023-05-07")["match"]
+    assert found[0] == found[3] > found[1] > 0, "less than to name it"
+    assert found[2] == found[4] == 0, "no further than the answer, and only from a question"
+
+
+def replies(*turns: str) -> list[float]:
+    graph = Graph("g")
+    for number, turn in enumerate(turns):
+        role, _, said = turn.partition(":")
+        facts = {"question": False, "tokens": len(said.split()), "concepts": list(concepts(said))}
+        named = {"id": f"t{number}", "session": "s", "speaker": role, "text": said, "at": 1_000_000 + number}
+        graph.fold(turn_recorded(**named, **facts, graph="g", role=role, extractor="by hand"))
+    return columns(graph.view(), "cat vet")["echo"]
+
+
+def test_an_assistant_that_only_takes_up_what_a_user_says_is_an_echo() -> None:
+    assert replies("user: cat", "assistant: cat nice", "user: cat", "assistant: cat vet") == [0, 1, 0, 0]
+    assert replies("assistant: cat", "assistant: cat", "user: cat", "user: cat", "assistant: sun") == [0] * 5
+
+
 def test_a_lone_turn_has_its_match_and_what_concepts_tell_of_each_other_and_nothing_twice() -> None:
     found = columns(talk("s Ada: tea cup", "t Ben: cup pot", "u Ada: sun"), "tea")
     assert found["match"][0] > 0

@@ -6,7 +6,17 @@ import pytest
 
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.lexicon import hyponyms
-from processors.text.question_types import asks_list, asks_name, asks_number, depth, greets, holds_name, holds_number
+from processors.text.question_types import (
+    asks_list,
+    asks_name,
+    asks_now,
+    asks_number,
+    depth,
+    greets,
+    holds_name,
+    holds_number,
+    of_asker,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +43,23 @@ def test_a_text_without_numbers_has_none() -> None:
 @pytest.mark.parametrize("text", ["Who came?", "Where is it?", "What city is it?", "谁来了", "在哪里", "叫什么名字"])
 def test_a_question_for_a_name_is_seen(text: str) -> None:
     assert asks_name(text)
+
+
+@pytest.mark.parametrize("text", ["Where do I live now?", "Does Ada still paint?", "我现在住哪", "她还在画画吗"])
+def test_a_question_about_how_things_are_now_is_seen(text: str) -> None:
+    assert asks_now(text)
+
+
+@pytest.mark.parametrize("text", ["What do you know of Ada?", "还有什么", "茶还是咖啡"])
+def test_others_are_not(text: str) -> None:
+    assert not asks_now(text)
+
+
+def test_a_question_about_its_asker_is_seen() -> None:
+    assert of_asker("Where does my sister live?")
+    assert of_asker("我妹妹住哪")
+    assert not of_asker("Where does Amy's sister live?")
+    assert not of_asker("我们公司在哪")
 
 
 @pytest.mark.parametrize("text", ["How many cats?", "How long did it take?", "多少钱", "几个人", "多重"])

@@ -29,7 +29,9 @@ def query(
     top: Annotated[
         int | None, typer.Option(min=0, max=100, help="Concepts and passages to show; else as many as it needs.")
     ] = None,
-    budget: Annotated[int, typer.Option(min=0, help="Tokens of context.")] = 1000,
+    budget: Annotated[int, typer.Option(min=0, help="Tokens of context, at most.")] = 1000,
+    context_passages: Annotated[int | None, typer.Option(min=0, help="Turns in the context, at most.")] = None,
+    asker: Annotated[str | None, typer.Option(help="Who asks: the speaker whom `my` and `I` mean.")] = None,
     after: Annotated[int | None, typer.Option(help="Answer once this offset of turns is folded.")] = None,
     as_of: Annotated[
         str | None, typer.Option(metavar=METAVAR, help="Ask the graph as it was: 2023-05-08T14:00.")
@@ -46,6 +48,7 @@ def query(
     until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said before then.")] = None,
     concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
     exclude: Annotated[Names | None, typer.Option("--exclude", help="Not the turn of this id; repeatable.")] = None,
+    recent: Annotated[bool, typer.Option("--recent", help="Where nothing is found, show the latest turns.")] = False,
     no_archive: Annotated[bool, typer.Option("--no-archive", help="Not what has faded.")] = False,
     meta: Annotated[
         Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
@@ -61,6 +64,8 @@ def query(
     only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
+    options |= {"fallback": "recent"} if recent else {}
+    options |= {"context_passages": context_passages, "asker": asker}
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is told whether or not there is a memory
@@ -101,6 +106,9 @@ def _value(text: str) -> Any:
 
 def show(reply: Reply, timezone: str = "UTC") -> None:
     """Print a reply for people, by the clocks of `timezone`."""
+    if not reply.matched:
+        instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
+        output.out.print(f"nothing in {reply.graph} has to do with that{instead}", highlight=False, markup=False)
     concepts = output.table("concepts", "concept", "energy#", "woken along")
     for concept in reply.concepts:
         concepts.add_row(escape(concept.label), f"{concept.energy:.3f}", escape(" → ".join(concept.path)))

@@ -26,12 +26,13 @@ from streams.settings import Settings
 
 FILE = "config.toml"
 OF_COMMANDS = {"config", "key", "keys", "otel", "fail_at"}
-OF_TESTS = {"kafka_port", "test_kafka", "require_kafka", "require_audit", "simulations", "fuzz_cases"}
+OF_COMPOSE = {"kafka_port", "http_port", "keys_file"}
+OF_TESTS = {"test_kafka", "require_kafka", "require_audit", "simulations", "fuzz_cases", "helm", "require_helm"}
 
 
 def known() -> set[str]:
     """Name every variable that EMGAS reads, in small letters and without EMGAS_."""
-    return set(Settings.model_fields) | OF_COMMANDS | OF_TESTS
+    return set(Settings.model_fields) | OF_COMMANDS | OF_COMPOSE | OF_TESTS
 
 
 def apply(*, broker: str | None, data: Path | None, config: Path | None) -> None:

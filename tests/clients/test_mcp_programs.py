@@ -1,0 +1,92 @@
+"""MCP's own programs try the server: the Inspector with what our pages tell people to paste, and conformance tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.keys import digest
+from tests.clients.test_foreign_clients import NOT_HERE, ROOT
+from tests.gateway.test_serve import serve
+from tests.support.cli import PATIENCE
+
+pytestmark = pytest.mark.skipif(os.environ.get("EMGAS_TEST_CLIENTS") != "1", reason=NOT_HERE)
+SNIPPET = re.compile(r"^```json\n(\{\"(?:mcpServers|servers)\".*?)^```", re.MULTILINE | re.DOTALL)
+SNIPPETS = [
+    (page, json.loads(text))
+    for page in ("README.md", "docs/gateway.md")
+    for text in SNIPPET.findall((ROOT / page).read_text("utf-8"))
+]
+SCENARIOS = ["server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "dns-rebinding-protection"]
+KEY = "emgas_of_a_test"
+
+
+def program(*arguments: str, home: Path) -> str:
+    """Run one of MCP's programs; give what it printed."""
+    done = subprocess.run(
+        [ROOT / "scripts/clients", "mcp", *arguments],
+        env={**os.environ, "HOME": str(home), "MCP_INSPECTOR_SECRET_STORE": "memory"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def of(snippet: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """Give the servers that a snippet names, of those that are started (`command`) or reached (`url`)."""
+    return [server for servers in snippet.values() for server in servers.values() if kind in server]
+
+
+def told(config: dict[str, Any], home: Path, tool: str, argument: str) -> Any:
+    """Call a tool of the one server of a config."""
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": {"memory": config}}))
+    chosen = ["--config", str(home / "mcp.json"), "--server", "memory"]
+    called = ["--method", "tools/call", "--tool-name", tool, "--tool-arg", argument]
+    return json.loads(program("mcp-inspector", "--cli", *chosen, *called, home=home))["structuredContent"]
+
+
+def test_the_pages_have_a_snippet_of_each_kind_for_each_program() -> None:
+    kinds = {
+        (page, key, kind) for page, found in SNIPPETS for key in found for kind in ("command", "url") if of(found, kind)
+    }
+    assert kinds >= {
+        (page, key, "command") for page in ("README.md", "docs/gateway.md") for key in ("mcpServers", "servers")
+    }
+    assert kinds >= {("docs/gateway.md", key, "url") for key in ("mcpServers", "servers")}
+
+
+@pytest.mark.parametrize("snippet", [found for _, found in SNIPPETS if of(found, "command")])
+def test_what_is_pasted_starts_a_memory_that_answers(snippet: dict[str, Any], tmp_path: Path) -> None:
+    [server] = of(snippet, "command")
+    assert server["command"] == "emgas"
+    emgas = str(Path(sys.executable).with_name("emgas"))  # as the pages say: its full path, where it is not found
+    config = {**server, "command": emgas, "env": {"EMGAS_DATA": str(tmp_path / "data"), "EMGAS_PARTITIONS": "2"}}
+    assert told(config, tmp_path, "remember", "text=The vet prescribed ear drops.")["status"] == "accepted"
+    assert "ear drops" in told(config, tmp_path, "recall", "question=what did the vet prescribe?")["context"]
+
+
+def test_what_is_pasted_reaches_a_memory_that_is_served(tmp_path: Path) -> None:
+    rights = f'[[key]]\nname = "app"\nsha256 = "{digest(KEY)}"\ngraphs = ["*"]\nrights = ["read", "write"]\n'
+    (tmp_path / "keys.toml").write_text(rights)
+    with serve(tmp_path / "data", "--keys", str(tmp_path / "keys.toml")) as (address, _):
+        for server in [server for _, found in SNIPPETS for server in of(found, "url")]:
+            pasted = json.dumps(server, ensure_ascii=False)
+            config = json.loads(pasted.replace("http://127.0.0.1:8088", address).replace("emgas_…", KEY))
+            config = {"type": "streamable-http", **config} if "type" not in config else config
+            assert told(config, tmp_path, "themes", "graph=nobody")["turns"] == 0
+
+
+def test_mcps_own_tests_of_a_server_pass(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as (address, _):
+        for scenario in SCENARIOS:
+            said = program("conformance", "server", "--url", f"{address}/mcp", "--scenario", scenario, home=tmp_path)
+            assert re.search(r"Passed: [1-9]\d*/\d+, 0 failed", said), said
