@@ -71,8 +71,6 @@ def test_bytes_of_another_layout_are_refused() -> None:
         {"tokens": 2**31},
         {"tokens": -1},
         {"src": 2**63},
-        {"graph": "../ada"},
-        {"graph": "ä"},
         {"graph": "a" * 129},
         {"concepts": "coffee coffee"},
         {"concepts": [concept("coffee", count=2**31)]},
