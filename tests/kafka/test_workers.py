@@ -21,7 +21,6 @@ from tests.support.transports import kafka_transport
 from tests.support.weeks import KINDS, kinds, talk
 from tests.support.workers import (
     PARTITIONS,
-    PATIENCE,
     Worker,
     answering,
     lives,
@@ -185,8 +184,10 @@ async def test_two_workers_on_one_data_directory_do_not_meet(kafka_address: str,
         with worker(settings, tmp_path / "1") as first:
             await until(lambda: len(first.owns) == PARTITIONS)
             with worker(settings, tmp_path / "1") as second:
-                assert await asyncio.to_thread(second.process.wait, PATIENCE) == 70
-            await lives(memory)
+                await until(lambda: len(first.owns) == PARTITIONS // 2)  # the other half in a directory of its own
+                await lives(memory)
+                assert not mismatches(await verify(settings, memory))
+                assert second.process.poll() is None
             assert first.process.poll() is None
 
 
