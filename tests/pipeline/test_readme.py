@@ -15,6 +15,7 @@ ELSEWHERE = (
     "./scripts/",
     "docker ",
     "emgas serve",
+    "emgas erase",
     "emgas mcp",
     "export EMGAS_BROKER",
 )  # tested where they are at home
