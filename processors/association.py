@@ -54,13 +54,13 @@ def edges_out(counts: WindowCounts, concepts: Integers, weighting: Weighting) ->
     position, target, together = counts.pairs.neighbours(concepts)
     source = concepts[position]
     # One quotient of exact integer products: independent concepts get exactly 0, not the noise of four logarithms.
-    lift = (together * counts.total) / (counts.concept[source] * counts.concept[target])
+    lift = (together * counts.total) / (counts.seen(source) * counts.seen(target))
     ppmi = np.log(np.maximum(lift, 1.0))
     if weighting == "ppmi":
         return Edges(source, target, ppmi)
     if weighting == "npmi":
         return Edges(source, target, _npmi(ppmi, together, counts.total))
-    fans: Floats = np.sqrt(counts.fan[source] * counts.fan[target])
+    fans: Floats = np.sqrt(counts.fans(source) * counts.fans(target))
     return Edges(source, target, ppmi / fans)
 
 

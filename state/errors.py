@@ -7,6 +7,8 @@ HaltedError
 ├── KeysError              a key that an encrypted event needs is not there, or keys cannot be read or kept
 ├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
 └── WrongLayoutError       the store was written for another number of partitions, or by a newer version
+
+StaleViewError             who looks at a graph kept a view of it beyond a change; stops nobody else
 """
 
 from __future__ import annotations
@@ -39,3 +41,7 @@ class StoreCorruptError(HaltedError):
 
 class WrongLayoutError(HaltedError):
     """The store belongs to another topic layout or a newer version.  Operator action: see the message."""
+
+
+class StaleViewError(RuntimeError):
+    """A view of a graph was read after the graph had changed.  Caller: take another view, and begin again."""

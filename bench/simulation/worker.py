@@ -27,9 +27,11 @@ from bench.simulation.group import Group
 from emgas.errors import TransportError
 from emgas.wire import Record
 from processors.extraction.extractor import Extractor
+from streams.ingest.sealing import nothing_to_scrub
 from streams.settings import Settings
 from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.failpoints import Step
+from streams.transport.keys.key_store import MemoryKeys
 from streams.transport.select import Transport
 from streams.worker.app import BY_BROKER, MemoryApp, WorkerContext
 
@@ -121,7 +123,7 @@ class Process:
         """Work until the process ends, in whichever way."""
         token = PROCESS.set(self)
         try:
-            self._main = asyncio.create_task(self._work())
+            self._main = asyncio.create_task(self._working())
         finally:
             PROCESS.reset(token)
         await self.ended.wait()
@@ -129,11 +131,25 @@ class Process:
     def ended_task(self, task: asyncio.Task[Any]) -> None:
         self.tasks.pop(task, None)
 
+    async def _working(self) -> None:
+        try:
+            await self._work()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the process ends, and the trace says why
+            self._halted(error)
+
     async def _work(self) -> None:
         settings, topics = self.world.settings, self.world.settings.topics
         self.reader = partial(Reader, self.link)
         destinations = {topics.replies: 1}
-        transport = Transport(partial(_Wires, self), settings.partitions, self.reader, destinations, self.link.topic_id)
+        transport = Transport(
+            driver=partial(_Wires, self),
+            partitions=settings.partitions,
+            reader=self.reader,
+            destinations=destinations,
+            topic_id=self.link.topic_id,
+            keys=MemoryKeys(),  # of no graph: none is born encrypted
+            scrub=nothing_to_scrub,
+        )
         context = WorkerContext(
             extractor=self.world.extractor,
             worker=self.machine.name,
@@ -191,9 +207,14 @@ class Process:
             self.kill()
 
     def passes(self, step: Step) -> None:
-        """Die at the passage that is fatal: nothing behind it is done."""
+        """Die at the passage that is fatal: nothing behind it is done.
+
+        In a window that is where it is written, and nobody is told.
+        """
         self.passages_left -= step is self.fatal_step
-        if step is self.fatal_step and self.passages_left == 0:
+        if step is self.fatal_step is Step.WINDOW and self.passages_left == 0:
+            self.fatal_step, self.passages_left = Step.FLUSH, 1
+        elif step is self.fatal_step and self.passages_left == 0:
             self.world.note(f"{self.name} is killed at {step.value}")
             self.kill()
         if self.ended.is_set():

@@ -226,11 +226,22 @@ class Run:
         whole = [partition for partition in range(self.settings.partitions) if partition not in garbage]
         await asyncio.gather(*(self._must_live(partition) for partition in whole))
         if garbage:
+            self.complaints += self._passed_over(garbage)
             self.skip_garbage()
             await asyncio.gather(*(self._must_live(partition) for partition in garbage))
         self.live_after = self.loop.time() - started
         await self._settled()
         await self._look()
+
+    def _passed_over(self, partitions: set[int]) -> list[str]:
+        """Complain of whoever folded over what nobody can read, and nobody has skipped."""
+        return [
+            f"garbage: {process.name} folded over events[{partition}] at {self.garbage(partition)[0]}, unasked"
+            for partition in sorted(partitions)
+            for process in self.alive
+            if hasattr(process, "app") and (state := process.app.folds.open.get(partition)) is not None
+            if state.position.watermark >= self.garbage(partition)[0]
+        ]
 
     def garbage(self, partition: int) -> list[int]:
         """Find the offsets of `events` that nobody can read and nobody has skipped."""

@@ -82,22 +82,25 @@ type Undo struct {
 }
 
 // Query is a question to one graph. After: answer once the turn at this offset is folded. AsOf: ms since 1970. Timezone:
-// whose "yesterday" is meant, as Europe/Berlin.
+// whose "yesterday" is meant, as Europe/Berlin. Fallback: "recent" offers the newest turns where nothing answers.
 type Query struct {
-	Kind        string     `json:"kind"`
-	Graph       string     `json:"graph"`
-	Text        string     `json:"text"`
-	Mode        string     `json:"mode,omitempty"`
-	Spreading   *Spreading `json:"spreading,omitempty"`
-	TopConcepts *int       `json:"top_concepts,omitempty"`
-	TopPassages *int       `json:"top_passages,omitempty"`
-	Budget      *int       `json:"budget,omitempty"`
-	After       *int64     `json:"after,omitempty"`
-	AsOf        *int64     `json:"as_of,omitempty"`
-	Only        *Filter    `json:"only,omitempty"`
-	Timezone    string     `json:"timezone,omitempty"`
-	Explain     bool       `json:"explain,omitempty"`
-	Reinforce   bool       `json:"reinforce,omitempty"`
+	Kind            string     `json:"kind"`
+	Graph           string     `json:"graph"`
+	Text            string     `json:"text"`
+	Mode            string     `json:"mode,omitempty"`
+	Spreading       *Spreading `json:"spreading,omitempty"`
+	TopConcepts     *int       `json:"top_concepts,omitempty"`
+	TopPassages     *int       `json:"top_passages,omitempty"`
+	Budget          *int       `json:"budget,omitempty"`
+	ContextPassages *int       `json:"context_passages,omitempty"`
+	After           *int64     `json:"after,omitempty"`
+	AsOf            *int64     `json:"as_of,omitempty"`
+	Only            *Filter    `json:"only,omitempty"`
+	Asker           string     `json:"asker,omitempty"`
+	Timezone        string     `json:"timezone,omitempty"`
+	Fallback        string     `json:"fallback,omitempty"`
+	Explain         bool       `json:"explain,omitempty"`
+	Reinforce       bool       `json:"reinforce,omitempty"`
 }
 
 // Filter says which turns may come back. Since, Until: ms since 1970.
@@ -110,6 +113,9 @@ type Filter struct {
 	Metadata       map[string]any `json:"metadata,omitempty"`
 	Exclude        []string       `json:"exclude,omitempty"`
 	IncludeArchive *bool          `json:"include_archive,omitempty"`
+	Roles          []string       `json:"roles,omitempty"`
+	Pinned         *bool          `json:"pinned,omitempty"`
+	MinImportance  *float64       `json:"min_importance,omitempty"`
 }
 
 // Spreading says how activation spreads; what is nil takes the mode's own default.
@@ -177,7 +183,7 @@ type Timing struct {
 	RecallMS float64 `json:"recall_ms"`
 }
 
-// Reply answers a Query. An unknown graph has Found false.
+// Reply answers a Query. An unknown graph has Found false; Matched is false where nothing in the graph answers.
 type Reply struct {
 	Kind     string             `json:"kind"`
 	Graph    string             `json:"graph"`
@@ -189,6 +195,16 @@ type Reply struct {
 	Tokens   int                `json:"tokens"`
 	Position Position           `json:"position"`
 	Timing   Timing             `json:"timing"`
+	Matched  bool               `json:"matched"`
+}
+
+// UnmarshalJSON reads a Reply, which says that it matched by not saying otherwise.
+func (m *Reply) UnmarshalJSON(raw []byte) error {
+	type plain Reply
+	found := plain{Matched: true}
+	err := json.Unmarshal(raw, &found)
+	*m = Reply(found)
+	return err
 }
 
 // Theme is a theme of a graph: its label, its concepts' labels, strongest first, and since when it exists (ms).

@@ -134,6 +134,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
             "touched": [1683554160000, 1683554160000],
             "long_term": [True, False],
             "archived": [False, False],
+            "pinned": [True, False],
         },
         "links": {"sources": [0], "targets": [1], "weights": [0.41], "times": [1]},
         "passages": {

@@ -29,7 +29,8 @@ from processors.recall.ranking import weighed
 from processors.recall.recall import Ranked, highest
 from processors.recall.weights import FEATURES, FlowWeights
 from state.arrays import Floats, Integers
-from state.graph.view import GraphView, SessionOrder
+from state.graph.excerpt import SessionOrder
+from state.graph.view import GraphView
 
 SATURATION = 10.0
 
@@ -57,7 +58,9 @@ def structured(walk: Walk, weights: FlowWeights) -> Callable[[Memory], Ranker]:
         def rank(question: Extraction, text: str) -> Ranking:
             if not put_in(view, question, asked(view, question, text)).any():
                 return Ranking(*[np.zeros(0, np.int64)] * 3)
-            scores, reached = weighed(view, _features(view, scoring, question, text), weights)
+            place = view.session_order.place
+            scores, reached = weighed(_features(view, scoring, question, text), weights)
+            scores, reached = scores[place], reached[place]
             listed = highest(scores, reached, DEPTH)
             found = list(map(Ranked, listed.tolist(), scores[listed].tolist()))
             return ranking(view, found, "default")

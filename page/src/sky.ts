@@ -9,6 +9,7 @@ import type { Concept, Concepts, Link, Memory } from "./memory.ts";
 export const FONT = 'ui-sans-serif, system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif';
 const COARSE = 4; // of the light below: it is soft anyway
 const SPRITE = 64;
+const MANY = 5000; // links: they are drawn thin then, and not while the camera moves
 
 /** What stands out just now: concepts with how awake they are, and the links that woke them. */
 export interface Focus { awake: Map<string, number>; links: Set<string>; named: Set<string>; chosen: string | null; near: Set<string> | null }
@@ -92,7 +93,7 @@ export class Sky {
     const hidden = near !== null && !(near.has(one) && near.has(other));
     const [from, to] = [graph.getNodeAttribute(one, "theme"), graph.getNodeAttribute(other, "theme")];
     const inTheme = from === to && from >= 0;
-    const type = graph.size > 5000 ? "thin" : "thick";
+    const type = graph.size > MANY ? "thin" : "thick";
     const plain = inTheme ? ofTheme(this.shade, from) : this.shade.link;
     const strong = Math.min(1, link.weight * 5);
     if (chosen !== null && (one === chosen || other === chosen)) {
@@ -202,6 +203,7 @@ export class Sky {
     const xs: number[] = [];
     const ys: number[] = [];
     this.memory.graph.forEachNode((_id, { x, y }) => { xs.push(x); ys.push(y); });
+    this.sigma.setSetting("hideEdgesOnMove", this.memory.graph.size > MANY); // without a GPU they cannot keep up
     if (xs.length < 2) { this.sigma.setCustomBBox(null); return; }
     this.sigma.setCustomBBox({ x: [Math.min(...xs), Math.max(...xs)], y: [Math.min(...ys), Math.max(...ys)] });
   }

@@ -55,7 +55,7 @@ def shares(view: GraphView, words: Iterable[str], hyponyms: Mapping[str, tuple[i
 
 def _of_word(view: GraphView, word: str) -> Shares:
     near = dict.fromkeys(SYNONYMS.get(word, ()), SYNONYM)
-    near.update(dict.fromkeys(family(word, view.words), FAMILY))
+    near.update(dict.fromkeys(family(word, view.words_beginning), FAMILY))
     return {number: share for name, share in near.items() if (number := view.number(name)) is not None}
 
 

@@ -13,12 +13,12 @@ must share five letters.  No word is looked up, only endings (data/word_families
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from processors.text import tables
+from state.graph.turn_index import PREFIX  # letters that all words of a family share
 
-PREFIX: Final = 4  # letters that all words of a family share
 _LONG_STEM: Final = 5
 
 _PATTERNS: Final = {  # ending of the bare form → endings of all forms
@@ -29,18 +29,13 @@ _TELL_LITTLE: Final = frozenset(("y", "al", "ion", "age", "ary", "ent", "ant", "
 _DOUBLED: Final = frozenset({"er", "ing", "y"})  # run, runner
 
 
-def family(word: str, lines: str) -> Iterator[str]:
-    """Yield the words of `lines` (one to a line, a line break first) that are of one family with `word`, in order."""
+def family(word: str, alike: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """Yield the words that are of one family with `word`, in the order of `alike`: the words that begin with PREFIX."""
     if len(word) < PREFIX or not (word.isascii() and word.isalpha()):
         return
-    sought = "\n" + word[:PREFIX]
-    at = lines.find(sought)
-    while at >= 0:
-        end = lines.find("\n", at + 1)
-        other = lines[at + 1 : end]
+    for other in alike(word[:PREFIX]):
         if other != word and other.isalpha() and other.isascii() and akin(word, other):
             yield other
-        at = lines.find(sought, end)
 
 
 def akin(one: str, other: str) -> bool:

@@ -16,6 +16,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
 
+import numpy as np
+
 from emgas.messages.explanations import Why
 from emgas.messages.fields import MetadataValue, Position
 from emgas.messages.filters import Filter
@@ -104,6 +106,13 @@ def in_one_go(steps: Steps[T]) -> T:
         return result
 
 
+class _Shown(NamedTuple):
+    """What a graph says of a turn beside its text."""
+
+    archived: bool
+    pinned: bool
+
+
 class _Answering:
     """One question while it is answered from one graph: what it brought back, and the turns that were read for it."""
 
@@ -130,24 +139,36 @@ class _Answering:
         query, found = self._query, self._found
         listed = yield from self._listed()
         whys = yield from self._whys(listed)
+        shown = [self._shown(ranked) for ranked in listed]
+        archived = self._from_archive() if query.reinforce else ()
         context = yield from self._packed()
         reply = Reply(
             graph=query.graph,
             found=True,
             seeds=list(found.seeds),
             concepts=list(found.concepts),
-            passages=[self._passage(ranked, why) for ranked, why in zip(listed, whys, strict=True)],
+            passages=[
+                self._passage(ranked, marks, why) for ranked, marks, why in zip(listed, shown, whys, strict=True)
+            ],
             context=context.text,
             tokens=context.tokens,
             position=self._memory.position,
             timing=UNTIMED,
             matched=self._is_match,
         )
-        return Answer(reply, found.recalled, self._from_archive()) if query.reinforce else Answer(reply)
+        return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
 
     def _from_archive(self) -> tuple[str, ...]:
         needed = self._found.passages[: self._found.depth]
-        return tuple(self._view.passage_id[one.number] for one in needed if self._view.passage_archived[one.number])
+        return tuple(self._view.passage_id[one.number] for one in needed if self._shown(one).archived)
+
+    def _shown(self, ranked: Ranked) -> _Shown:
+        """Look up what the graph says of a turn now: it may change while others are let in."""
+        number = np.array([ranked.number])
+        return _Shown(
+            archived=bool(self._view.of_turns("archived", number)[0]),
+            pinned=bool(self._view.of_turns("pinned", number)[0]),
+        )
 
     def _listed(self) -> Steps[list[Ranked]]:
         """Find the passages that the reply lists, best first."""
@@ -194,6 +215,7 @@ class _Answering:
     def _packed(self) -> Steps[Context]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
+        _ = self._worth  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
         for count, ranked in enumerate(self._in_context()):
@@ -218,7 +240,8 @@ class _Answering:
         if not query.only.metadata:  # else nobody knows yet which of them pass
             found = found[: most_lines(query.budget)]  # however many more are listed
         shown = worth_showing(found, query.mode)
-        return list(shown) if query.context_passages is not None else by_token(self._view, shown, query.mode)
+        is_listed_order = query.context_passages is not None or not self._is_match
+        return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
 
     def _passes(self, ranked: Ranked) -> bool:
         """Tell whether a turn has the metadata that the query wants."""
@@ -249,7 +272,7 @@ class _Answering:
         """What a sentence is worth for each concept that the question asks for, or that means nearly the same."""
         return worth(self._view, asked(self._view, self._question, self._query.text, self._options.asker))
 
-    def _passage(self, ranked: Ranked, why: Why | None) -> RecalledPassage:
+    def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None) -> RecalledPassage:
         turn = self._turn(ranked)
         return RecalledPassage(
             id=turn.id,
@@ -259,8 +282,8 @@ class _Answering:
             text=turn.text,
             at=turn.at,
             score=ranked.score,
-            archived=bool(self._view.passage_archived[ranked.number]),
-            pinned=bool(self._view.passage_pinned[ranked.number]),
+            archived=shown.archived,
+            pinned=shown.pinned,
             importance=turn.importance,
             why=why,
         )

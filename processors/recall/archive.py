@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from emgas.messages.queries import Mode
-from state.arrays import Floats
+from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 TERM: Final = "archived"  # its name in an explanation
@@ -18,14 +18,15 @@ BEHIND: Final = 0.5  # what an archived turn's score lacks in the default mode, 
 SHARE: Final = 0.75  # of its energies that an archived turn is ranked by in the literal mode
 
 
-def behind(view: GraphView, scores: Floats, mode: Mode) -> Floats:
-    """Rank archived passages behind, given (p,) the scores of all."""
-    if not view.passage_archived.any():
+def behind(view: GraphView, passages: Integers, scores: Floats, mode: Mode) -> Floats:
+    """Rank those of `passages` (k,) behind that are archived, given the scores (k,) of all."""
+    archived = view.of_turns("archived", passages) > 0
+    if not archived.any():
         return scores
     ranked = scores * SHARE if mode == "literal" else scores - BEHIND
-    return np.where(view.passage_archived, ranked, scores)
+    return np.where(archived, ranked, scores)
 
 
 def term(view: GraphView, passage: int) -> dict[str, float]:
     """Give the term that the archive adds to the score of a passage in the default mode, {} for none."""
-    return {TERM: -BEHIND} if view.passage_archived[passage] else {}
+    return {TERM: -BEHIND} if view.of_turns("archived", np.array([passage]))[0] else {}

@@ -1,9 +1,10 @@
 """The optional dense view: texts as vectors, and how their likeness joins a score of passages.  Off by default.
 
-    fused[p] = s[p] / max s + 0.6 · r[p] / max r,   r = max(0, z(cos)),   z(x) = (x − mean) / deviation
+    recall   Σ weight · feature + weight · z(cos),   z(x) = (x − mean) / deviation       (features.py `dense`)
+    others   fused[p] = s[p] / max s + 0.6 · r[p] / max r,   r = max(0, z(cos))
 
-The form and 0.6 are of an early study, not fitted since (docs/recall.md).  Standardising makes models comparable whose
-cosines lie in other ranges; what is less like the question than the average counts nothing.
+Standardising makes models comparable whose cosines lie in other ranges.  For scores that are no log-odds, as BM25's,
+what is less like the question than the average counts nothing; the form and 0.6 are of an early study (docs/recall.md).
 
 A model is never fetched: whoever wants this view hands in an Embedder (streams/plugins/embedders.py loads one from a
 path).  A worker that has one records the vector of each turn in the log, with the model's name and version
@@ -70,7 +71,7 @@ def likeness(view: GraphView, embedder: Embedder, question: str) -> Floats | Non
     if asked is None or found is None:
         return None
     cosine = cosines(found.vector, asked[None])
-    whole = np.full(len(view.passage_at), cosine.mean())
+    whole = np.full(view.turns, cosine.mean())
     whole[found.passage] = cosine
     return whole
 
@@ -95,8 +96,13 @@ def fused(scores: Floats, cosine: Floats) -> Floats:
 
 def above_mean(cosine: Floats) -> Floats:
     """Compute (p,) by how many deviations each cosine lies above the mean, 0 below it."""
+    return np.maximum(0.0, standardised(cosine))
+
+
+def standardised(cosine: Floats) -> Floats:
+    """Compute (p,) by how many deviations each cosine lies above the mean, < 0 below it."""
     deviation = cosine.std() if len(cosine) else 0.0
-    return np.maximum(0.0, (cosine - cosine.mean()) / deviation) if deviation > 0 else np.zeros(len(cosine))
+    return (cosine - cosine.mean()) / deviation if deviation > 0 else np.zeros(len(cosine))
 
 
 def _share(values: Floats) -> Floats:

@@ -23,8 +23,11 @@ tell of each other, `association` and `bridge`, which count more there.  In comp
 its session and of what is said nearby: else its neighbours would have for a word what it has not, and rank before it.
 
 What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
-weighs no more than a short one against what a turn is in itself (features.py).  Everything is laid out in the places of
-`view.session_order`.  What was tried: docs/recall.md.
+weighs no more than a short one against what a turn is in itself (features.py).  What was tried: docs/recall.md.
+
+A term is computed for turns that are laid out (inquiry.py), one by one: what else is laid out must not change a bit of
+it.  So rows are added up one after the other (`added`), never by a matrix product, whose order depends on its size.
+Beside each term stands how much it can be at most for turns of sessions that were not touched (best_turns.py).
 """
 
 from __future__ import annotations
@@ -35,10 +38,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from processors.recall.bm25 import idf, relative, saturated
-from processors.recall.query_terms import QueryTerms
+from processors.recall.bm25 import K1, idf, saturated
+from processors.recall.inquiry import Given, Inquiry, Laid, Turns
 from state.arrays import Floats, Integers
-from state.graph.view import GraphView
 
 FADING: Final = 0.7  # of a mention, from one turn to the next
 BACKWARDS: Final = 0.5  # what a later turn tells of an earlier one
@@ -54,15 +56,6 @@ SHARPNESS: Final = 2.0  # of the shares of the best turns: exp(SHARPNESS · matc
 Mask = NDArray[np.bool_]
 
 
-class Found(NamedTuple):
-    """Mentions, one by one: the row and the place of each, how often, and whether it is only of a relative."""
-
-    row: Integers
-    at: Integers
-    times: Floats
-    in_part: Mask
-
-
 class Mentions:
     """What k words, dates and speakers of a question are mentioned by: a row for each, a column for each of p places.
 
@@ -70,45 +63,35 @@ class Mentions:
     given   (k,)    what each gives: its rarity · its weight
     """
 
-    def __init__(self, view: GraphView, asked: QueryTerms, found: Found, rows: int) -> None:
-        self.view, self.order = view, view.session_order
-        self.turns, self.rows = len(view.passage_at), rows
-        self.words, self.known = len(asked.words), len(asked.seeds)
-        self.row, self.at, self.count, _ = found
-        self.counts = self._laid_out(self.row * self.turns + self.at, self.count)
-        unknown = np.count_nonzero(self.counts[self.known :], axis=1)
-        self.weights = np.concatenate((asked.weights, np.ones(len(unknown))))
-        self.given = idf(self.turns, np.concatenate((view.passages_with[asked.seeds], unknown))) * self.weights
-        self.total = float(self.given.sum())
-        self.relative = relative(view.passage_tokens[self.order.order])
-
-    def _laid_out(self, cell: Integers, count: Floats) -> Floats:
-        cells = np.zeros(self.rows * self.turns)
-        cells[cell] = count
-        return cells.reshape(self.rows, self.turns)
+    def __init__(self, laid: Laid, counts: Floats, given: Given) -> None:
+        self.laid, self.excerpt, self.counts, self.turns = laid, laid.excerpt, counts, len(laid.turn)
+        self.given, self.total, self._among_sessions = given.turns, given.total, given.sessions
+        self.words, self.known = len(laid.asked.words), len(laid.asked.seeds)
+        self.row, self.at = np.divmod(np.flatnonzero(counts > 0), max(self.turns, 1))
 
     def match(self) -> Floats:
         """Match the question with what each turn mentions itself: (p,)."""
-        return self._normed(self.given @ self._own)
+        return self._normed(added(self.given, self._own))
 
     def inherited(self) -> Floats:
         """Match it with what each turn has from the turns around it, beyond what it mentions itself: (p,)."""
-        apart = np.arange(self.turns) + REACH * self.order.session  # so far that nothing reaches another session
+        apart = np.arange(self.turns) + REACH * self.excerpt.session  # so far that nothing reaches another session
         lasting = (self.row < self.words) | (self.row >= self.known)  # dates and speakers are of a turn
-        said = np.zeros((self.rows, self.turns + REACH * len(self.order.tokens)))
-        said[self.row[lasting], apart[self.at[lasting]]] = self.count[lasting]
+        said = np.zeros((len(self.counts), self.turns + REACH * len(self.excerpt.sessions)))
+        row, at = self.row[lasting], self.at[lasting]
+        said[row, apart[at]] = self.counts[row, at]
         around = faded(said) + BACKWARDS * faded(said[:, ::-1])[:, ::-1]
-        with_them = saturated(self.counts + around[:, apart] * self._heir, self.relative)
-        return self._normed(self.given @ (with_them - self._own))
+        with_them = saturated(self.counts + around[:, apart] * self._heir, self.laid.relative)
+        return self._normed(added(self.given, with_them - self._own))
 
     def sessions(self) -> Floats:
         """Match it with the session that each turn belongs to: (p,), 0 for lone turns."""
-        number, of = len(self.order.tokens), self.order.session
-        cells = np.bincount(self.row * number + of[self.at], self.count, self.rows * number)
-        counts = cells.astype(np.float64, copy=False).reshape(self.rows, number)
-        given: Floats = idf(number, (counts > 0).sum(axis=1)) * self.weights
-        scores = self._normed(given @ saturated(counts, relative(self.order.tokens)))
-        return np.where(lone(self.view), 0.0, scores[of])
+        number, of = len(self.excerpt.sessions), self.excerpt.session
+        cells = np.bincount(self.row * number + of[self.at], self.counts[self.row, self.at], len(self.counts) * number)
+        counts = cells.astype(np.float64, copy=False).reshape(len(self.counts), number)
+        lengths = self.laid.session_tokens / self.laid.inquiry.mean_session
+        scores = self._normed(added(self._among_sessions, saturated(counts, lengths)))
+        return np.where(self.laid.lone, 0.0, scores[of])
 
     def coverage(self) -> Floats:
         """Measure how much of the question is said in a turn or near it: (p,) in [0, 1], 0 for lone turns."""
@@ -116,71 +99,65 @@ class Mentions:
         for distance, share in NEARBY:
             for at in (-distance, distance):
                 near = self.at + at
-                here = (near >= self.order.start[self.at]) & (near < self.order.end[self.at])
+                here = (near >= self.excerpt.start[self.at]) & (near < self.excerpt.end[self.at])
                 cover[self.row[here], near[here]] = share
         cover[self.row, self.at] = 1.0
-        shares = self.given @ cover / self.total if self.total else self.given @ cover
-        return np.where(lone(self.view), 0.0, shares)
+        shares = added(self.given, cover) / self.total if self.total else added(self.given, cover)
+        return np.where(self.laid.lone, 0.0, shares)
 
     def new(self) -> Mask:
         """Tell of each turn whether it mentions something that the turn before it in its session does not: (p,)."""
         cell = self.row * self.turns + self.at
-        is_new = (self.at == self.order.start[self.at]) | ~np.isin(cell - 1, cell)
+        is_new = (self.at == self.excerpt.start[self.at]) | ~np.isin(cell - 1, cell)
         found: Mask = np.bincount(self.at[is_new], minlength=self.turns) > 0
         return found
 
     @cached_property
     def _heir(self) -> Floats:
         """The share of what is around it that reaches each turn: (p,), the less the more it says itself."""
-        share: Floats = 1 / (1 + (self.view.passage_tokens[self.order.order] / HEIR) ** 2)
+        share: Floats = 1 / (1 + (self.laid.tokens / HEIR) ** 2)
         return share
 
     @cached_property
     def _own(self) -> Floats:
-        return saturated(self.counts, self.relative)
+        return saturated(self.counts, self.laid.relative)
 
     def _normed(self, scores: Floats) -> Floats:
-        return scores / np.sqrt(self.total) if self.total else scores
+        return normed(scores, self.total)
 
 
-def mentions(view: GraphView, asked: QueryTerms) -> tuple[Mentions, Mentions]:
-    """Find what mentions the question's seeds, and what mentions them or what means nearly the same.
+def normed(scores: Floats, total: float) -> Floats:
+    """Divide by √total, so that a long question weighs no more than a short one."""
+    return scores / np.sqrt(total) if total else scores
+
+
+def added(given: Floats, values: Floats) -> Floats:
+    """Add up rows (k, p), each times what it gives (k,): (p,), one row after the other."""
+    total = np.zeros(values.shape[1])
+    for each, row in zip(given.tolist(), values, strict=True):
+        total += each * row
+    return total
+
+
+def mentions(laid: Laid) -> tuple[Mentions, Mentions]:
+    """Lay out what mentions the question's seeds, and what mentions them or what means nearly the same.
 
     Of the latter the rows of the words that the graph does not know stand behind those of the seeds.
     """
-    found = _found(view, asked)
-    full = ~found.in_part
-    said = Found(found.row[full], found.at[full], found.times[full], found.in_part[full])
-    seeds, unknown = len(asked.seeds), len(asked.unknown)
-    return Mentions(view, asked, said, seeds), Mentions(view, asked, found, seeds + unknown)
+    (said, near), counts = laid.inquiry.given, laid.counts.copy()
+    _answer_inherits(laid, counts)
+    full = counts[: len(said.weights)]
+    return Mentions(laid, np.where(full >= 1, full, 0.0), said), Mentions(laid, counts, near)
 
 
-def _found(view: GraphView, asked: QueryTerms) -> Found:
-    """Find every mention, by row and place ascending; of several relatives in one turn the nearest counts."""
-    row_of, share = np.full(len(view.is_mark), -1), np.zeros(len(view.is_mark))
-    row_of[asked.relatives.concept], share[asked.relatives.concept] = asked.relatives.row, asked.relatives.share
-    row_of[asked.seeds] = np.arange(len(asked.seeds))
-    rows = row_of[view.posting_concept]
-    found = np.flatnonzero(rows >= 0)
-    row, at = rows[found], view.session_order.place[view.posting_passage[found]]
-    shares = share[view.posting_concept[found]]
-    cells = np.zeros((len(asked.seeds) + len(asked.unknown)) * len(view.passage_at))
-    np.maximum.at(cells, row * len(view.passage_at) + at, np.where(shares > 0, shares, view.posting_count[found]))
-    _answer_inherits(view, asked, cells.reshape(-1, len(view.passage_at)))
-    cell = np.flatnonzero(cells > 0)
-    row, at = np.divmod(cell, len(view.passage_at))
-    return Found(row, at, cells[cell], cells[cell] < 1)
-
-
-def _answer_inherits(view: GraphView, asked: QueryTerms, cells: Floats) -> None:
-    """Let who answers speak of the dates that the question before named: FADING of a mention, in `cells` (k, p)."""
-    dates = slice(len(asked.words), len(asked.words) + len(asked.dates))
-    if not len(asked.dates):
+def _answer_inherits(laid: Laid, counts: Floats) -> None:
+    """Let who answers speak of the dates that the question before named: FADING of a mention, in `counts` (k, p)."""
+    dates = slice(len(laid.asked.words), len(laid.asked.words) + len(laid.asked.dates))
+    if not len(laid.asked.dates):
         return
-    order = view.session_order
-    asks = view.passage_question[order.order] & (np.arange(len(order.order)) + 1 < order.end)
-    given = np.where(asks, cells[dates], 0.0)[:, :-1] > 0
-    cells[dates][:, 1:] = np.maximum(cells[dates][:, 1:], FADING * given)
+    asks = (laid.asks > 0) & (np.arange(len(laid.turn)) + 1 < laid.excerpt.end)
+    given = np.where(asks, counts[dates], 0.0)[:, :-1] > 0
+    counts[dates][:, 1:] = np.maximum(counts[dates][:, 1:], FADING * given)
 
 
 def faded(counts: Floats) -> Floats:
@@ -193,94 +170,155 @@ def faded(counts: Floats) -> Floats:
     return sums
 
 
-def associated(view: GraphView, energy: Floats, asked: QueryTerms) -> Floats:
+def common_match(turns: Turns) -> Floats:
+    """Match turns with what is common alone, which is all that one of an untouched session can match."""
+    _, near = turns.inquiry.given
+    score = np.zeros(len(turns.turn))
+    for row in turns.inquiry.common:
+        score += near.turns[row] * saturated(turns.times(row), turns.relative)
+    return normed(score, near.total)
+
+
+def most_of_session(turns: Turns) -> Floats:
+    """Bound what a session can add to turns that match only what is common."""
+    said, _ = turns.inquiry.given
+    most = sum(said.sessions[row] for row in turns.inquiry.common) * (K1 + 1)
+    return normed(np.full(len(turns.turn), float(most)), said.total)
+
+
+def most_coverage(turns: Turns) -> Floats:
+    """Bound the coverage of turns around which only what is common is said."""
+    said, _ = turns.inquiry.given
+    most = sum(said.turns[row] for row in turns.inquiry.common)
+    return np.full(len(turns.turn), float(most / said.total if said.total else most))
+
+
+def associated(laid: Laid) -> Floats:
     """Compute (p,) ln(1 + 10 x), x the largest idf · energy among a turn's words that are no seeds, per word asked.
 
     One strong association tells almost as much as a much stronger one, as one mention does in BM25.
     """
-    given = np.where(view.is_mark, 0.0, energy) * idf(len(view.passage_at), view.passages_with)
-    given[asked.words] = 0.0
-    strongest = _strongest(view, given)[view.session_order.order] / max(len(asked.words), 1)
-    return np.log1p(SATURATION * strongest) * np.where(lone(view), LONE, 1.0)
+    numbers, woken = laid.inquiry.woken
+    given = np.zeros(laid.view.concepts)
+    given[numbers] = woken
+    return saturated_association(laid, _strongest(laid, given))
 
 
-def lone(view: GraphView) -> Mask:
-    """Tell of each place (p,) whether its turn is alone in its session."""
-    alone: Mask = view.session_order.end - view.session_order.start == 1
-    return alone
+def saturated_association(turns: Turns, strongest: Floats) -> Floats:
+    """Compute what an association is worth to turns (p,) whose strongest concept has this idf · energy (p,)."""
+    return np.log1p(SATURATION * (strongest / max(len(turns.asked.words), 1))) * np.where(turns.lone, LONE, 1.0)
 
 
-def bridged(view: GraphView, asked: QueryTerms, match: Floats) -> Floats:
-    """Find (p,) the strongest concept that a lone turn shares with the best matches; 0 for turns in company.
-
-    A concept that nobody asked for is as strong as it is rare, times what the best turns say of it: the share of each
-    by its `match` (p,), times the BM25 of its mentions.  No turn is a bridge to itself.
-    """
-    alone = lone(view)
-    best = np.argsort(-match, kind="stable")[:BEST]
-    best = best[match[best] > 0]
-    if not len(best) or not alone.any():
-        return np.zeros(len(match))
-    among = np.full(len(match), -1)
-    among[view.session_order.order[best]] = np.arange(len(best))
-    gain = saturated(view.posting_count, relative(view.passage_tokens)[view.posting_passage])
-    given = _given(view, asked, among[view.posting_passage], np.exp(SHARPNESS * (match[best] - match[best[0]])), gain)
-    strength = given.sum(axis=0)
-    rarity = idf(len(match), view.passages_with)
-    strength[np.argsort(-strength * rarity, kind="stable")[BRIDGES:]] = 0.0
-    found = np.flatnonzero(strength[view.posting_concept] > 0)
-    concept, passage = view.posting_concept[found], view.posting_passage[found]
-    of_others = strength[concept] - np.where(among[passage] >= 0, given[among[passage], concept], 0.0)
-    strongest = np.zeros(len(match))
-    np.maximum.at(strongest, passage, gain[found] * of_others)
-    return np.where(alone, strongest[view.session_order.order], 0.0)
-
-
-def _given(view: GraphView, asked: QueryTerms, among: Integers, share: Floats, gain: Floats) -> Floats:
-    """Compute (b, n) what each of the best turns gives each concept that is neither a mark nor asked for.
-
-    among  (m,) of each posting: which of the best turns it belongs to, -1 for none;  gain  (m,) its BM25
-    share  (b,) of each of the best turns, up to a factor
-    """
-    usable = ~view.is_mark
-    usable[asked.words] = usable[asked.relatives.concept] = False
-    held = np.flatnonzero((among >= 0) & usable[view.posting_concept])
-    given = np.zeros((len(share), len(view.is_mark)))
-    given[among[held], view.posting_concept[held]] = gain[held]
-    weighed: Floats = given * (share / share.sum())[:, None] * idf(len(view.passage_at), view.passages_with)
-    return weighed
-
-
-def _strongest(view: GraphView, given: Floats) -> Floats:
-    """Find (passages,) the largest `given` (n,) among the concepts of each passage."""
-    best = np.zeros(len(view.passage_at))
-    starts = view.posting_start
-    held = np.flatnonzero(np.diff(starts, append=len(view.posting_concept)))
-    if len(held):
-        best[held] = np.maximum.reduceat(given[view.posting_concept], starts[held])
+def _strongest(laid: Laid, given: Floats) -> Floats:
+    """Find (p,) the largest `given` (n,) among the concepts of each turn."""
+    best = np.zeros(len(laid.turn))
+    lengths, concepts = laid.held
+    holds = np.flatnonzero(lengths)
+    if len(holds):
+        best[holds] = np.maximum.reduceat(given[concepts], (np.cumsum(lengths) - lengths)[holds])
     return best
 
 
-def kinds(view: GraphView, asked: QueryTerms, total: float) -> Floats:
+class Bridge(NamedTuple):
+    """The concepts that lead from the best matches to lone turns.
+
+    strength  (n,) of each concept, 0 for all but BRIDGES
+    best      (b,) the turns that it starts from, ascending;  said: (b, c) what each of them gives each of `concepts`
+    concepts  (c,) that any of them holds, ascending
+    """
+
+    strength: Floats
+    best: Integers
+    said: Floats
+    concepts: Integers
+
+    @property
+    def ends(self) -> Integers:
+        """The concepts that are bridges."""
+        return np.flatnonzero(self.strength > 0)
+
+
+def bridge(inquiry: Inquiry) -> Bridge | None:
+    """Find the bridges of a question, None where there is no lone turn or no match.
+
+    A concept that nobody asked for is as strong as it is rare, times what the best turns say of it: the share of each
+    by its match, times the BM25 of its mentions.
+    """
+    best, match = _best_matches(inquiry) if inquiry.any_lone else (np.zeros(0, np.int64), np.zeros(0))
+    if not len(best):
+        return None
+    of, concept, count = inquiry.view.held(best)
+    concepts, column = np.unique(concept, return_inverse=True)
+    relative = inquiry.view.of_turns("tokens", best) / inquiry.mean_tokens
+    said = np.zeros((len(best), len(concepts)))
+    said[of, column] = saturated(count, relative[of])
+    said[:, ~_usable(inquiry, concepts)] = 0.0
+    share = np.exp(SHARPNESS * (match - match[0]))
+    rarity = idf(inquiry.view.turns, inquiry.view.holding(concepts))
+    said = said * (share / share.sum())[:, None] * rarity
+    sums = said.sum(axis=0)
+    sums[np.argsort(-sums * rarity, kind="stable")[BRIDGES:]] = 0.0
+    strength = np.zeros(inquiry.view.concepts)
+    strength[concepts] = sums
+    order = np.argsort(best)
+    return Bridge(strength, best[order], said[order], concepts)
+
+
+def _usable(inquiry: Inquiry, concepts: Integers) -> Mask:
+    """Tell which concepts are neither marks nor asked for."""
+    asked = np.concatenate((inquiry.asked.words, inquiry.asked.relatives.concept))
+    return ~inquiry.view.marks(concepts) & ~np.isin(concepts, asked)
+
+
+def matched(inquiry: Inquiry) -> tuple[Integers, Floats]:
+    """List all turns that match, by number, and how well each does; (k,) both."""
+    laid = inquiry.near
+    everywhere = common_match(Turns.all_of(inquiry)) if inquiry.common else np.zeros(inquiry.view.turns)
+    everywhere[laid.turn] = laid.once(mentions)[1].match()
+    turn = np.flatnonzero(everywhere > 0)
+    return turn, everywhere[turn]
+
+
+def _best_matches(inquiry: Inquiry) -> tuple[Integers, Floats]:
+    """Find the BEST turns that match best, best first, and how well; of equals, in the order of sessions."""
+    turn, match = inquiry.once(matched)
+    found = np.arange(len(turn))
+    if len(found) > BEST:
+        found = found[match[found] >= np.partition(match[found], -BEST)[-BEST]]
+    turn, match = turn[found], match[found]
+    order = np.lexsort((inquiry.view.within(turn), inquiry.view.of_turns("session", turn), -match))[:BEST]
+    return turn[order], match[order]
+
+
+def bridged(laid: Laid) -> Floats:
+    """Find (p,) the strongest concept that a lone turn shares with the best matches; 0 for turns in company.
+
+    No turn is a bridge to itself.
+    """
+    strongest, found = np.zeros(len(laid.turn)), laid.inquiry.once(bridge)
+    if found is None or not laid.lone.any():
+        return strongest
+    return _over(found, laid, strongest)
+
+
+def _over(bridge: Bridge, laid: Laid, strongest: Floats) -> Floats:
+    alone = np.flatnonzero(laid.lone)
+    of, concept, count = laid.view.held(laid.turn[alone])
+    found = np.flatnonzero(bridge.strength[concept] > 0)
+    place, concept = alone[of[found]], concept[found]
+    gain = saturated(count[found], laid.relative[place])
+    at = np.minimum(np.searchsorted(bridge.best, laid.turn[place]), len(bridge.best) - 1)
+    own = np.where(bridge.best[at] == laid.turn[place], bridge.said[at, np.searchsorted(bridge.concepts, concept)], 0.0)
+    np.maximum.at(strongest, place, gain * (bridge.strength[concept] - own))
+    return strongest
+
+
+def kinds(laid: Laid) -> Floats:
     """Compute (p,) Σ over the asking words: idf of the rarest member of the kind that a turn holds, over √total."""
-    scores = np.zeros(len(view.passage_at))
-    for members in map(np.array, asked.kinds.values()):
-        given = np.zeros(len(view.is_mark))
-        given[members] = idf(len(view.passage_at), view.passages_with[members])
-        found = np.flatnonzero((given > 0)[view.posting_concept])
-        rarest = np.zeros(len(view.passage_at))
-        np.maximum.at(rarest, view.posting_passage[found], given[view.posting_concept[found]])
+    scores = np.zeros(len(laid.turn))
+    for passages, rarity in laid.inquiry.kinds:
+        place = laid.place(passages)
+        rarest = np.zeros(len(laid.turn))
+        np.maximum.at(rarest, place[place >= 0], rarity[place >= 0])
         scores += rarest
-    return scores[view.session_order.order] / np.sqrt(total) if total else scores[view.session_order.order]
-
-
-def holding(view: GraphView, concepts: Integers) -> Mask:
-    """Tell of each passage (passages,) whether it holds one of `concepts`."""
-    found = np.zeros(len(view.passage_at), np.bool_)
-    if len(concepts) == 1:
-        found[view.posting_passage[view.posting_concept == concepts[0]]] = True
-        return found
-    is_one = np.zeros(len(view.is_mark), np.bool_)
-    is_one[concepts] = True
-    found[view.posting_passage[is_one[view.posting_concept]]] = True
-    return found
+    return normed(scores, laid.inquiry.given[0].total)

@@ -17,7 +17,8 @@ from processors.recall.activation import Activation, SpreadingParameters
 from processors.recall.archive import term
 from processors.recall.bm25 import idf
 from processors.recall.edge_scores import REACH
-from processors.recall.features import features
+from processors.recall.features import values
+from processors.recall.inquiry import Inquiry, Laid
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.recall import RecallOptions, activate, seeds_of
 from processors.recall.weights import FEATURES
@@ -43,23 +44,24 @@ def explanations(
     """
     meant = asked(view, question, text, options.asker)
     activation = activate(view, seeds_of(view, question, meant, "default"), options.spreading)
-    values = features(view, meant, activation.energy, cosine)
-    flow = options.flow.vector()
-    for passage in passages:
-        terms = values[:, view.session_order.place[passage]] * flow
+    inquiry, flow = Inquiry(view, meant, activation.energy, cosine), options.flow.vector()
+    numbers = np.fromiter(passages, np.int64)
+    laid = inquiry.on(np.unique(view.of_turns("session", numbers)))
+    columns = values(laid)
+    for passage, place in zip(numbers.tolist(), laid.place(numbers).tolist(), strict=True):
+        terms = columns[:, place] * flow
         yield Why(
             terms={name: float(value) for name, value in zip(FEATURES, terms, strict=True) if value}
             | term(view, passage),
-            mentions=_mentions(view, meant, passage),
+            mentions=_mentions(laid, meant, place),
             associations=_hops(view, meant, activation, options.spreading, passage),
             kinds=_kinds(view, meant, passage),
         )
 
 
-def _mentions(view: GraphView, meant: QueryTerms, passage: int) -> list[Mention]:
-    """List the seeds, and what means nearly the same as one of them, in a passage and in those it inherits from."""
-    order = view.session_order
-    place = order.place[passage]
+def _mentions(laid: Laid, meant: QueryTerms, place: int) -> list[Mention]:
+    """List the seeds, and what means nearly the same as one of them, in a turn and in those it inherits from."""
+    view, order = laid.view, laid.excerpt
     places = np.arange(max(order.start[place], place - REACH), min(order.end[place], place + REACH + 1))
     near = dict(zip(meant.relatives.concept.tolist(), meant.relatives.share.tolist(), strict=True))
     weights = near | dict(zip(meant.seeds.tolist(), meant.weights.tolist(), strict=True))
@@ -73,15 +75,15 @@ def _mentions(view: GraphView, meant: QueryTerms, passage: int) -> list[Mention]
             times=count,
         )
         for here in sorted(places.tolist(), key=lambda here: abs(here - place))
-        for turn in [int(order.order[here])]
+        for turn in [int(order.turn[here])]
         for concept, count in _postings(view, turn)
         if concept in (weights if here == place else inherited)
     ]
 
 
 def _postings(view: GraphView, passage: int) -> list[tuple[int, int]]:
-    first, last = np.searchsorted(view.posting_passage, [passage, passage + 1])
-    return list(zip(view.posting_concept[first:last].tolist(), view.posting_count[first:last].tolist(), strict=True))
+    _, concepts, counts = view.held(np.array([passage]))
+    return list(zip(concepts.tolist(), counts.tolist(), strict=True))
 
 
 def _hops(
@@ -89,9 +91,10 @@ def _hops(
 ) -> list[Hop]:
     """Trace the hops to the strongest concept of a passage that the seeds woke, seed first; none if there is none."""
     seeds = set(meant.seeds.tolist())
-    held = [number for number, _ in _postings(view, passage) if number not in seeds and not view.is_mark[number]]
-    concepts = np.array(held, np.int64)
-    given = activation.energy[concepts] * idf(len(view.passage_at), view.passages_with[concepts])
+    found = np.array([number for number, _ in _postings(view, passage) if number not in seeds], np.int64)
+    concepts = found[~view.marks(found)]
+    held = concepts.tolist()
+    given = activation.energy[concepts] * idf(view.turns, view.holding(concepts))
     if not (given > 0).any():
         return []
     path = activation.path(held[int(np.argmax(given))])

@@ -8,61 +8,79 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from emgas.messages.filters import Filter
-from processors.recall.edge_scores import Mask, holding
 from state.arrays import Integers
 from state.graph.passage_table import ROLES
-from state.graph.view import GraphView
+from state.graph.view import GraphView, importance
 
+Mask = NDArray[np.bool_]
 NO_FILTER = Filter()
 
 
-def allowed(view: GraphView, only: Filter) -> Mask | None:
-    """Find (p,) which passages a filter lets through, None for all of them.
+class Allowed:
+    """A filter, as it is for one graph.  Its concepts are ids; its metadata counts as none: that is in texts of turns.
 
-    only  its concepts are ids; its metadata counts as none: that is in the texts of turns, not in a view
+    sessions  the sessions that it lets anything through of, ascending; None for any
     """
-    if only == NO_FILTER:
-        return None
-    passes = _said_by(view, only) & _said_when(view, only) & _matters(view, only)
-    if only.concepts:
-        numbers = [number for name in only.concepts if (number := view.number(name)) is not None]
-        passes &= holding(view, np.array(numbers, np.int64))
-    if only.exclude:
-        passes[_positions(view.passage_id[: len(passes)], only.exclude)] = False
-    return passes
 
+    def __init__(self, view: GraphView, only: Filter) -> None:
+        self._view, self._only = view, only
+        self._speakers = _positions(view.speakers, only.speakers) if only.speakers else None
+        self._exclude = frozenset(only.exclude)
+        self._named = np.unique(view.session_numbers(only.sessions)) if only.sessions else None
+        self._holding = self._holders() if only.concepts else None
+        self.sessions = self._sessions()
 
-def _said_by(view: GraphView, only: Filter) -> Mask:
-    passes = np.ones(len(view.passage_at), np.bool_)
-    if only.sessions:
-        passes &= np.isin(view.passage_session, _positions(view.sessions, only.sessions))
-    if only.speakers:
-        passes &= np.isin(view.passage_speaker, _positions(view.speakers, only.speakers))
-    if only.roles:
-        passes &= np.isin(view.role, [ROLES.index(role) for role in only.roles])
-    return passes
+    def _holders(self) -> Integers:
+        numbers = [number for name in self._only.concepts if (number := self._view.number(name)) is not None]
+        lists = [self._view.holders(number)[0] for number in numbers]
+        return np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.zeros(0, np.int64)
 
+    def _sessions(self) -> Integers | None:
+        if self._holding is None:
+            return self._named
+        found = np.unique(self._view.of_turns("session", self._holding))
+        return found if self._named is None else np.intersect1d(found, self._named)
 
-def _said_when(view: GraphView, only: Filter) -> Mask:
-    passes = np.ones(len(view.passage_at), np.bool_)
-    if only.since is not None:
-        passes &= view.passage_at >= only.since
-    if only.until is not None:
-        passes &= view.passage_at < only.until
-    return passes
+    def passes(self, turn: Integers) -> Mask:
+        """Tell which of `turn` (k,) it lets through."""
+        passes = self._said_by(turn) & self._said_when(turn) & self._matters(turn)
+        if self._holding is not None:
+            passes &= np.isin(turn, self._holding)
+        if self._exclude:
+            passes &= ~np.isin(turn, self._view.passage_numbers(self._exclude))
+        return passes
 
+    def _said_by(self, turn: Integers) -> Mask:
+        view, passes = self._view, np.ones(len(turn), np.bool_)
+        if self._named is not None:
+            passes &= np.isin(view.of_turns("session", turn), self._named)
+        if self._speakers is not None:
+            passes &= np.isin(view.of_turns("speaker", turn), self._speakers)
+        if self._only.roles:
+            passes &= np.isin(view.of_turns("role", turn), [ROLES.index(role) for role in self._only.roles])
+        return passes
 
-def _matters(view: GraphView, only: Filter) -> Mask:
-    passes = np.ones(len(view.passage_at), np.bool_)
-    if only.min_importance is not None:
-        passes &= np.where(view.passage_pinned, 1.0, view.importance) >= only.min_importance
-    if only.pinned is not None:
-        passes &= view.passage_pinned == only.pinned
-    if not only.include_archive:
-        passes &= ~view.passage_archived
-    return passes
+    def _said_when(self, turn: Integers) -> Mask:
+        passes = np.ones(len(turn), np.bool_)
+        if self._only.since is not None:
+            passes &= self._view.of_turns("at", turn) >= self._only.since
+        if self._only.until is not None:
+            passes &= self._view.of_turns("at", turn) < self._only.until
+        return passes
+
+    def _matters(self, turn: Integers) -> Mask:
+        view, only, passes = self._view, self._only, np.ones(len(turn), np.bool_)
+        if only.min_importance is not None:
+            matters = importance(view.of_turns("importance", turn))
+            passes &= np.where(view.of_turns("pinned", turn) > 0, 1.0, matters) >= only.min_importance
+        if only.pinned is not None:
+            passes &= (view.of_turns("pinned", turn) > 0) == only.pinned
+        if not only.include_archive:
+            passes &= view.of_turns("archived", turn) == 0
+        return passes
 
 
 def _positions(names: Sequence[str], wanted: Iterable[str]) -> Integers:

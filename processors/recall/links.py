@@ -25,7 +25,7 @@ def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
     """Find the edges out of ascending `concepts` (k,) that recalls made; `strength` is κ."""
     position, target, together = view.windows["recall"].pairs.neighbours(concepts)
     source = concepts[position]
-    span = np.maximum(view.accessed[source] - view.first_recall[source], T_MIN)
+    span = np.maximum(view.of_concepts("accessed", source) - view.of_concepts("first_recall", source), T_MIN)
     frequency = together * T_MIN / span
     return Edges(source, target, strength * frequency / (1 + frequency))
 

@@ -114,11 +114,12 @@ def worth(view: GraphView, terms: QueryTerms) -> dict[str, float]:
 
     A member of a kind that is asked for counts MEMBER_WORTH.
     """
-    rarity = idf(len(view.passage_at), view.passages_with)
     found = {number: MEMBER_WORTH for members in terms.kinds.values() for number in members}
     found.update(zip(terms.relatives.concept.tolist(), terms.relatives.share.tolist(), strict=True))
     found.update(zip(terms.words.tolist(), terms.weight.tolist(), strict=True))
-    return {view.ids[number]: weight * float(rarity[number]) for number, weight in found.items()}
+    rarity = idf(view.turns, view.holding(np.array(list(found), np.int64)))
+    weighed = (weight * each for weight, each in zip(found.values(), rarity.tolist(), strict=True))
+    return dict(zip((view.ids[number] for number in found), weighed, strict=True))
 
 
 def _numbers(view: GraphView, names: Iterable[str]) -> Integers:
@@ -148,20 +149,10 @@ def _related(view: GraphView, word: str) -> Iterator[tuple[str, float]]:
     pairs = {word[at : at + 2] for at in range(len(word) - 1)}
     parts = [word] if view.number(word) is not None else sorted(pairs)
     inside = {word[at:end] for at in range(len(word)) for end in range(at + 2, len(word) + 1)}
-    candidates = inside.union(*(_holding(view.words, part) for part in parts)) - {word}
+    holding = (other for part in parts for other in view.words_holding(part[:2]) if part in other)
+    candidates = inside.union(holding) - {word}
     for other in sorted(candidates):
         if _HAN.fullmatch(other):
             held = other in word or word in other
             shorter, longer = sorted((len(word), len(other)))
             yield other, shorter / longer if held else SHARED_PART
-
-
-def _holding(lines: str, part: str) -> set[str]:
-    """Find the lines that hold `part`."""
-    found: set[str] = set()
-    at = lines.find(part)
-    while at >= 0:
-        start, end = lines.rfind("\n", 0, at) + 1, lines.find("\n", at)
-        found.add(lines[start:end])
-        at = lines.find(part, end)
-    return found

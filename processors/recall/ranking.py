@@ -15,10 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from processors.recall import edge_scores
-from processors.recall.edge_scores import Mask
-from processors.recall.features import FEATURES, features
-from processors.recall.query_terms import QueryTerms
+from processors.recall.edge_scores import Mask, added
+from processors.recall.features import FEATURES
 from processors.recall.weights import FlowWeights
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -28,20 +26,12 @@ DENSITY: Final = 0.9  # a little less than 1, because a budget is never filled t
 _REACHES: Final = tuple(row for row, feature in enumerate(FEATURES) if feature.reaches)
 
 
-def scored(
-    view: GraphView, asked: QueryTerms, energy: Floats, weights: FlowWeights, cosine: Floats | None = None
-) -> tuple[Floats, Mask]:
-    """Score each passage, and tell whether anything reached it; both (p,)."""
-    return weighed(view, features(view, asked, energy, cosine), weights)
-
-
-def weighed(view: GraphView, columns: Floats, weights: FlowWeights) -> tuple[Floats, Mask]:
-    """Weigh the features (f, p) of each place: score and reach of each passage, both (p,)."""
+def weighed(columns: Floats, weights: FlowWeights) -> tuple[Floats, Mask]:
+    """Weigh the features (f, p) of turns: score each, and tell whether anything reached it; both (p,)."""
     vector = weights.vector()
     reaches = [row for row in _REACHES if vector[row]]
     reached: Mask = np.any(columns[reaches] > 0, axis=0)
-    place = view.session_order.place
-    return (vector @ columns)[place], reached[place]
+    return added(vector, columns), reached
 
 
 def per_token(scores: Floats, words: Integers) -> Floats:
@@ -49,12 +39,12 @@ def per_token(scores: Floats, words: Integers) -> Floats:
     return scores - DENSITY * np.log(np.maximum(words, 1))
 
 
-def carried(view: GraphView, energy: Floats, sources: Integers) -> Floats:
-    """Sum (p,) the energies that each passage holds, 0 unless it holds one of `sources` (seed 000 §4.3)."""
-    given = _summed(view.posting_passage, energy[view.posting_concept], len(view.passage_at))
-    return np.where(edge_scores.holding(view, sources), given, 0.0)
+def carried(view: GraphView, energy: Floats, sources: Integers) -> tuple[Integers, Floats]:
+    """Sum the energies that the passages hold which hold one of `sources` (seed 000 §4.3).
 
-
-def _summed(at: Integers, values: Floats, size: int) -> Floats:
-    """Sum the values at each position: (size,), added in their order."""
-    return np.bincount(at, values, size).astype(np.float64, copy=False)
+    returns  (k,) passage numbers, ascending, (k,) the sum of each
+    """
+    lists = [view.holders(source)[0] for source in sources.tolist()]
+    passages = np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.zeros(0, np.int64)
+    of, concept, _ = view.held(passages)
+    return passages, np.bincount(of, energy[concept], len(passages)).astype(np.float64, copy=False)

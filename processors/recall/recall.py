@@ -26,11 +26,13 @@ from processors.association import Edges, edges_out
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import DEFAULT, LITERAL, Activation, SpreadingParameters, spread
 from processors.recall.archive import behind
+from processors.recall.best_turns import FEW, best_turns
 from processors.recall.edge_scores import Mask
-from processors.recall.filters import NO_FILTER, allowed
+from processors.recall.filters import NO_FILTER, Allowed
+from processors.recall.inquiry import Inquiry
 from processors.recall.links import recall_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
-from processors.recall.ranking import carried, per_token, scored
+from processors.recall.ranking import carried, per_token
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
 from processors.text.language import clean
 from processors.text.question_types import LEAST_DEPTH, depth, greets
@@ -55,6 +57,7 @@ class RecallOptions:
     flow       default mode: what each edge type and each property of a turn is worth (weights.py)
     asker      who asks: "my" means this speaker; "" if nobody knows
     only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
+    few        turns of a graph that is looked at whole (best_turns.py): it changes no result
     """
 
     mode: Mode = "default"
@@ -65,6 +68,7 @@ class RecallOptions:
     flow: FlowWeights = DEFAULT_FLOW
     asker: str = ""
     only: Filter = NO_FILTER
+    few: int = FEW
 
 
 class Ranked(NamedTuple):
@@ -117,24 +121,43 @@ def recall(
     if not len(seeds) and not near and cosine is None:
         return NOTHING
     activation = activate(view, seeds, options.spreading)
-    words = np.where(view.is_mark, 0.0, activation.energy)
-    strongest = highest(words, words > 0, max(options.concepts, MOST_RECALLED))
+    awake = np.flatnonzero(activation.energy > 0)
+    words = awake[~view.marks(awake)]
+    strongest = _strongest(activation, words, max(options.concepts, MOST_RECALLED))
     needed = depth(text, len(meant.words), len(meant.named))
     limit = needed if options.passages is None else options.passages
+    allowed = Allowed(view, options.only)
     if options.mode == "literal":
-        scores = carried(view, activation.energy, highest(words, words > 0, options.sources))
-        reached = scores > 0
+        passages = _literal(view, activation, _strongest(activation, words, options.sources), allowed, limit)
     else:
-        scores, reached = scored(view, meant, activation.energy, options.flow, cosine)
+        inquiry = Inquiry(view, meant, activation.energy, cosine)
+        passages = best_turns(inquiry, options.flow, allowed, limit, few=options.few)
     return RecallResult(
         seeds=_described(view, activation, seeds),
         concepts=_described(view, activation, strongest[: options.concepts]),
-        passages=_ranked(behind(view, scores, options.mode), reached, allowed(view, options.only), limit),
-        woken=int(np.count_nonzero(activation.energy)),
+        passages=tuple(map(Ranked, *(column.tolist() for column in passages))),
+        woken=len(awake),
         clamped=activation.clamped,
         depth=needed,
-        recalled=_recalled(view, seeds, strongest[:MOST_RECALLED], words),
+        recalled=_recalled(view, seeds, strongest[:MOST_RECALLED], activation.energy),
     )
+
+
+def _strongest(activation: Activation, words: Integers, limit: int) -> Integers:
+    """Find the `limit` of ascending `words` that hold most energy."""
+    energy = activation.energy[words]
+    return words[highest(energy, energy > 0, limit)]
+
+
+def _literal(
+    view: GraphView, activation: Activation, sources: Integers, allowed: Allowed, limit: int
+) -> tuple[Integers, Floats]:
+    """Rank the passages that hold one of `sources` by the energies that they hold."""
+    passages, scores = carried(view, activation.energy, sources)
+    keep = (scores > 0) & allowed.passes(passages)
+    passages, scores = passages[keep], behind(view, passages, scores, "literal")[keep]
+    order = np.lexsort((-passages, -scores))[:limit]
+    return passages[order], scores[order]
 
 
 def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ranked]:
@@ -142,17 +165,16 @@ def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ra
     if mode == "literal" or not passages:
         return list(passages)
     numbers, scores = np.array([each.number for each in passages]), np.array([each.score for each in passages])
-    order = np.argsort(-per_token(scores, view.passage_tokens[numbers]), kind="stable")
+    order = np.argsort(-per_token(scores, view.of_turns("tokens", numbers)), kind="stable")
     return [passages[place] for place in order.tolist()]
 
 
 def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
     """List the latest passages that a filter lets through, the newest first; nothing ranks them, so each scores 0."""
-    passes = allowed(view, only)
-    among = np.ones(len(view.passage_at), np.bool_) if passes is None else passes
-    return tuple(
-        Ranked(ranked.number, 0.0) for ranked in _ranked(view.passage_at.astype(np.float64), among, None, limit)
-    )
+    passages = np.arange(view.turns)
+    passages = passages[Allowed(view, only).passes(passages)]
+    order = np.lexsort((-passages, -view.of_turns("at", passages)))[:limit]
+    return tuple(Ranked(number, 0.0) for number in passages[order].tolist())
 
 
 def worth_showing(passages: Sequence[Ranked], mode: Mode) -> Sequence[Ranked]:
@@ -177,7 +199,7 @@ def seeds_of(view: GraphView, question: Extraction, meant: QueryTerms, mode: Mod
     """Find (k,) where energy is put in: in literal mode the words alone, as the question has them."""
     if mode == "literal":
         known = [number for concept in question.concepts if (number := view.number(concept.id)) is not None]
-        return np.array([number for number in known if not view.is_mark[number]], np.int64)
+        return np.array([number for number in known if not view.marks(np.array([number]))[0]], np.int64)
     wants = [number for mark in sorted(meant.wants) if (number := view.number(mark)) is not None]
     return np.concatenate((meant.words, meant.dates, np.array(wants, np.int64), meant.speakers))
 
@@ -187,15 +209,15 @@ def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Acti
     counts = view.windows[how.window]
 
     def edges(firing: Integers) -> Edges:
-        firing = firing if how.marks else firing[~view.is_mark[firing]]
+        firing = firing if how.marks else firing[~view.marks(firing)]
         out = edges_out(counts, firing, how.weighting)
         if how.recall_links and view.windows["recall"].pairs:
             out = out.joined(recall_links(view, firing, how.recall_links))
         if how.topic_links:
             out = out.joined(theme_links(view, firing, how.topic_links))
-        return out if how.marks else out.where(~view.is_mark[out.target])
+        return out if how.marks else out.where(~view.marks(out.target))
 
-    return spread(seeds, len(view.is_mark), edges, how)
+    return spread(seeds, view.concepts, edges, how)
 
 
 def highest(values: Floats, among: Mask, limit: int) -> Integers:
@@ -206,13 +228,6 @@ def highest(values: Floats, among: Mask, limit: int) -> Integers:
         last = np.partition(values[candidates], -limit)[-limit]
         candidates = candidates[values[candidates] >= last]
     return candidates[np.argsort(-values[candidates], kind="stable")][:limit]
-
-
-def _ranked(scores: Floats, reached: Mask, passes: Mask | None, limit: int) -> tuple[Ranked, ...]:
-    """Rank the passages that energy reached; of equal scores the newer first, which is the later number."""
-    among = reached if passes is None else reached & passes
-    best = len(scores) - 1 - highest(scores[::-1], among[::-1], limit)
-    return tuple(map(Ranked, best.tolist(), scores[best].tolist()))
 
 
 def _described(view: GraphView, activation: Activation, numbers: Integers) -> tuple[ActivatedConcept, ...]:

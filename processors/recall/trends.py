@@ -18,11 +18,12 @@ from typing import Final
 import numpy as np
 
 from emgas.limits import TOP
+from emgas.messages.filters import Filter
 from emgas.messages.views import Period, Span, Trend, Trended
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Memory
-from processors.recall.filters import allowed
+from processors.recall.filters import NO_FILTER, Allowed
 from processors.text import tables
 from state.arrays import Integers, Mask
 from state.graph.view import GraphView
@@ -39,7 +40,7 @@ def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
         return Trended(graph=asked.graph, found=False, position=memory.position)
     view = graph.view()
     concepts = _concepts(view, asked.text, extractor)
-    passages, whole = _holding(view, concepts, allowed(view, asked.only))
+    passages, whole = _holding(view, concepts, _passing(view, asked.only))
     ids = [view.ids[number] for number in concepts]
     if not len(passages):
         return Trended(graph=asked.graph, found=True, concepts=ids, position=memory.position)
@@ -73,6 +74,11 @@ def _concepts(view: GraphView, text: str, extractor: Extractor) -> list[int]:
     telling = [name for name in named if name not in _EVERYDAY] or named
     known = (view.number(name) for name in telling)
     return [number for number in known if number is not None and not view.is_mark[number]]
+
+
+def _passing(view: GraphView, only: Filter) -> Mask | None:
+    """Tell which passages a filter lets through, None for all of them."""
+    return None if only == NO_FILTER else Allowed(view, only).passes(np.arange(view.turns))
 
 
 def _holding(view: GraphView, concepts: list[int], passes: Mask | None) -> tuple[Integers, bool]:

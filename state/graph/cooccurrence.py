@@ -3,12 +3,14 @@
     key      a << 32 | b     int64, a and b concept numbers
     count    int32
     queue    windows that no pair was made of yet, one behind the other
-    half     sorted keys with a < b, counted but never read
-    main     sorted keys of every pair in both directions, so the neighbours of `a` are one contiguous run of keys;
-    delta    the same, of keys that are not in main, merged into it when it has grown
+    half     sorted runs of keys with a < b, counted but never read; RUNS of one size become one of the next
+    levels   sorted keys of every pair in both directions, so the neighbours of `a` are one contiguous run in each; each
+             LEVEL times as long as the next, no key in two of them
+    fan      distinct neighbours of each concept, counted as keys come into the levels
 
 A window only queues its concepts (O(concepts)); pairs are made later, many windows at once and vectorised, and come
 into the form that readers need when somebody reads (`settle`): a rebuild never does, nor a graph that only listens.
+Either form is merged so that a key is moved a few times in all, however many there are.
 Counts are integers, so neither order nor batching of windows can change them.  PPMI is derived from them at read
 time: the number of windows changes with every turn, so a stored weight would always be stale (SEEDS trap T2).
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +28,11 @@ from state.arrays import Counts, Integers, Mask
 
 QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
 UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
+RUNS = 8
+LEVEL = 4
+SMALLEST_LEVEL = 1 << 12  # keys
+SPARSE = 64  # numbers to a pair, beyond which nothing is counted by number
+BITS = 63  # of a number that is not negative
 _LOW = np.int64(0xFFFFFFFF)
 
 
@@ -35,9 +43,9 @@ class PairCounts:
         self._queue = array("i")
         self._sizes = array("i")  # of the windows in the queue
         self._queued = 0  # pairs in the queue
-        self._half = _Sorted.empty()
-        self._main = _Sorted.empty()
-        self._delta = _Sorted.empty()
+        self._half: list[_Run] = []  # longest first
+        self._levels: list[_Sorted] = []  # likewise
+        self._fan: Integers | None = None  # until somebody asks
 
     def add(self, window: Sequence[int]) -> None:
         """Count one window of distinct concept numbers."""
@@ -58,40 +66,63 @@ class PairCounts:
         self._bound_queue()
 
     def _bound_queue(self) -> None:
-        if self._queued >= QUEUED_PAIRS and (self._queued >= UNREAD_PAIRS or len(self._main.keys)):
+        if self._queued >= QUEUED_PAIRS and (self._queued >= UNREAD_PAIRS or self._levels):
             self._count_queue()
 
     def _count_queue(self) -> None:
         """Count the queued windows.  Once somebody reads, what is not yet in his form must stay small."""
         if self._queued:
-            self._half = self._half.plus(_counted(_pair_keys(self._queue, self._sizes)))
+            self._add_run(_counted(_pair_keys(self._queue, self._sizes)))
             self._queue, self._sizes, self._queued = array("i"), array("i"), 0
-            if len(self._main.keys):
+            if self._levels:
                 self.settle()
+
+    def _add_run(self, run: _Sorted) -> None:
+        self._half.append(_Run(0, run))
+        while len(self._half) >= RUNS and self._half[-RUNS].merges == self._half[-1].merges:
+            merged = _Sorted.sum_of([each.pairs for each in self._half[-RUNS:]])
+            self._half[-RUNS:] = [_Run(self._half[-1].merges + 1, merged)]
+
+    def _whole_half(self) -> _Sorted:
+        """Bring what was not read yet into one run, and give it."""
+        if not self._half:
+            return _Sorted.empty()
+        if len(self._half) > 1:
+            self._half = [_Run(self._half[0].merges, _Sorted.sum_of([each.pairs for each in self._half]))]
+        return self._half[0].pairs
 
     def settle(self) -> None:
         """Bring everything into the form that is read."""
         self._count_queue()
-        if len(self._half.keys):
-            settled, self._half = self._half.both_ways(), _Sorted.empty()
-            self._take(settled)
+        if self._half:
+            half, self._half = self._whole_half(), []
+            self._take(half.both_ways())
 
     def _take(self, settled: _Sorted) -> None:
-        if len(settled.keys) > len(self._main.keys) // 4:
-            self._merge()
-            self._main = self._main.plus(settled)
-            return
         keys, counts = settled.keys, settled.counts
-        for level in (self._main, self._delta):
+        for level in self._levels:
             known = level.increment(keys, counts)
             keys, counts = keys[~known], counts[~known]
-        self._delta = self._delta.plus(_Sorted(keys, counts))
-        if len(self._delta.keys) > 1024 + len(self._main.keys) // 4:
-            self._merge()
+        if len(keys):
+            self._count_fans(keys >> 32)
+            self._levels.append(_Sorted(keys, counts))
+            self._merge_levels()
 
-    def _merge(self) -> None:
-        self._main = self._main.plus(self._delta)
-        self._delta = _Sorted.empty()
+    def _count_fans(self, concepts: Integers) -> None:
+        """Count one neighbour more for each of ascending `concepts`, once anybody has asked for fans."""
+        if self._fan is None:
+            return
+        self._fan = _longer(self._fan, int(concepts[-1]) + 1)
+        if len(concepts) * LEVEL > len(self._fan):
+            self._fan += np.bincount(concepts, minlength=len(self._fan))
+        else:
+            np.add.at(self._fan, concepts, 1)
+
+    def _merge_levels(self) -> None:
+        levels = self._levels
+        while len(levels) > 1 and len(levels[-2].keys) < max(LEVEL * len(levels[-1].keys), SMALLEST_LEVEL):
+            last = levels.pop()
+            levels[-1] = levels[-1].inserted(last)
 
     def __len__(self) -> int:
         """Count the unordered pairs."""
@@ -99,7 +130,7 @@ class PairCounts:
 
     def __bool__(self) -> bool:
         """Say whether any pair was counted, without counting what is queued."""
-        return bool(self._queued or len(self._half.keys) or len(self._main.keys) or len(self._delta.keys))
+        return bool(self._queued or self._half or self._levels)
 
     def neighbours(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
         """Find every edge that leaves `concepts`, ordered by (position, neighbour).
@@ -108,17 +139,21 @@ class PairCounts:
         returns   (m,) position in `concepts`, (m,) neighbour's concept number, (m,) count
         """
         self.settle()
-        parts = [level.edges(concepts) for level in (self._main, self._delta)]
+        parts = [level.edges(concepts) for level in self._levels] or [_Sorted.empty().edges(concepts)]
         position, neighbour, count = (np.concatenate(column) for column in zip(*parts, strict=True))
-        # The split into main and delta depends on when it was settled; the order of what is returned must not.
+        # The split into levels depends on when it was settled; the order of what is returned must not.
         order = np.argsort(position << 32 | neighbour, kind="stable")
         return position[order], neighbour[order], count[order]
 
     def fan(self, concepts: int) -> Integers:
-        """Count the distinct neighbours of each concept number below `concepts`, (concepts,)."""
+        """Count the distinct neighbours of each concept number below `concepts`, (concepts,): not to be kept."""
         self.settle()
-        keys = np.concatenate((self._main.keys, self._delta.keys))
-        return np.bincount(keys >> 32, minlength=concepts)
+        if self._fan is None:
+            self._fan = np.zeros(0, np.int64)
+            for level in self._levels:
+                self._count_fans(level.keys >> 32)
+        self._fan = _longer(self._fan, concepts)
+        return self._fan[:concepts]
 
     def renumber(self, numbers: Integers) -> None:
         """Give concept i the number numbers[i], and forget the pairs of those with -1.
@@ -126,25 +161,35 @@ class PairCounts:
         numbers  (n,) ascending but for the -1, so the keys stay sorted
         """
         self._count_queue()
-        self._merge()
-        self._half, self._main = self._half.renumbered(numbers), self._main.renumbered(numbers)
+        half = (each._replace(pairs=each.pairs.renumbered(numbers)) for each in self._half)
+        self._half = [each for each in half if len(each.pairs.keys)]
+        left = (level.renumbered(numbers) for level in self._levels)
+        self._levels, self._fan = [level for level in left if len(level.keys)], None
+        self._merge_levels()
 
     def canonical(self) -> tuple[Integers, Counts]:
         """List the keys with a < b, ascending, and their counts, (pairs,) each: the same for equal counts."""
         self._count_queue()
-        if not len(self._main.keys):  # never read
-            return self._half.keys, self._half.counts
+        if not self._levels:  # never read
+            half = self._whole_half()
+            return half.keys, half.counts
         self.settle()
-        self._merge()
-        half = (self._main.keys >> 32) < (self._main.keys & _LOW)
-        return self._main.keys[half], self._main.counts[half]
+        return _Sorted.disjoint([level.one_way() for level in self._levels])
 
     @classmethod
     def of_canonical(cls, keys: Integers, counts: Counts) -> PairCounts:
         """Build the counts that `canonical` described."""
         pairs = cls()
-        pairs._half = _Sorted(np.array(keys), np.array(counts))
+        if len(keys):
+            pairs._half = [_Run(0, _Sorted(np.array(keys), np.array(counts)))]
         return pairs
+
+
+class _Run(NamedTuple):
+    """A run, and how many merges it came from, one upon the other."""
+
+    merges: int
+    pairs: _Sorted
 
 
 class _Sorted:
@@ -168,21 +213,58 @@ class _Sorted:
         self.counts[at[known]] += counts[known]
         return known
 
-    def plus(self, other: _Sorted) -> _Sorted:
-        """Add both up."""
-        if not len(self.keys) or not len(other.keys):
-            return self if len(self.keys) else other
-        keys = np.concatenate((self.keys, other.keys))
-        order = np.argsort(keys, kind="stable")  # two ascending runs: it only merges them
-        keys, counts = keys[order], np.concatenate((self.counts, other.counts))[order]
+    @classmethod
+    def sum_of(cls, runs: Sequence[_Sorted]) -> _Sorted:
+        """Add runs up: what is in several has the sum of its counts."""
+        keys = np.concatenate([run.keys for run in runs])
+        order = np.argsort(keys, kind="stable")  # ascending runs: it only merges them
+        keys, counts = keys[order], np.concatenate([run.counts for run in runs])[order]
         starts = _starts(keys)
-        return _Sorted(keys[starts], np.add.reduceat(counts, starts, dtype=np.int32))
+        return cls(keys[starts], np.add.reduceat(counts, starts, dtype=np.int32))
+
+    @staticmethod
+    def disjoint(runs: Sequence[_Sorted]) -> tuple[Integers, Counts]:
+        """Merge runs that have no key in common: keys and counts."""
+        keys, counts = (np.concatenate([getattr(run, name) for run in runs]) for name in ("keys", "counts"))
+        if len(runs) == 1:
+            return keys, counts
+        order = np.argsort(keys, kind="stable")
+        return keys[order], counts[order]
+
+    def inserted(self, other: _Sorted) -> _Sorted:
+        """Merge in a shorter run that has no key in common with this one."""
+        at = np.searchsorted(self.keys, other.keys) + np.arange(len(other.keys))
+        stays = np.ones(len(self.keys) + len(other.keys), np.bool_)
+        stays[at] = False
+        keys, counts = np.empty(len(stays), np.int64), np.empty(len(stays), np.int32)
+        keys[at], counts[at] = other.keys, other.counts
+        keys[stays], counts[stays] = self.keys, self.counts
+        return _Sorted(keys, counts)
+
+    def one_way(self) -> _Sorted:
+        """Give the keys with a < b alone."""
+        half = (self.keys >> 32) < (self.keys & _LOW)
+        return _Sorted(self.keys[half], self.counts[half])
 
     def both_ways(self) -> _Sorted:
-        """Lay out every pair in both directions."""
-        both = np.concatenate((self.keys, (self.keys & _LOW) << 32 | self.keys >> 32))
-        order = np.argsort(both)
-        return _Sorted(both[order], np.concatenate((self.counts, self.counts))[order])
+        """Lay out every pair, given as a < b, in both directions.
+
+        A concept's neighbours below it, which are turned around and sorted, all stand before those above it.
+        """
+        turned, counts = _sorted_with((self.keys & _LOW) << 32 | self.keys >> 32, self.counts)
+        concepts = int(turned[-1] >> 32) + 1 if len(turned) else 0
+        if concepts > SPARSE * len(turned):
+            both = np.concatenate((self.keys, turned))
+            return _Sorted(*_sorted_with(both, np.concatenate((self.counts, counts))))
+        above = np.bincount(self.keys >> 32, minlength=concepts)
+        below = np.bincount(turned >> 32, minlength=concepts)
+        places = np.arange(len(turned))
+        keys, found = np.empty(2 * len(turned), np.int64), np.empty(2 * len(turned), np.int32)
+        at = places + np.repeat(np.cumsum(above) - above, below)
+        keys[at], found[at] = turned, counts
+        at = places + np.repeat(np.cumsum(below), above)
+        keys[at], found[at] = self.keys, self.counts
+        return _Sorted(keys, found)
 
     def renumbered(self, numbers: Integers) -> _Sorted:
         left, right = numbers[self.keys >> 32], numbers[self.keys & _LOW]
@@ -196,6 +278,30 @@ class _Sorted:
         within = np.arange(len(position)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         at = starts[position] + within
         return position, self.keys[at] & _LOW, self.counts[at].astype(np.int64)
+
+
+def _sorted_with(keys: Integers, counts: Counts) -> tuple[Integers, Counts]:
+    """Sort distinct keys, and their counts with them.
+
+    If all of it fits into 64 bits it is sorted as one number each, which takes a tenth of the time.
+    """
+    most = int(counts.max(initial=0)).bit_length()
+    size = int((keys | keys >> 32).max(initial=0) & _LOW).bit_length()  # bits of a concept number: at least so many
+    if 2 * size + most > BITS:
+        order = np.argsort(keys)
+        return keys[order], counts[order]
+    packed = ((keys >> 32) << size | (keys & _LOW)) << most | counts
+    packed.sort()
+    counts = (packed & ((1 << most) - 1)).astype(np.int32)
+    packed >>= most
+    return (packed >> size) << 32 | (packed & ((1 << size) - 1)), counts
+
+
+def _longer(column: Integers, size: int) -> Integers:
+    """Make a column at least so long, with zeros, and room for more if it was not."""
+    if size <= len(column):
+        return column
+    return np.concatenate((column, np.zeros(size + size // 4 - len(column), np.int64)))
 
 
 def _starts(keys: Integers) -> Integers:

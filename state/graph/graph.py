@@ -42,7 +42,8 @@ from state.graph.decay import NEVER
 from state.graph.expiry_queue import ExpiryQueue
 from state.graph.tables import GraphTables
 from state.graph.turn_counting import count
-from state.graph.view import GraphView, view_of
+from state.graph.turn_index import TurnIndex
+from state.graph.view import GraphView
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)
@@ -71,6 +72,7 @@ class Graph(GraphTables):
         super().__init__(graph_id)
         self._begin()
         self._expiry_queue: ExpiryQueue | None = None  # made when somebody asks for it: a replay never does
+        self._turn_index: TurnIndex | None = None  # likewise: made for the first question
         self._view: GraphView | None = None
 
     def _begin(self) -> None:
@@ -81,13 +83,13 @@ class Graph(GraphTables):
 
     def fold(self, event: GraphEvent) -> bool:
         """Apply the graph's next event in place; return whether it had an effect (a known turn id has none)."""
-        self._view = None
         had_effect = FOLDS[type(event)](self, event)
         self.skip()
         return had_effect
 
     def skip(self) -> None:
         """Let the graph's next event have no effect: it was taken back, or says what was (state/retraction.py)."""
+        self._view = None
         self.events += 1
         self.undoable_from = max(self.undoable_from, self.events - self.settings.undo_events)
 
@@ -132,8 +134,16 @@ class Graph(GraphTables):
         """Compact, and show what recall may see, taken now; the same object until the next event."""
         if self._view is None:
             self.compact()
-            self._view = view_of(self)
+            self._view = GraphView(self, self._index())
         return self._view
+
+    def _index(self) -> TurnIndex:
+        """Give the index of a compacted graph, with all that has come since it was asked for."""
+        index = self._turn_index
+        if index is None or not index.belongs_to(self.concepts, self.passages):
+            index = self._turn_index = TurnIndex(self.concepts, self.passages)
+        index.catch_up()
+        return index
 
     def pack(self) -> bytes:
         """Compact, and pack the whole graph, for a snapshot: the content, and where it stands in its own events."""

@@ -149,7 +149,7 @@ class PassageTable(Table):
         follows = np.flatnonzero(before >= 0)
         position = np.concatenate((np.arange(len(before)), follows))
         passages = np.concatenate((np.arange(first, len(self)), before[follows]))
-        starts, ends = self._bounds(passages)
+        starts, ends = self.bounds(passages)
         lengths = ends - starts
         total = np.cumsum(lengths)
         postings = np.repeat(ends - total, lengths) + np.arange(total[-1])
@@ -158,8 +158,10 @@ class PassageTable(Table):
         found = found[np.diff(found, prepend=-1) > 0]
         return found >> 32, found & 0xFFFFFFFF
 
-    def _bounds(self, passages: Integers) -> tuple[Integers, Integers]:
+    def bounds(self, passages: Integers) -> tuple[Integers, Integers]:
         """Find where the postings of each of `passages` begin, and where they end."""
+        if not len(passages):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
         starts = np.frombuffer(self.starts, np.int64)
         ends = starts[np.minimum(passages + 1, len(starts) - 1)]
         return starts[passages], np.where(passages + 1 < len(starts), ends, len(self.posting_concept))

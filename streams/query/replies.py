@@ -57,7 +57,7 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
     if graph is None or graph.is_blank:  # what was taken back entirely never was
         return Description(graph=graph_id, found=False, position=position)
     view = graph.view()
-    archived, archived_concepts = int(view.passage_archived.sum()), int(view.is_archived.sum())
+    archived, archived_concepts = sum(graph.passages.archived), sum(graph.concepts.archived)
     return Description(
         graph=graph_id,
         found=True,

@@ -12,6 +12,7 @@ import pytest
 
 from hatch_build import LAYERS, UnmovableError, moved
 from tests.deploy.wheels import ROOT, Environment, built
+from tests.support.browser import required
 
 DECOYS = (*LAYERS, "bench", "tests", "scripts")
 TURN = {"id": "t1", "graph": "ada", "speaker": "Ada", "text": "The vet prescribed ear drops.", "at": 1_683_554_160_000}
@@ -55,6 +56,17 @@ def names(wheel: Path) -> set[str]:
 def test_a_wheel_owns_two_names(wheel: Path) -> None:
     tops = {name.partition("/")[0] for name in names(wheel)}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"emgas", "emgas_service"}
+
+
+def test_a_wheel_holds_the_explorer_and_the_licences_of_what_is_in_it(wheel: Path) -> None:
+    if not (ROOT / "gateway" / "static" / "index.html").exists():
+        required("no page was built with the wheel, for want of a network")
+    parts = {name for name in names(wheel) if name.startswith("emgas_service/gateway/static/")}
+    assert {name.rpartition(".")[2] for name in parts} == {"html", "js", "css", "md"}
+    assert not any("page/src" in name or "node_modules" in name for name in names(wheel))
+    told = zipfile.ZipFile(wheel).read("emgas_service/gateway/static/page/licenses.md").decode()
+    assert "## sigma - " in told
+    assert "## graphology - " in told
 
 
 def test_a_wheel_holds_every_file_of_the_layers_and_no_project_file(wheel: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,8 +25,8 @@ def counts_of(windows: Sequence[Sequence[int]]) -> WindowCounts:
     pairs = PairCounts()
     for window in windows:
         pairs.add(window)
-    held = np.array([sum(concept in window for window in windows) for concept in range(CONCEPTS)])
-    return WindowCounts(len(windows), held, pairs)
+    held = array("q", [sum(concept in window for window in windows) for concept in range(CONCEPTS)])
+    return WindowCounts(len(windows), lambda: held, pairs)
 
 
 def weights_of(windows: Sequence[Sequence[int]], weighting: Weighting) -> dict[tuple[int, int], float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from processors.extraction.extractor import Extraction
@@ -12,6 +13,7 @@ from processors.lexicon.word_families import akin, family
 from processors.recall.activation import LITERAL
 from processors.recall.edge_scores import mentions
 from processors.recall.explanation import explanations
+from processors.recall.inquiry import Inquiry
 from processors.recall.query_terms import asked
 from processors.recall.recall import RecallOptions, recall
 from state.events.extraction_types import Concept
@@ -83,9 +85,14 @@ def test_words_that_only_begin_alike_are_no_family(one: str, other: str) -> None
 
 
 def test_a_family_is_found_among_lines_without_the_word_itself() -> None:
-    assert list(family("paint", "\npaint\npainter\npain\nrepaint\npainting\n")) == ["painter", "painting"]
-    assert list(family("art", "\nart\nartist\n")) == []  # too short to tell
-    assert list(family("喝咖啡", "\n咖啡\n喝咖啡\n")) == []
+    words = ["paint", "painter", "pain", "repaint", "painting", "art", "artist", "咖啡", "喝咖啡"]
+
+    def alike(prefix: str) -> list[str]:
+        return [word for word in words if word.startswith(prefix)]
+
+    assert list(family("paint", alike)) == ["painter", "painting"]
+    assert list(family("art", alike)) == []  # too short to tell
+    assert list(family("喝咖啡", alike)) == []
 
 
 def test_every_synonym_is_written_as_the_id_of_a_concept_and_goes_both_ways() -> None:
@@ -123,7 +130,7 @@ def test_a_relative_of_two_words_counts_for_the_one_it_is_nearest_to() -> None:
 
 def test_a_turn_that_says_the_word_and_a_relative_mentions_it_once() -> None:
     view = talk("buy purchase", "purchase", "sun")
-    said, near = mentions(view, asked(view, question("buy"), "buy"))
+    said, near = mentions(Inquiry(view, asked(view, question("buy"), "buy"), np.zeros(view.concepts)).everything)
     assert said.counts.tolist() == [[1, 0, 0]]
     assert near.counts.tolist() == [[1, SYNONYM, 0]]
 

@@ -326,8 +326,8 @@ def test_an_embedding_joins_as_one_more_term() -> None:
     plain = dict(recall(view, asked("tea"), "tea?", RecallOptions()).passages)
     cosine = np.array([0.1, 0.1, 0.5, 0.1])
     joined = dict(recall(view, asked("tea"), "tea?", RecallOptions(), cosine).passages)
-    above = (cosine[2] - cosine.mean()) / cosine.std()
-    assert joined == pytest.approx({**plain, 2: plain[2] + RecallOptions().flow["dense"] * above})
+    above = RecallOptions().flow["dense"] * (cosine - cosine.mean()) / cosine.std()
+    assert joined == pytest.approx({number: score + above[number] for number, score in plain.items()})
     assert ranking(recall(view, asked("volcano"), "volcano?", RecallOptions(), cosine)) == [2]
 
 

@@ -45,7 +45,9 @@ def expected_edges(reference: Counter[tuple[int, int]]) -> list[tuple[int, int, 
 
 @pytest.fixture(autouse=True, params=[(1, 1), (1, 9), (9, 1 << 18), (QUEUED_PAIRS, QUEUED_PAIRS)])
 def queued(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let windows wait until they hold so many pairs."""
+    """Let windows wait until they hold so many pairs; runs and levels are merged as if they were large."""
+    monkeypatch.setattr("state.graph.cooccurrence.RUNS", 3)
+    monkeypatch.setattr("state.graph.cooccurrence.SMALLEST_LEVEL", 1)
     monkeypatch.setattr("state.graph.cooccurrence.QUEUED_PAIRS", request.param[0])
     monkeypatch.setattr("state.graph.cooccurrence.UNREAD_PAIRS", request.param[1])
 
@@ -67,6 +69,17 @@ def test_counts_equal_a_counter_whatever_happens_in_between(happened: list[tuple
         else:
             assert len(pairs) == len(reference) // 2
     assert all_edges(pairs) == expected_edges(reference)
+
+
+@given(st.lists(st.lists(st.integers(0, 11), unique=True, max_size=5), max_size=40))
+def test_fans_that_are_kept_as_pairs_come_are_those_that_are_counted_anew(listed: list[list[int]]) -> None:
+    pairs, neighbours = PairCounts(), Counter[int]()
+    seen = set[tuple[int, int]]()
+    for window in listed:
+        pairs.add(window)
+        neighbours.update(a for a, b in {*permutations(window, 2)} - seen)
+        seen |= {*permutations(window, 2)}
+        assert pairs.fan(12).tolist() == [neighbours[concept] for concept in range(12)]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=4)), max_size=30))

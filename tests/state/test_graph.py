@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from emgas.limits import EARLIEST_MS
+from state.errors import StaleViewError
 from state.events.memory_settings import PRESETS
 from state.graph.graph import Graph
 from state.graph.passage_table import fingerprint
@@ -148,9 +150,12 @@ def test_a_view_is_the_same_object_until_the_next_event() -> None:
     graph = said("coffee")
     before = graph.view()
     assert graph.view() is before
+    assert before.passages_with.tolist() == [1]
     graph.fold(turn_recorded(id="another"))
     assert graph.view() is not before
-    assert before.passages_with.tolist() == [1]
+    assert before.passages_with.tolist() == [1], "what was read of it stays"
+    with pytest.raises(StaleViewError):
+        before.holding(np.array([0]))
 
 
 @pytest.mark.source("E16")

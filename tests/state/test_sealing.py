@@ -56,7 +56,7 @@ def test_an_event_that_was_moved_to_another_graph_is_refused() -> None:
 
 
 def test_without_its_key_nothing_opens_and_the_error_says_what_to_set() -> None:
-    with pytest.raises(KeysError, match="EMGAS_KEYS and EMGAS_KEK_FILE"):
+    with pytest.raises(KeysError, match="EMGAS_GRAPH_KEYS and EMGAS_KEK_FILE"):
         opened(sealed(EVENT, KEY, 7), NO_KEYS)
 
 

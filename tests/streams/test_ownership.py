@@ -60,11 +60,13 @@ class Worker:
         self.claims: list[int] = []
         self.refusals: list[Exception] = []  # raised by the next claims, one after the other
         self.condemned: list[tuple[int, BaseException]] = []
+        self.failures: list[BaseException] = []
         self.reopened: list[int] = []
         self.ownership = Ownership(
             OwnershipContext(
                 claim=self.claim,
                 condemn=lambda partition, error: self.condemned.append((partition, error)),
+                failed=self.failures.append,
                 reopen=self.reopen,
                 stop_answering=self.stop_answering,
                 halt=self.halt,

@@ -21,14 +21,16 @@ function asDefinitions(part: unknown): unknown {
 const sent = new Set([...Object.keys(document.channels.turns.messages), ...Object.keys(document.channels.queries.messages)]);
 const union = (name: string, channel: string) => `export type ${name} = ${Object.keys(document.channels[channel].messages).join(" | ")};\n`;
 
+/** What is left out of an answer where there is nothing to say. */
+const MAY_LACK: Record<string, string[]> = { RecalledPassage: ["why", "archived", "pinned", "importance"], Reply: ["matched"] };
+
 const definitions = asDefinitions(schemas) as Record<string, JSONSchema>;
 const answered = [...Object.keys(messages)].filter((name) => !sent.has(name) && name !== "Change");
 function complete(name: string): void {
   const schema = definitions[name];
   if (schema?.type !== "object" || schema.properties === undefined || (schema as { complete?: true }).complete) return;
   Object.defineProperty(schema, "complete", { value: true });
-  const mayLack = new Set(["why", "archived", "pinned", "importance"]); // left out of a passage where there is nothing to say
-  schema.required = Object.keys(schema.properties).filter((field) => name !== "RecalledPassage" || !mayLack.has(field));
+  schema.required = Object.keys(schema.properties).filter((field) => !MAY_LACK[name]?.includes(field));
   for (const [, inner] of JSON.stringify(schema).matchAll(/#\/definitions\/(\w+)/g)) complete(String(inner));
 }
 answered.forEach(complete);

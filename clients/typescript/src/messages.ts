@@ -73,7 +73,10 @@ export interface Settings {
  * What a turn must be to come back; what is not given is not asked.  A name that the graph lacks matches nothing.
  *
  * sessions, speakers  it is of one of these, as they were written
+ * roles               its role is one of these: a turn without a role passes none
  * since, until        it was said in since <= at < until (ms): what counts is not the time that it speaks of
+ * min_importance      it matters at least as much; 0.5 counts where nobody said, and 1 where it is pinned
+ * pinned              whether a user wants it kept in mind
  * concepts            it holds one of these, by id or as it was written
  * metadata            it has these entries.  Metadata is read turn by turn, in the order of the ranking, and not
  *                     beyond the first 1,000: of what ranks below, nothing comes back
@@ -89,6 +92,12 @@ export interface Filter {
    * @maxItems 100
    */
   speakers?: string[];
+  /**
+   * @maxItems 4
+   */
+  roles?: ("user" | "assistant" | "system" | "tool")[];
+  min_importance?: number | null;
+  pinned?: boolean | null;
   since?: number | string | null;
   until?: number | string | null;
   /**
@@ -241,6 +250,14 @@ export interface RecordedTurn {
    * it has faded, and can still be found
    */
   archived: boolean;
+  /**
+   * a user wants it kept in mind
+   */
+  pinned: boolean;
+  /**
+   * how much it matters, 0 to 1, where that is known
+   */
+  importance: number | null;
 }
 /**
  * How many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last (ms).
@@ -268,6 +285,7 @@ export interface PicturedConcepts {
   touched: number[];
   long_term: boolean[];
   archived: boolean[];
+  pinned: boolean[];
 }
 /**
  * Columns over links between two concepts of the picture: the 4 strongest of each concept first, then the others.
@@ -520,10 +538,23 @@ export interface Undo {
   last?: number | null;
 }
 /**
+ * Erase content of an encrypted graph for ever: its keys are destroyed.  Exactly one of the three is given.
+ *
+ * turn: the turn of that id.  speaker: every turn that this speaker said.  whole: all of the graph.
+ */
+export interface Erase {
+  kind: "erase";
+  id: string;
+  graph: string;
+  turn?: string | null;
+  speaker?: string | null;
+  whole?: boolean;
+}
+/**
  * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
  *
- * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget` alone decides how much
- * context does.
+ * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
+ * `context_passages` and how much worse the next turn answers decide how many the context has.
  */
 export interface Query {
   kind: "query";
@@ -534,9 +565,17 @@ export interface Query {
   top_concepts?: number;
   top_passages?: number | null;
   /**
-   * tokens of assembled context
+   * tokens of assembled context, at most
    */
   budget?: number;
+  /**
+   * turns in it, at most
+   */
+  context_passages?: number | null;
+  /**
+   * speaker who asks: whom `my` and `I` mean
+   */
+  asker?: string | null;
   /**
    * answer once the turn at this offset of `turns` is folded
    */
@@ -555,6 +594,10 @@ export interface Query {
    */
   explain?: boolean;
   reinforce?: boolean;
+  /**
+   * what comes back where nothing is found: nothing, or the latest turns that the filter lets through
+   */
+  fallback?: "none" | "recent";
 }
 /**
  * A question about a graph itself: its topics, its settings, how much it holds.
@@ -767,6 +810,10 @@ export interface Reply {
   tokens: number;
   position: Position;
   timing: Timing;
+  /**
+   * false: nothing in the graph answers; what is listed, if anything, is the newest
+   */
+  matched?: boolean;
 }
 /**
  * What a graph holds.  An unknown graph gives `found: false`.
@@ -968,6 +1015,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo;
+export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase;
 export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Inspect | List | Checkpoint;
 export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Graphs | Inspection | Checkpointed | Outcome | Failure;

@@ -1,0 +1,172 @@
+"""What does a memory cost as it grows?  A graph of 6,000, 60,000 and 300,000 made-up turns, each in its own process.
+
+fold_us               CPU µs a turn: decode, chain, fold and counting, the mean over the whole growth
+recall_warm_ms        a whole answer (extraction, recall, reading turns, context), median over the questions
+recall_after_turn_ms  one more turn, and a whole answer
+recall_only_ms        recall alone, warm
+flush_pause_ms        the longest time for which a flush held up everything else; one every 256 turns
+first_answer_ms       the graph opened from its store, and the first answer
+resident_mb           of the process once the graph has grown and answered
+igraph_ppr_ms         the peer: personalised PageRank of igraph (prpack) on the same pairs, from the same words
+"""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from bench import zipf
+from bench.measuring import mid, pause, resident_mb, rounded, taken
+from emgas.messages.fields import Position
+from emgas.messages.queries import Query
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.recall.recall import RecallOptions, recall
+from state.events.events import UNSTAMPED, Claim, GraphConfigured, TurnRecorded, encode
+from state.events.memory_settings import PRESETS
+from state.graph.graph import Graph
+from state.log_position import stamp
+from state.partition import Partition
+from state.store.rocksdb import RocksStore
+
+SIZES: Final = (6_000, 60_000, 300_000)
+FLUSH_EVERY: Final = 256  # turns
+AFTER: Final = 40  # turns that are added, each before a question
+NOWHERE: Final = Position(partition=0, watermark=-1, source=-1)
+
+
+@dataclass
+class Growing:
+    """A memory that grows in a store, as a worker lets it, and what that costs."""
+
+    state: Partition
+    offset: int = 0
+    fold_ms: float = 0.0
+    pauses: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, directory: Path) -> Growing:
+        """Begin a log with its claim and the graph's birth."""
+        growing = cls(Partition(RocksStore(directory)))
+        growing.put(encode(Claim(writer="bench", partitions=1, nonce="")))
+        settings = PRESETS["elephant"]
+        born = GraphConfigured(graph=zipf.GRAPH, preset="elephant", settings=settings, **UNSTAMPED)
+        growing.put(encode(stamp(born, growing.state.position)))
+        return growing
+
+    def put(self, value: bytes) -> None:
+        """Fold a record."""
+        started = time.process_time()
+        self.state.fold(self.offset, value)
+        self.fold_ms += (time.process_time() - started) * 1000
+        self.offset += 1
+
+    def tell(self, turn: TurnRecorded) -> None:
+        """Fold a turn, and flush now and then."""
+        self.put(encode(stamp(turn, self.state.position)))
+        if self.offset % FLUSH_EVERY == 0:
+            self.pauses.append(pause(self.state.flush))
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that grows."""
+        graph = self.state.graph(zipf.GRAPH)
+        assert graph is not None
+        return graph
+
+
+def answered(answerer: Answerer, state: Partition, text: str) -> None:
+    """Answer a question whole."""
+    memory = Memory(state.graph(zipf.GRAPH), state.text_of, NOWHERE)
+    reply = in_one_go(answerer.answer(Query(graph=zipf.GRAPH, text=text), memory)).reply
+    assert reply.passages, text
+
+
+def answered_after(growing: Growing, answerer: Answerer, turn: TurnRecorded, text: str) -> float:
+    """Measure one more turn and an answer, ms."""
+    value = encode(stamp(turn, growing.state.position))
+    return taken(lambda: (growing.put(value), answered(answerer, growing.state, text)))[1]
+
+
+def recalled(graph: Graph, extractor: YakeExtractor, text: str) -> float:
+    """Measure recall alone, ms."""
+    question = extractor.of_query(text)
+    assert len(question.concepts) == 4, text  # the words that were drawn, and nothing else
+    options = RecallOptions(passages=250)
+    return taken(lambda: recall(graph.view(), question, text, options))[1]
+
+
+def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
+    """Let a memory of so many turns grow, and measure what it costs."""
+    growing = Growing.of(home / "store")
+    for turn in zipf.turns(turns):
+        growing.tell(turn)
+    settling = taken(growing.graph.settle)[1]
+    answerer, texts = Answerer(YakeExtractor(language="en")), zipf.questions(asked)
+    gc.collect()
+    gc.freeze()
+    for text in texts[:3]:
+        answered(answerer, growing.state, text)
+    found: dict[str, Any] = {
+        "fold_us": rounded((growing.fold_ms + settling) / turns * 1000),
+        "flush_pause_ms": rounded(max(growing.pauses)),
+        "recall_warm_ms": mid(taken(partial(answered, answerer, growing.state, text))[1] for text in texts),
+        "recall_only_ms": mid(recalled(growing.graph, answerer.extractor, text) for text in texts),
+    }
+    coming = zip(zipf.turns(AFTER, first=turns, of=turns), texts, strict=False)
+    found["recall_after_turn_ms"] = mid(answered_after(growing, answerer, turn, text) for turn, text in coming)
+    found["resident_mb"] = resident_mb()
+    return growing, found
+
+
+def first_answer(growing: Growing, home: Path, text: str) -> float:
+    """Close the memory, open it again, and measure the first answer, ms."""
+    growing.state.close()
+    answerer = Answerer(YakeExtractor(language="en"))
+    answerer.extractor.of_query(text)  # dictionaries are read once, whatever is asked
+
+    def opened() -> Partition:
+        state = Partition(RocksStore(home / "store"))
+        answered(answerer, state, text)
+        return state
+
+    state, took = taken(opened)
+    growing.state = state
+    return rounded(took)
+
+
+def pagerank(graph: Graph, texts: list[str]) -> float | None:
+    """Measure igraph's personalised PageRank on the graph's exchanges, ms; None where igraph is not installed."""
+    try:
+        import igraph  # the peer: only who compares needs it
+    except ImportError:
+        return None
+    keys, counts = graph.pairs["exchange"].canonical()
+    ends = np.stack((keys >> 32, keys & 0xFFFFFFFF), axis=1)
+    peer = igraph.Graph(n=len(graph.concepts), edges=ends)
+    peer.es["weight"] = counts.tolist()
+    numbers = graph.concepts.numbers
+    seeds = [[numbers[word] for word in text.split()[2:]] for text in texts]
+    return mid(
+        taken(lambda of=of: peer.personalized_pagerank(reset_vertices=of, weights="weight", implementation="prpack"))[1]
+        for of in seeds
+    )
+
+
+def measured(turns: int, *, asked: int = 60) -> dict[str, Any]:
+    """Measure one size."""
+    with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
+        growing, found = grow(turns, asked, Path(directory))
+        texts = zipf.questions(asked)
+        found["concepts"], found["pairs"] = len(growing.graph.concepts), len(growing.graph.pairs["exchange"])
+        found["igraph_ppr_ms"] = pagerank(growing.graph, texts[:3])
+        found["first_answer_ms"] = first_answer(growing, Path(directory), texts[0])
+        growing.state.close()
+    return {"turns": turns, **found}

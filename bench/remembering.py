@@ -1,0 +1,77 @@
+"""How much memory do many small graphs take, and how soon does a cold one answer?
+
+resident_mb            one partition that has folded and flushed graphs of 100 turns, as many of them in memory as a
+worker keeps
+cold_answer_ms         a question to a graph that has to be read from the store first, median
+bytes_per_turn_in_ram  of the graphs that are in memory
+"""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from bench import zipf
+from bench.growth import NOWHERE
+from bench.measuring import mid, resident_mb, rounded, taken
+from emgas.messages.queries import Query
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.answer import Answerer, Memory, in_one_go
+from state.events.events import Claim, encode
+from state.log_position import stamp
+from state.partition import CACHED_GRAPHS, Partition
+from state.store.rocksdb import RocksStore
+
+TURNS = 100
+ASKED = 30
+
+
+def _name(number: int) -> str:
+    return f"graph-{number}"
+
+
+def _filled(directory: Path, graphs: int) -> Partition:
+    state = Partition(RocksStore(directory))
+    state.fold(0, encode(Claim(writer="bench", partitions=1, nonce="")))
+    turns, offset = list(zipf.turns(TURNS)), 1
+    for number in range(graphs):
+        for turn in turns:
+            named = replace(turn, graph=_name(number), src=offset)
+            state.fold(offset, encode(stamp(named, state.position)))
+            offset += 1
+        state.flush()
+    return state
+
+
+def remembered(graphs: int) -> dict[str, Any]:
+    """Measure a partition of so many graphs."""
+    before = resident_mb()
+    answerer = Answerer(YakeExtractor(language="en"))
+    text = "what about " + " ".join(zipf.word(rank) for rank in (20, 40, 80, 160))
+    answerer.extractor.of_query(text)
+    with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
+        state = _filled(Path(directory), graphs)
+        gc.collect()
+        found = resident_mb()
+
+        def answer(name: str) -> None:
+            memory = Memory(state.graph(name), state.text_of, NOWHERE)
+            in_one_go(answerer.answer(Query(graph=name, text=text), memory))
+
+        # The first ones are the least recently used: they are not in memory any more, if there are more than it keeps.
+        cold = mid(taken(partial(answer, _name(number)))[1] for number in range(min(ASKED, graphs)))
+        state.close()
+    kept = min(graphs, CACHED_GRAPHS)
+    return {
+        "graphs": graphs,
+        "turns": graphs * TURNS,
+        "in_memory": kept,
+        "resident_mb": found,
+        "bytes_per_turn_in_ram": rounded((found - before) * 1e6 / (kept * TURNS)),
+        "cold_answer_ms": cold,
+    }

@@ -1,0 +1,120 @@
+"""The suite: what EMGAS costs, by name, in one form.
+
+    ./scripts/bench [NAME …] [--json] [--sizes 6000,60000]
+
+    growth    folding, asking, flushing and opening a memory of 6,000, 60,000 and 300,000 turns
+    query     a question beside igraph's personalised PageRank on the same pairs, of 20,000 and 100,000 concepts
+    replay    a log folded again, beside reading and decoding it alone
+    ingest    a turn through a worker, beside finding its concepts alone
+    memory    many small graphs in one partition, and the first question to a cold one
+
+Each size is measured in a process of its own, one after the other, so that none inherits another's memory.  Times are
+CPU times and medians; ratios are of one run.  igraph is a peer, not a dependency: `pip install igraph` for its column.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from bench.growth import SIZES, measured
+from bench.ingesting import ingested
+from bench.remembering import remembered
+from bench.replaying import replayed
+
+LARGE: Final = 50_000  # concepts
+REPLAYED: Final = 100_000  # turns
+INGESTED: Final = 2_000  # turns
+GRAPHS: Final = 10_000
+
+Found = dict[str, Any]
+
+
+def of_size(turns: int, asked: int) -> Found:
+    """Measure one size in a process of its own."""
+    return alone("growth", turns, asked)
+
+
+def alone(name: str, size: int, asked: int) -> Found:
+    """Measure in a process of its own."""
+    command = [sys.executable, "-m", "bench.suite", name, "--one", str(size), "--asked", str(asked)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: Found = json.loads(done.stdout)
+    print(found, file=sys.stderr, flush=True)
+    return found
+
+
+def growth(sizes: Sequence[int], asked: int) -> Found:
+    """Measure every size; a list for each figure, in the order of the sizes."""
+    found = [of_size(turns, asked) for turns in sizes]
+    return {name: [one[name] for one in found] for name in found[0]}
+
+
+def query(sizes: Sequence[int], asked: int) -> Found:
+    """Measure recall beside PageRank where a memory is large."""
+    found = [of_size(turns, asked) for turns in sizes if turns >= SIZES[1]]
+    names = [f"{one['concepts'] / 1000:.0f}k" for one in found]
+    ratios = {
+        f"igraph_ppr_{'100k' if one['concepts'] > 50_000 else '20k'}": round(
+            one["igraph_ppr_ms"] / one["recall_only_ms"]
+        )
+        for one in found
+        if one["igraph_ppr_ms"]
+    }
+    return {
+        "ratios": ratios,
+        "concepts": names,
+        "recall_ms": [one["recall_only_ms"] for one in found],
+        "answer_ms": [one["recall_warm_ms"] for one in found],
+        "igraph_ppr_ms": [one["igraph_ppr_ms"] for one in found],
+    }
+
+
+def _ratio(found: Found) -> int:
+    return round(found["igraph_ppr_ms"] / found["recall_only_ms"])
+
+
+BENCHES: Final[dict[str, Callable[[Sequence[int], int], Found]]] = {
+    "growth": growth,
+    "query": query,
+    "replay": lambda _, asked: alone("replay", REPLAYED, asked),
+    "ingest": lambda _, asked: alone("ingest", INGESTED, asked),
+    "memory": lambda _, asked: alone("memory", GRAPHS, asked),
+}
+ONE: Final[dict[str, Callable[[int, int], Found]]] = {  # in a process of its own: (size, questions)
+    "growth": lambda size, asked: measured(size, asked=asked),
+    "replay": lambda size, _: replayed(size, graphs=max(size // 1000, 1)),
+    "ingest": lambda size, _: ingested(size),
+    "memory": lambda size, _: remembered(size),
+}
+
+
+def table(found: Found) -> str:
+    """Lay a bench's figures out for a reader."""
+    return "\n".join(f"  {name:24}{json.dumps(value)}" for name, value in found.items())
+
+
+def main() -> None:
+    """Measure, and print one JSON object or a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", choices=[[], *BENCHES], help="which; all of them unless named")
+    parser.add_argument("--json", action="store_true", help="one JSON object on one line")
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="turns, separated by commas")
+    parser.add_argument("--asked", type=int, default=60, help="questions")
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one:
+        print(json.dumps(ONE[given.names[0] if given.names else "growth"](given.one, given.asked)))
+        return
+    sizes = [int(size) for size in given.sizes.split(",")]
+    found = {name: BENCHES[name](sizes, given.asked) for name in given.names or BENCHES}
+    whole = found[given.names[0]] if len(given.names) == 1 else found
+    print(json.dumps(whole) if given.json else "\n".join(f"{name}\n{table(one)}" for name, one in found.items()))
+
+
+if __name__ == "__main__":
+    main()

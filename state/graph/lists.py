@@ -1,0 +1,113 @@
+"""Many lists of integers that grow at their ends, in one buffer: which turns hold a concept, which a session has.
+
+    slot of list 0      slot of list 1        slot of list 2 …
+    │ 3 8 9 │ · │       │ 1 │               │ 0 2 4 5 7 │ · · · │
+
+A list that outgrows its slot moves behind all others, into one of twice the room: so to append costs the same however
+much there is, and no list is ever scattered.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.arrays import Counts, Integers
+
+LEAST_ROOM: Final = 4
+
+
+class Growable:
+    """An array that grows at its end; what is added is zeros until it is written."""
+
+    def __init__(self, dtype: type[np.generic]) -> None:
+        self._rows: NDArray[Any] = np.zeros(0, dtype)
+        self.size = 0
+
+    def grow(self, size: int) -> None:
+        """Make the array at least this long."""
+        if size > len(self._rows):
+            more = np.zeros(max(size, 2 * len(self._rows)) - len(self._rows), self._rows.dtype)
+            self._rows = np.concatenate((self._rows, more))
+        self.size = max(self.size, size)
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The array as it is now; to be read or written at once, and not kept."""
+        return self._rows[: self.size]
+
+
+class Lists:
+    """Lists by key, 0 and up, of rows of as many int32 columns as are named."""
+
+    def __init__(self, columns: int = 1) -> None:
+        self._start, self._length, self._room = (Growable(np.int64) for _ in range(3))
+        self._columns = [Growable(np.int32) for _ in range(columns)]
+        self._end = 0
+
+    def grow(self, keys: int) -> None:
+        """Let there be so many lists at least."""
+        for each in (self._start, self._length, self._room):
+            each.grow(keys)
+
+    def extend(self, keys: Integers, *values: Integers) -> None:
+        """Append values (m,), a column each, to the lists `keys` (m,), to each in the order given."""
+        if not len(keys):
+            return
+        self.grow(int(keys.max()) + 1)
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        first = np.flatnonzero(np.diff(ordered, prepend=-1))
+        distinct, added = ordered[first], np.diff(first, append=len(keys))
+        self._make_room(distinct, added)
+        length = self._length.rows
+        at = ragged(self._start.rows[distinct] + length[distinct], added)
+        for column, rows in zip(self._columns, values, strict=True):
+            column.rows[at] = rows[order]
+        length[distinct] += added
+
+    def _make_room(self, keys: Integers, added: Integers) -> None:
+        """Move those of distinct lists that have no room for `added` more rows."""
+        start, length, room = self._start.rows, self._length.rows, self._room.rows
+        tight = length[keys] + added > room[keys]
+        keys, needed = keys[tight], (length[keys] + added)[tight]
+        if not len(keys):
+            return
+        wider = np.where(room[keys] == 0, needed, np.maximum(2 * needed, LEAST_ROOM))
+        there = self._end + np.cumsum(wider) - wider
+        self._end += int(wider.sum())
+        old, new = ragged(start[keys], length[keys]), ragged(there, length[keys])
+        for column in self._columns:
+            column.grow(self._end)
+            column.rows[new] = column.rows[old]
+        start[keys], room[keys] = there, wider
+
+    def of(self, key: int) -> tuple[Counts, ...]:
+        """Give one list, column by column: to be read at once, and not kept."""
+        if key >= self._start.size:
+            return tuple(np.zeros(0, np.int32) for _ in self._columns)
+        start = int(self._start.rows[key])
+        end = start + int(self._length.rows[key])
+        return tuple(column.rows[start:end] for column in self._columns)
+
+    def of_all(self, keys: Integers) -> tuple[Integers, ...]:
+        """Copy the lists of `keys` (k,), one behind the other: (m,) the position of each key, then the columns."""
+        start, length = self._start.rows[keys], self._length.rows[keys]
+        at = ragged(start, length)
+        copies = (column.rows[at].astype(np.int64) for column in self._columns)
+        return (np.repeat(np.arange(len(keys)), length), *copies)
+
+    @property
+    def lengths(self) -> Integers:
+        """The length of each list, (keys,): to be read at once, and not kept."""
+        return self._length.rows
+
+
+def ragged(start: Integers, length: Integers) -> Integers:
+    """List start[i] … start[i] + length[i] − 1 for every i, one behind the other."""
+    ends = np.cumsum(length)
+    total = int(ends[-1]) if len(ends) else 0
+    positions: Integers = np.arange(total) + np.repeat(start - (ends - length), length)
+    return positions

@@ -1,0 +1,101 @@
+"""Where to find turns by what they hold: kept as turns come, so that no question has to look through all of them.
+
+    concept → the turns that hold it, and how often        session → its turns, in the order folded
+    session → its length in words                          turn → its place in its session
+    first letters of a word → the words that begin so      two Chinese characters → the words that hold them
+
+All of it is derived from the tables and no content.  It is brought up to date when somebody asks (`catch_up`: as much
+work as there are new turns), and made anew after a compaction, which numbers everything anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from state.arrays import Integers
+from state.graph.concept_table import ConceptTable
+from state.graph.lists import Growable, Lists
+from state.graph.passage_table import PassageTable
+
+NO_TURN: Final = 1 << 31
+PREFIX: Final = 4  # letters by which words are found that begin alike
+
+
+class TurnIndex:
+    """The index of one graph's turns and words, as far as it has caught up."""
+
+    def __init__(self, concepts: ConceptTable, passages: PassageTable) -> None:
+        self._concepts, self._passages = concepts, passages
+        self.postings = Lists(columns=2)
+        self.sessions = Lists()
+        self._place, self._session_tokens = Growable(np.int32), Growable(np.int64)
+        self._words = self._turns = 0  # up to which all is in
+        self.tokens, self.lengths = 0, (NO_TURN, 0)  # words of all turns; of the shortest and the longest
+        self.beginning: dict[str, list[str]] = {}
+        self.holding: dict[str, list[str]] = {}
+
+    def belongs_to(self, concepts: ConceptTable, passages: PassageTable) -> bool:
+        """Say whether these are the tables that it indexes: a compaction makes others."""
+        return self._concepts is concepts and self._passages is passages
+
+    def catch_up(self) -> None:
+        """Take in the turns and words that have come since."""
+        self._take_words()
+        self.postings.grow(len(self._concepts))
+        first, self._turns = self._turns, len(self._passages)
+        if first == self._turns:
+            return
+        passages = np.arange(first, self._turns)
+        concepts, sizes = self._passages.postings(first)
+        counts = np.array(self._passages.posting_count[self._passages.starts[first] :], np.int64)
+        self.postings.extend(concepts.astype(np.int64), np.repeat(passages, sizes), counts)
+        self._take_sessions(passages)
+
+    def _take_sessions(self, passages: Integers) -> None:
+        session = np.array(self._passages.session[passages[0] :], np.int64)
+        tokens = np.array(self._passages.tokens[passages[0] :], np.int64)
+        sessions = len(self._passages.sessions)
+        self.sessions.grow(sessions)
+        self._session_tokens.grow(sessions)
+        self._place.grow(self._turns)
+        order = np.argsort(session, kind="stable")
+        ordered = session[order]
+        first = np.flatnonzero(np.diff(ordered, prepend=-1))
+        within = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
+        self._place.rows[passages[order]] = self.sessions.lengths[ordered] + within
+        self.sessions.extend(session, passages)
+        np.add.at(self._session_tokens.rows, session, tokens)
+        self.tokens += int(tokens.sum())
+        shortest, longest = self.lengths
+        self.lengths = min(shortest, int(tokens.min())), max(longest, int(tokens.max()))
+
+    def _take_words(self) -> None:
+        ids = self._concepts.ids
+        for name in ids[self._words :]:
+            if name[:1] != "@":
+                self.beginning.setdefault(name[:PREFIX], []).append(name)
+                if not name.isascii():
+                    for pair in {name[at : at + 2] for at in range(len(name) - 1)}:
+                        self.holding.setdefault(pair, []).append(name)
+        self._words = len(ids)
+
+    @property
+    def place(self) -> Integers:
+        """The place of each turn in its session, (p,): to be read at once, and not kept."""
+        return self._place.rows
+
+    @property
+    def session_tokens(self) -> Integers:
+        """The length of each session in words: to be read at once, and not kept."""
+        return self._session_tokens.rows
+
+    def words_beginning(self, prefix: str) -> Sequence[str]:
+        """List the words that begin with these PREFIX letters, in the order first seen."""
+        return self.beginning.get(prefix, ())
+
+    def words_holding(self, pair: str) -> Sequence[str]:
+        """List the words that hold these two characters, in no ASCII script, in the order first seen."""
+        return self.holding.get(pair, ())
