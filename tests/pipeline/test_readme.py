@@ -16,6 +16,7 @@ ELSEWHERE = (
     "docker ",
     "emgas serve",
     "emgas erase",
+    "claude ",
     "emgas mcp",
     "export EMGAS_BROKER",
 )  # tested where they are at home
