@@ -31,7 +31,7 @@ from tests.support.transports import overwrite
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 TURNS = len(CONVERSATION.read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "a0265f6ea53028a708ac918ecaccc71f61f6d5365943631536dc482d66dd0ed4"
+DEMO_DIGEST = "756bd6db31897d5bd14cdcaea44999fcf8e0491159027760520f7f3e9c7f75dc"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 

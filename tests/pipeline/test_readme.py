@@ -15,6 +15,8 @@ ELSEWHERE = (
     "./scripts/",
     "docker ",
     "emgas serve",
+    "emgas erase",
+    "claude ",
     "emgas mcp",
     "export EMGAS_BROKER",
 )  # tested where they are at home

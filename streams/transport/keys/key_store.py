@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from state.partition import DueErasure
 from state.sealing.graph_key import ID_BYTES, SECRET_BYTES, GraphKey
 from state.sealing.keyring import HeldKeys
+
+if TYPE_CHECKING:
+    from state.partition import DueErasure  # here: whoever asks a memory needs no graph, nor numpy
 
 Random = Callable[[int], bytes]
 
