@@ -22,6 +22,7 @@ from emgas.messages.operator import Inspection
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description
 from emgas.messages.topics import ANSWER
+from emgas.messages.views import Explored, Recapped, Trended
 from gateway.app import application
 from gateway.errors import TooOftenError
 from gateway.keys import RIGHTS, Caller, Keys, Rates, Right, digest
@@ -109,6 +110,14 @@ CALLS = [
 IDS = [f"{each.method} {each.path} {(each.body or {}).get('kind', '')}" for each in CALLS]
 NAMES = ["ada", "ada2", "adam", "ben", "team-a", "team-b", "a", "Ada"]
 PATTERNS = [*NAMES, "team-*", "a*", "ada*", "*", "z*"]
+TOLD: dict[str, Any] = {
+    "read": Turns,
+    "picture": Pictured,
+    "compare": Compared,
+    "recap": Recapped,
+    "trend": Trended,
+    "explore": Explored,
+}
 HEADERS = {
     "Content-Type": "application/json",
     "Accept": "application/json, text/event-stream",
@@ -124,9 +133,8 @@ def answered(sent: Sent) -> bytes:
             return reply(message["graph"])
         case "describe":
             return ANSWER.dump_json(Description(graph=message["graph"], found=True, position=POSITION))
-        case "read" | "picture" | "compare" as kind:
-            answer = {"read": Turns, "picture": Pictured, "compare": Compared}[kind]
-            return ANSWER.dump_json(answer(graph=message["graph"], found=True, position=POSITION))
+        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" as kind:
+            return ANSWER.dump_json(TOLD[kind](graph=message["graph"], found=True, position=POSITION))
         case "list":
             return ANSWER.dump_json(Graphs(graphs=NAMES[sent.partition :: 4], position=POSITION))
         case "inspect" | "checkpoint":
