@@ -219,7 +219,8 @@ class Questions(PipelineSteps):
             for as_of in (None, NOON + 5 * DAY):
                 reply = await pipeline.memory.query(graph, "the kettle", as_of=as_of, **options)
                 assert (reply.found, {passage.id for passage in reply.passages}) == (True, expected)
-                assert len(reply.context.splitlines()) == len(expected)
+                lines = filter(None, reply.context.splitlines())  # an empty one parts sessions
+                assert len(list(lines)) == len(expected)
 
     async def test_a_question_is_told_why_it_gets_what_it_gets_now_and_as_of_then(
         self, pipeline: Pipeline, graph: str
