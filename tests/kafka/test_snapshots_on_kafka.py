@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import uuid
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.kafka
 
 
 async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
-    kafka_address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kafka_address: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     kept = str(tmp_path / "kept")
     settings = settings_for(tmp_path / "1", f"test-{uuid.uuid4().hex[:12]}", f"kafka://{kafka_address}", snapshots=kept)
@@ -43,14 +44,15 @@ async def test_live_workers_write_snapshots_and_a_new_worker_starts_from_them(
             told = await command("replay", "rebuild", "--graph", "graph-0", "--snapshots", kept)
             assert told["digest"] == live["graph-0"]
             assert (await command("replay", "verify"))["match"] is True
-        capsys.readouterr()
+        caplog.clear()
+        caplog.set_level(logging.INFO, "emgas")
         async with Pipeline(settings.model_copy(update={"data": tmp_path / "2"}), transport) as second:
             assert second.digests() == live
             await second.lives()
             assert all(each.match for each in await second.verified())
             await tamper(second, "graph-3")
             verified = await verify_failing(tmp_path, common)
-    said = capsys.readouterr().out
+    said = caplog.text
     names = [name for partition in range(2) for name in Snapshots(kept, settings.prefix).names(partition)]
     assert {each["snapshot"] for each in created} <= set(names)
     assert all(each["snapshot"] in said for each in created), "the new worker started from the snapshots"

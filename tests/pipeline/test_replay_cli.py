@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import signal
@@ -309,7 +310,7 @@ def test_where_all_snapshots_are_damaged_none_is_restored_and_nothing_is_changed
 
 
 async def test_a_worker_without_stores_starts_from_the_newest_good_snapshot(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = settings_for(tmp_path / "data", "emgas", None, partitions=1, snapshots=str(tmp_path / "kept"))
     async with sqlite_transport(settings.home) as transport, Pipeline(settings, transport) as pipeline:
@@ -323,9 +324,10 @@ async def test_a_worker_without_stores_starts_from_the_newest_good_snapshot(
         manifest = tmp_path / "kept" / "emgas" / "0" / newest.snapshot / "manifest.json"
         manifest.write_bytes(manifest.read_bytes().replace(b'"keys": ', b'"keys": 1'))
         shutil.rmtree(settings.store_of(0))
-        capsys.readouterr()
+        caplog.clear()
+        caplog.set_level(logging.INFO, "emgas")
         await pipeline.start()
-        told = capsys.readouterr().out
+        told = caplog.text
         assert pipeline.digests() == live
         assert all(each.match for each in await pipeline.verified())
     assert newest.position.watermark > older.position.watermark
