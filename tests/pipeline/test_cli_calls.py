@@ -34,7 +34,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["query", "ada", "who?", "--budget", "9999999"], {}, "budget"),
         (["query", "ada", "who?", "--depth", "3"], {}, "No such option"),
         (["forget", "ada"], {}, "name what to forget"),
-        (["erase", "ada"], {}, "No such command"),
+        (["vanish", "ada"], {}, "No such command"),
         (["worker"], {}, "a worker needs a broker: set EMGAS_BROKER"),
         (["doctor"], {"broker": "http://localhost"}, "EMGAS_BROKER: "),
         (["doctor"], {"partitions": "none"}, "EMGAS_PARTITIONS: "),
