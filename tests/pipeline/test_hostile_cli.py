@@ -162,7 +162,7 @@ def test_a_file_that_breaks_off_while_it_is_read_can_be_published_again(
 
     monkeypatch.setenv("EMGAS_DATA", str(tmp_path))
     with pytest.raises(typer.Exit) as ended:
-        publish.publish_items("/dev/null", broken, publish.Sending(None, True), json=True)
+        publish.publish_items("/dev/null", broken, publish.Sending(preset=None, wait=True), json=True)
     assert ended.value.exit_code == 1
     assert "cannot read on in /dev/null: Input/output error; publish it again to go on" in capsys.readouterr().err
 

@@ -86,7 +86,7 @@ def test_a_rebuild_that_is_asked_for_again_goes_on_and_tells_the_same(memory: Pa
     [
         (["--graph", "nobody"], 3, "nobody had written to graph nobody before offset"),
         (["--graph", "nobody", "--as-of", "2023-05-08"], 3, "nobody had written to graph nobody by 2023-05-08"),
-        (["--graph", "no graph"], 2, "graph: must be 1 to 128 printable"),
+        (["--graph", "tab\there"], 2, "graph: must be 1 to 128 printable"),
         (["--graph", "demo", "--snapshots", "bogus://x"], 2, "bogus://x is no directory and no URL that can be used"),
         (["--offset", "1", "--as-of", "2023-05-08"], 2, "give one of them"),
         (["--snapshots", "somewhere"], 2, "--snapshots goes with --graph"),
