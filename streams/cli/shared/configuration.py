@@ -27,7 +27,8 @@ from streams.settings import Settings
 FILE = "config.toml"
 OF_COMMANDS = {"config", "key", "keys", "otel", "fail_at"}
 OF_COMPOSE = {"kafka_port", "http_port", "keys_file"}
-OF_TESTS = {"test_kafka", "require_kafka", "require_audit", "simulations", "fuzz_cases", "helm", "require_helm"}
+OF_TESTS = {"simulations", "fuzz_cases", "helm"}
+TESTS = ("test_", "require_")  # with which names begin that only tests and scripts read
 
 
 def known() -> set[str]:
@@ -51,7 +52,8 @@ def apply(*, broker: str | None, data: Path | None, config: Path | None) -> None
 def misspelt(environment: Iterable[str]) -> list[str]:
     """Say which EMGAS_ variables are none, and which one each resembles."""
     names = sorted(name for name in environment if name.startswith("EMGAS_"))
-    unknown = (name for name in names if name.removeprefix("EMGAS_").lower() not in known())
+    plain = {name: name.removeprefix("EMGAS_").lower() for name in names}
+    unknown = (name for name in names if plain[name] not in known() and not plain[name].startswith(TESTS))
     return [f"{name} is no setting{_meant(name)}" for name in unknown]
 
 
