@@ -179,8 +179,8 @@ class MemoryClient:
 
         ids; or session, concept, newest, limit, and as `cursor` the `next` of the page before
         """
-        fields = {**wanted, "graph": graph, "after": await self._offset(graph, after), "as_of": _time(as_of)}
-        return _expect(Turns, await self._asked(build(Read, fields), timeout))
+        moment = await self._moment(graph, after, as_of)
+        return _expect(Turns, await self._asked(build(Read, {**wanted, **moment}), timeout))
 
     async def graphs(self, timeout: float | None = None) -> list[str]:
         """List the graphs that there are, those alone that the caller may see.  Raises QueryFailedError, as `ask`."""
@@ -207,8 +207,8 @@ class MemoryClient:
         **wanted: Any,
     ) -> Pictured:
         """Ask what a graph looks like; `wanted`: around, hops, nodes, links, passages, as Picture has them."""
-        fields = {**wanted, "graph": graph, "after": await self._offset(graph, after), "as_of": _time(as_of)}
-        return _expect(Pictured, await self._asked(build(Picture, fields), timeout))
+        moment = await self._moment(graph, after, as_of)
+        return _expect(Pictured, await self._asked(build(Picture, {**wanted, **moment}), timeout))
 
     async def compare(
         self,
@@ -236,8 +236,7 @@ class MemoryClient:
         **wanted: Any,
     ) -> Recapped:
         """Ask what conversations were about: these sessions, or the last ones; `wanted`: limit, words."""
-        fields = {**wanted, **_named(sessions=sessions), "graph": graph, "as_of": _time(as_of)}
-        fields["after"] = await self._offset(graph, after)
+        fields = {**wanted, **_named(sessions=sessions), **await self._moment(graph, after, as_of)}
         return _expect(Recapped, await self._asked(build(Recap, fields), timeout))
 
     async def trend(
@@ -252,8 +251,7 @@ class MemoryClient:
         **wanted: Any,
     ) -> Trended:
         """Ask how often something is spoken of, since when and when not; `wanted`: by (day, week, month), offset."""
-        fields = {**wanted, "graph": graph, "text": text, "as_of": _time(as_of), "only": filtering(only)}
-        fields["after"] = await self._offset(graph, after)
+        fields = {**wanted, "text": text, "only": filtering(only), **await self._moment(graph, after, as_of)}
         return _expect(Trended, await self._asked(build(Trend, fields), timeout))
 
     async def explore(
@@ -267,8 +265,7 @@ class MemoryClient:
         **wanted: Any,
     ) -> Explored:
         """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, limit."""
-        fields = {**wanted, "graph": graph, "concept": concept, "as_of": _time(as_of)}
-        fields["after"] = await self._offset(graph, after)
+        fields = {**wanted, "concept": concept, **await self._moment(graph, after, as_of)}
         return _expect(Explored, await self._asked(build(Explore, fields), timeout))
 
     async def configure(
@@ -446,6 +443,10 @@ class MemoryClient:
         headers = cloud_event(name, command.id, command.graph)
         record = ProducerRecord(self._open.connection.topics.turns, command.graph.encode(), encode(command), headers)
         return _expect(Outcome, await self._open.ask(record, self._seconds(timeout)))
+
+    async def _moment(self, graph: str, after: Receipt | int | None, as_of: When | None) -> dict[str, Any]:
+        """Say of which graph something is asked, behind which turn, and as of when."""
+        return {"graph": graph, "after": await self._offset(graph, after), "as_of": _time(as_of)}
 
     async def _offset(self, graph: str, after: Receipt | int | None) -> int | None:
         # Offsets count per partition: another partition's could mean a wait for a turn that never comes.

@@ -104,6 +104,10 @@ class GraphEvent(DataEvent, frozen=True, kw_only=True):
     graph: GraphId
 
 
+def _concepts_and_turns(event: Any) -> tuple[str, ...]:
+    return *event.concepts, *event.turns
+
+
 def _forgot(event: Forgotten | DecayWindowClosed) -> str:
     return f"forgot {', '.join((*event.concepts, *event.turns))}"
 
@@ -247,7 +251,7 @@ class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
     settings: MemorySettings
 
 
-@graph_event(Timing.UNTIMED, summary=_forgot, touches=lambda event: (*event.concepts, *event.turns))
+@graph_event(Timing.UNTIMED, summary=_forgot, touches=_concepts_and_turns)
 class Forgotten(GraphEvent, frozen=True, kw_only=True):
     """A user asked to forget these concepts and turns; a session is recorded as its turns.
 
@@ -263,7 +267,7 @@ class Forgotten(GraphEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.UNTIMED,
     summary=lambda event: f"pinned {', '.join((*event.concepts, *event.turns))}",
-    touches=lambda event: (*event.concepts, *event.turns),
+    touches=_concepts_and_turns,
 )
 class Pinned(GraphEvent, frozen=True, kw_only=True):
     """A user asked to keep these concepts and turns in mind: they do not fade, and those archived are active again."""
@@ -276,7 +280,7 @@ class Pinned(GraphEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.UNTIMED,
     summary=lambda event: f"unpinned {', '.join((*event.concepts, *event.turns))}",
-    touches=lambda event: (*event.concepts, *event.turns),
+    touches=_concepts_and_turns,
 )
 class Unpinned(GraphEvent, frozen=True, kw_only=True):
     """A user let these concepts and turns fade again."""
@@ -289,7 +293,7 @@ class Unpinned(GraphEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.UNTIMED,
     summary=lambda event: f"{'right' if event.value > 0 else 'wrong'}: {', '.join(event.turns)}",
-    touches=lambda event: (*event.concepts, *event.turns),
+    touches=_concepts_and_turns,
 )
 class FeedbackGiven(GraphEvent, frozen=True, kw_only=True):
     """A user said of these turns that they were right, or wrong: `value` in [−1, 1].
@@ -377,7 +381,7 @@ class WindowEvent(GraphEvent, frozen=True, kw_only=True):
     """Base of what a window decided; published in the topic `changes`."""
 
 
-@graph_event(Timing.WINDOW, summary=_forgot, touches=lambda event: (*event.concepts, *event.turns))
+@graph_event(Timing.WINDOW, summary=_forgot, touches=_concepts_and_turns)
 class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
 
@@ -392,7 +396,7 @@ class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.WINDOW,
     summary=lambda event: f"archived {', '.join((*event.concepts, *event.turns))}",
-    touches=lambda event: (*event.concepts, *event.turns),
+    touches=_concepts_and_turns,
 )
 class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
@@ -408,7 +412,7 @@ class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.TIMED,
     summary=lambda event: f"restored {', '.join((*event.concepts, *event.turns))}",
-    touches=lambda event: (*event.concepts, *event.turns),
+    touches=_concepts_and_turns,
     is_step=False,  # it goes with the recall that did it
 )
 class MemoryRestored(GraphEvent, frozen=True, kw_only=True):

@@ -20,8 +20,6 @@ from tests.support.transports import Transport
 
 PARTITIONS = 2
 NOW = round(time.time() * 1000)  # an older turn would have expired
-
-
 MANY = 5000  # records, of which a slow broker may hand out some before it has told where the other topic begins
 
 
