@@ -5,6 +5,8 @@ Mentioned or recalled again, it is active again.  A forgotten concept leaves `nu
 the next compaction (Graph.compact): mentioned again, it is a new concept.  Source: SEEDS E2 (node fields), E9 (first
 strength from YAKE's weight), E10, E34, S17.
 
+`rows` numbers concepts for ever, whatever is forgotten: under them they are stored (state/graph/sections.py).
+
 A boost never makes a concept weaker at any later time, nor lets it fade sooner: both laws of decay go on over it as if
 it had not been there, and what it adds is added.  So the slow curve counts from `long_since`: a power law is fast
 first, and one that began anew with every mention would take more than the mention brings.
@@ -54,6 +56,11 @@ class ConceptTable(Table):
         self.is_mark = array("b")  # 1 for tags ("@day:…"); derived from the id, so not packed
         self._first_form: list[str] = []  # the surface form that was seen first: most concepts have but that one
         self._forms: dict[int, dict[str, int]] = {}  # number → how often others were seen, in first-seen order
+        self.rows = array("q")  # the row that each is stored under, ascending; given once, never again
+        self.born = 0  # concepts ever: the next one's row
+        self.stored = 0  # rows below it have been stored
+        self.changed = array("b")  # 1 for those that have changed since
+        self.forgotten: list[int] = []  # rows of those that were forgotten since
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -91,6 +98,9 @@ class ConceptTable(Table):
         self.ids.append(name)
         self._first_form.append(name if form == name else form)  # one object, where both are equal
         self.created.append(at)
+        self.rows.append(self.born)
+        self.changed.append(1)
+        self.born += 1
         return number
 
     def grow(self) -> None:
@@ -109,6 +119,7 @@ class ConceptTable(Table):
         self._decay(number, at, settings)
         self.strength[number] += amount
         self.archived[number] = 0
+        self.changed[number] = 1
         self.accessed[number] = max(self.accessed[number], at)
 
     def fade_all(self, at: int, settings: MemorySettings) -> None:
@@ -120,6 +131,7 @@ class ConceptTable(Table):
         if at > self.strength_at[number]:
             self.strength[number] = self.strength_of(number, at, settings)
             self.strength_at[number] = at
+            self.changed[number] = 1
 
     def consolidate(self, number: int, at: int, settings: MemorySettings) -> None:
         """Make a concept long-term at `at` (ms): what it has faded to by then is the start of the slower curve."""
@@ -127,6 +139,7 @@ class ConceptTable(Table):
             self._decay(number, at, settings)
             self.long_term[number] = 1
             self.long_since[number] = self.strength_at[number]
+            self.changed[number] = 1
 
     def recall(self, number: int, at: int, settings: MemorySettings) -> None:
         """Fold one recall at `at` (ms)."""
@@ -167,8 +180,14 @@ class ConceptTable(Table):
     def pin(self, number: int, *, pinned: bool) -> None:
         """Keep a concept in mind, out of the archive too, or let it fade again."""
         self.pinned[number] = pinned
+        self.changed[number] = 1
         if pinned:
             self.archived[number] = 0
+
+    def archive(self, number: int, *, archived: bool) -> None:
+        """Move a concept to the archive, or bring it back."""
+        self.archived[number] = archived
+        self.changed[number] = 1
 
     def is_active(self) -> NDArray[np.bool_]:
         """Tell which concepts are neither archived nor forgotten, (n,)."""
@@ -177,6 +196,7 @@ class ConceptTable(Table):
     def forget(self, number: int) -> None:
         """Take a concept out: nothing finds it any more."""
         self.alive[number] = 0
+        self.forgotten.append(self.rows[number])
         del self.numbers[self.ids[number]]
 
     def forms(self, number: int) -> dict[str, int]:
@@ -215,7 +235,25 @@ class ConceptTable(Table):
             "first_form": list(compress(self._first_form, self.alive)),
             "forms": [[new, list(forms.items())] for new, forms in renumbered if new >= 0],
         }
-        return ConceptTable.of(values, {name: rows[kept] for name, rows in self.copies().items()}), numbers
+        table = ConceptTable.of(values, {name: rows[kept] for name, rows in self.copies().items()})
+        table.rows = array("q", np.array(self.rows)[kept].tobytes())
+        table.changed = array("b", np.array(self.changed)[kept].tobytes())
+        table.born, table.stored, table.forgotten = self.born, self.stored, self.forgotten
+        return table, numbers
+
+    def names_of(self, number: int) -> tuple[str, str | None]:
+        """Give a concept's id, and the surface form that was seen first, None if that is the id."""
+        name, form = self.ids[number], self._first_form[number]
+        return name, None if form is name else form
+
+    def other_forms(self, number: int) -> dict[str, int]:
+        """Count how often a concept was written otherwise than first, {} if it never was."""
+        return self._forms.get(number, {})
+
+    def is_stored(self) -> None:
+        """Note that all that the table holds has been stored."""
+        self.stored, self.forgotten = self.born, []
+        self.changed = array("b", bytes(len(self.ids)))
 
     def values(self) -> dict[str, Any]:
         """Give what is text as JSON-able values."""
@@ -232,4 +270,7 @@ class ConceptTable(Table):
         table._first_form = values["first_form"]
         table._forms = {number: dict(others) for number, (_, *others) in values["forms"]}
         table.read(arrays)
+        table.born = len(table.ids)
+        table.rows = array("q", range(table.born))
+        table.changed = array("b", bytes(table.born))
         return table

@@ -72,6 +72,10 @@ class PassageTable(Table):
         self.sessions: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
         self.gone: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
+        self.changed = array("b")  # 1 for those that have changed since they were stored
+        self.removed: list[int] = []  # events of those that went since then
+        self.newly_gone: list[int] = []  # what was put into `gone` since then
+        self.origins: dict[tuple[str, str], int] = {}  # "sessions" or "speakers", name → key that it is stored under
         self._last_of_session: dict[int, int] = {}
         self._before = array("i")  # passage before it in its session, -1 for none; derived, so not packed
 
@@ -102,6 +106,7 @@ class PassageTable(Table):
         self.pinned.append(0)
         self.feedback.append(0)
         self.repeats.append(-1)
+        self.changed.append(0)
         self._follow(number)
         self.starts.append(len(self.posting_concept))
         self.posting_concept.extend(concepts)
@@ -123,7 +128,12 @@ class PassageTable(Table):
     def erase(self, turn: str) -> None:
         """Know a turn that is not here as erased: by its id alone, not even by the fingerprint of its text."""
         if turn not in self.numbers:
-            self.gone[hashed(turn)] = ERASED
+            self._go(turn, ERASED)
+
+    def _go(self, turn: str, fingerprint: int) -> None:
+        key = hashed(turn)
+        self.gone[key] = fingerprint
+        self.newly_gone.append(key)
 
     def concepts_of(self, number: int) -> Sequence[int]:
         """Slice the concept numbers of a passage, forgotten ones among them."""
@@ -168,24 +178,27 @@ class PassageTable(Table):
 
     def archive(self, number: int, repeats: int = -1) -> None:
         """Move a passage to the archive, as one that `repeats` another if it does."""
-        self.archived[number] = 1
+        self.archived[number] = self.changed[number] = 1
         if repeats >= 0:
             self.repeats[number] = repeats
 
     def restore(self, number: int, at: int) -> None:
         """Bring a passage back from the archive at `at` (ms): its life begins anew."""
         self.archived[number] = 0
+        self.changed[number] = 1
         self.restored[number] = max(self.restored[number], at)
 
     def pin(self, number: int, *, pinned: bool) -> None:
         """Keep a passage in mind, out of the archive too, or let it end again."""
         self.pinned[number] = pinned
+        self.changed[number] = 1
         if pinned:
             self.archived[number] = 0
 
     def judge(self, number: int, value: float) -> None:
         """Add what a user thinks of a passage, in [−1, 1]."""
         self.feedback[number] = max(-127, min(127, self.feedback[number] + round(10 * value)))
+        self.changed[number] = 1
 
     def stays(self, number: int) -> bool:
         """Tell whether no window may archive a passage: it is pinned, or matters too much."""
@@ -202,7 +215,8 @@ class PassageTable(Table):
     def remove(self, number: int) -> None:
         """Take a passage out for good; its id stays known."""
         turn, session = self.ids[number], self.session[number]
-        self.gone[hashed(turn)] = self.fingerprint[number]
+        self._go(turn, self.fingerprint[number])
+        self.removed.append(self.event[number])
         self.kept[number] = 0
         del self.numbers[turn]
         if self._last_of_session.get(session) == number:
@@ -241,8 +255,14 @@ class PassageTable(Table):
         speakers, arrays["speaker"] = _in_order(list(self.speakers), arrays["speaker"])
         turns = list(compress(self.ids, self.kept))
         table = PassageTable.of({"turns": turns, "sessions": sessions, "speakers": speakers}, arrays)
-        table.gone = self.gone
+        table.gone, table.newly_gone, table.removed = self.gone, self.newly_gone, self.removed
+        table.changed = array("b", np.array(self.changed)[kept].tobytes())
+        table.origins = {end: origin for end, origin in self.origins.items() if end[1] in getattr(table, end[0])}
         return table, numbers
+
+    def is_stored(self) -> None:
+        """Note that all that the table holds has been stored."""
+        self.changed, self.removed, self.newly_gone = array("b", bytes(len(self.ids))), [], []
 
     def lengths(self) -> Integers:
         """Count the postings of each passage, (p,)."""
@@ -268,6 +288,7 @@ class PassageTable(Table):
         table.sessions = {session: number for number, session in enumerate(values["sessions"])}
         table.speakers = {speaker: number for number, speaker in enumerate(values["speakers"])}
         table.read(arrays)
+        table.changed = array("b", bytes(len(table.ids)))
         for number in range(len(table)):
             table._follow(number)
         if "archived" in arrays:

@@ -46,6 +46,7 @@ def _count_one_by_one(tables: GraphTables, first: int, weights: Sequence[float])
         exchange = list({*previous, *numbers})
         for number in exchange:
             concepts.in_exchanges[number] += 1
+            concepts.changed[number] = 1
         pairs["turn"].add(numbers)
         pairs["exchange"].add(exchange)
 
@@ -60,4 +61,5 @@ def _count_at_once(tables: GraphTables, first: int, weights: Sequence[float]) ->
     alive = np.frombuffer(concepts.alive, np.bool_)[exchanged]
     turns, exchanged = turns[alive], exchanged[alive]
     np.add.at(np.frombuffer(concepts.in_exchanges, np.int64), exchanged, 1)
+    np.frombuffer(concepts.changed, np.int8)[exchanged] = 1  # a turn's own concepts are in its exchange
     pairs["exchange"].add_all(exchanged.astype(np.int32), np.bincount(turns).astype(np.int32))
