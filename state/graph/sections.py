@@ -45,7 +45,7 @@ MOST_ROWS: Final = 1 << ROW_BITS - 1  # else a record would be negative
 _ROW = (1 << ROW_BITS) - 1
 COUNT_BITS, TURN_BITS = 16, 6
 _MOST_WINDOWS, _MOST_TURNS = (1 << COUNT_BITS - TURN_BITS) - 1, (1 << TURN_BITS) - 1
-_TURNS = np.int64(_MOST_TURNS)
+_COUNTS = (1 << COUNT_BITS) - 1
 
 CONCEPTS: Final = np.dtype([
     ("key", "<i8"), *((each.name, np.dtype(each.code).newbyteorder("<")) for each in ConceptTable.columns)
@@ -93,7 +93,7 @@ SECTIONS: Final = (
     Section("origins", 8, None, "newest", 1024, 16, "none"),
     Section("gone", 9, GONE, "newest", 2048, 4, "none"),
     Section("vectors", 10, None, "all", 64, 64, "events"),
-    Section("said", 11, PAIRS, "sum", 4096, 1, "rows"),
+    Section("said", 11, PAIRS, "sum", 8192, 1, "rows"),
     Section("recalled", 12, PAIRS, "sum", 4096, 1, "rows"),
 )
 SECTION: Final = {section.name: section for section in SECTIONS}
@@ -202,51 +202,56 @@ def without(section: Section, part: Part, dead_rows: Integers, dead_events: Inte
 
 
 def pair_records(keys: Integers, exchanges: Integers, turns: Integers) -> Records:
-    """Make records (m,) of pairs a << 32 | b, which need not be sorted, and their counts; each in both directions."""
-    one, other = keys >> 32, keys & 0xFFFFFFFF
-    both = np.concatenate((one << ROW_BITS | other, other << ROW_BITS | one)) << COUNT_BITS
-    return _with_counts(both, np.tile(exchanges, 2), np.tile(turns, 2))
+    """Make records (m,) of pairs a << 32 | b, not sorted and perhaps several of one, and their counts; one way only."""
+    return _with_counts((keys >> 32 << ROW_BITS | keys & 0xFFFFFFFF) << COUNT_BITS, exchanges, turns)
+
+
+def both_ways(records: Records) -> Records:
+    """Add up records, and sort them together with those of the same pairs the other way round."""
+    records = added_up(records)
+    pair, counts = records >> COUNT_BITS, records & _COUNTS
+    turned = ((pair & _ROW) << ROW_BITS | pair >> ROW_BITS) << COUNT_BITS | counts
+    both = np.concatenate((records, turned))
+    both.sort()
+    return both
 
 
 def _with_counts(keys: Integers, windows: Integers, turns: Integers) -> Records:
-    """Put counts into records whose counts are 0, as many records as that takes; sort them."""
-    made = []
-    while len(keys):
+    """Put counts into records whose counts are 0, as many records as that takes: the first of each in their order."""
+    made = [keys | np.minimum(windows, _MOST_WINDOWS) << TURN_BITS | np.minimum(turns, _MOST_TURNS)]
+    while True:
+        over = np.flatnonzero((windows > _MOST_WINDOWS) | (turns > _MOST_TURNS))
+        if not len(over):
+            return np.concatenate(made) if len(made) > 1 else made[0]
+        keys = keys[over]
+        windows, turns = np.maximum(windows[over] - _MOST_WINDOWS, 0), np.maximum(turns[over] - _MOST_TURNS, 0)
         made.append(keys | np.minimum(windows, _MOST_WINDOWS) << TURN_BITS | np.minimum(turns, _MOST_TURNS))
-        windows, turns = np.maximum(windows - _MOST_WINDOWS, 0), np.maximum(turns - _MOST_TURNS, 0)
-        left = (windows > 0) | (turns > 0)
-        keys, windows, turns = keys[left], windows[left], turns[left]
-    records = np.concatenate(made) if made else np.zeros(0, np.int64)
-    records.sort()
-    return records
 
 
 def added_up(records: Records) -> Records:
     """Sort records of pairs, and add up those of one pair."""
     records = np.sort(records)
-    if len(records) < 2:
-        return records
     pair = records >> COUNT_BITS
-    repeated = np.flatnonzero(pair[1:] == pair[:-1]) + 1
-    if not len(repeated):
+    repeats = pair[1:] == pair[:-1]
+    if not repeats.any():
         return records
-    is_first = np.ones(len(records), np.bool_)
-    is_first[repeated] = False
-    single = is_first.copy()
-    single[repeated - 1] = False
-    several = records[~single]
-    windows, turns, keys = totals(several)
-    return np.sort(np.concatenate((records[single], _with_counts(keys << COUNT_BITS, windows, turns))))
+    is_first = np.append(True, ~repeats)
+    several = is_first & np.append(repeats, False)  # the first of several
+    windows, turns, keys = totals(records[~is_first | several])
+    added = _with_counts(keys << COUNT_BITS, windows, turns)
+    found = records[is_first]
+    found[several[is_first]] = added[: len(keys)]
+    return found if len(added) == len(keys) else np.sort(np.concatenate((found, added[len(keys) :])))
 
 
 def totals(records: Records) -> tuple[Integers, Integers, Integers]:
     """Add up ascending records: windows (k,), turns (k,) and a << 24 | b of each pair, ascending."""
     pair = records >> COUNT_BITS
-    starts = np.flatnonzero(np.diff(pair, prepend=-1))
+    starts = np.flatnonzero(np.append(True, pair[1:] != pair[:-1])) if len(pair) else np.zeros(0, np.int64)
     if not len(starts):
         return (np.zeros(0, np.int64),) * 3
     windows = np.add.reduceat(records >> TURN_BITS & _MOST_WINDOWS, starts)
-    return windows, np.add.reduceat(records & _TURNS, starts), pair[starts]
+    return windows, np.add.reduceat(records & _MOST_TURNS, starts), pair[starts]
 
 
 def ends(records: Records) -> tuple[Integers, Integers]:

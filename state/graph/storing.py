@@ -173,8 +173,8 @@ def _pairs(graph: Graph) -> dict[str, sections.Part]:
     none = np.zeros_like
     windows = np.concatenate((exchanges[1], none(turns[1]))), np.concatenate((none(exchanges[1]), turns[1]))
     return {
-        "said": sections.added_up(sections.pair_records(keys, *windows)),
-        "recalled": sections.pair_records(*recalls, none(recalls[1])),
+        "said": sections.both_ways(sections.pair_records(keys, *windows)),
+        "recalled": sections.both_ways(sections.pair_records(*recalls, none(recalls[1]))),
     }
 
 

@@ -119,8 +119,9 @@ class Segment:
         end = len(fences) if last is None else int(np.searchsorted(fences, last))
         for page in range(start, end):
             part = sections.decoded(section, self._store.page(self.number, section.number, page))
-            if (first is not None and page <= start + 1) or (last is not None and page == end - 1):
-                part = sections.cut(section, part, first, last)
+            opens, closes = page <= start + 1, page == end - 1
+            if (first is not None and opens) or (last is not None and closes):
+                part = sections.cut(section, part, first if opens else None, last if closes else None)
             if len(part):
                 yield part
 
@@ -238,6 +239,7 @@ class Merge:
         self._is_oldest = is_oldest  # nothing lies before them that what was forgotten may still be in
         self._section: Section | None = SECTIONS[0]
         self._done_to: int | None = None
+        self._credit = 0.0
 
     @classmethod
     def going_on(cls, inputs: Mapping[int, Segment], number: int, store: PageStore, oldest: int) -> Merge | None:
@@ -256,10 +258,11 @@ class Merge:
         return 1 + max(each.level for each in self.inputs)
 
     def step(self, credit: float) -> float:
-        """Merge some more, as much as `credit` allows and a little beyond; return what it cost."""
-        spent = 0.0
-        while spent < credit and self._section:
+        """Merge some more, as much as `credit` allows; return what it cost.  What was too much is owed next time."""
+        spent, self._credit = 0.0, self._credit + credit
+        while spent < self._credit and self._section:
             spent += self._piece(self._section)
+        self._credit -= spent
         return spent
 
     def _piece(self, section: Section) -> float:

@@ -16,6 +16,7 @@ taken back, the segments that hold them are dropped, and the graph is folded on 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from math import inf
 from typing import Protocol
@@ -63,6 +64,14 @@ class _Manifest(msgspec.Struct):
     trash: dict[int, Pages] = {}
 
 
+def _manifest(stored_manifest: bytes | None) -> _Manifest:
+    """Read a manifest; one that cannot be read lists nothing, so that the graph is folded from its events."""
+    with contextlib.suppress(msgspec.MsgspecError):
+        if stored_manifest:
+            return msgspec.json.decode(stored_manifest, type=_Manifest)
+    return _Manifest()
+
+
 class _SealedPages:
     """The pages of one graph, locked if it is encrypted."""
 
@@ -101,8 +110,7 @@ class Tables:
         self._graph_id, self._batched = graph_id, batched
         self._pages = _SealedPages(graph_id, batched, graph_keys)
         self._graph_keys = graph_keys
-        stored_manifest = batched.get(keys.manifest_key(graph_id))
-        self._manifest = msgspec.json.decode(stored_manifest, type=_Manifest) if stored_manifest else _Manifest()
+        self._manifest = _manifest(batched.get(keys.manifest_key(graph_id)))
         self._segments: list[Segment] | None = None
         self._merges: dict[int, Merge] = {}  # by the level of what is merged
 

@@ -26,6 +26,7 @@ from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.streams.test_model_store import published, weights
 from tests.support.cli import ROOT, Said, emgas, emgas_here
+from tests.support.tables import stored_as
 from tests.support.transports import overwrite
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
@@ -270,8 +271,7 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
         held.fold(event)
     store = RocksStore(home(copy).store_of(number))
     assert store.get(keys.count_key(graph)) == keys.u64(held.events)
-    snapshot = keys.u64(held.events) + held.pack()
-    store.write({keys.event_key(graph, spoken): encode(forged), keys.snapshot_key(graph): snapshot})
+    store.write({keys.event_key(graph, spoken): encode(forged), **stored_as(held, graph)})
     store.close()
     said = emgas(copy, "replay", "verify", "--json", code=4)
     assert said.json["match"] is False
