@@ -3,6 +3,7 @@
     fold(offset, value)   the only writer: a record of the log in, state and watermark moved together
     fold_all(records)     the same for many, graph by graph (`accept_all` of state/log_position.py): how a rebuild folds
     flush()               everything folded since the last flush, with the watermark, in one atomic batch
+    tidy()                between two flushes, some of the work that keeps the store small
 
 Between two flushes the memory is ahead of the store; death loses only what the log folds again.
 """
@@ -34,6 +35,7 @@ CACHED_GRAPHS = 1000
 STORED_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds, up to
 MOST_UNSTORED = 256  # so many: to fold them again takes some 10 ms
 REBUILT_STORED_AFTER = 4096
+TIDIED_AT_ONCE = 1 << 16  # pairs, in one piece between two flushes: some milliseconds
 
 
 class Folded(NamedTuple):
@@ -86,6 +88,7 @@ class Partition:
         self._graphs: OrderedDict[str, Graph] = OrderedDict()  # least recently used first
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: set[str] = set()
+        self._untidy: dict[str, None] = {}  # graphs of which something may be due to be merged
         self._refolded: set[str] = set()  # graphs that what is stored does not lead to
 
     @property
@@ -274,9 +277,26 @@ class Partition:
             pages.batch[keys.count_key(graph_id)] = keys.u64(graph.events)
             if graph_id in self._refolded or graph.events - graph.stored_events >= self._store_after(graph):
                 pages.keep(graph)
+                self._untidy[graph_id] = None
         pages.batch[POSITION] = self.position.to_bytes()
         self._store.write(pages.batch)
         pages.batch, self._unflushed, self._refolded, self._flushed = {}, set(), set(), self.position
+
+    def tidy(self) -> bool:
+        """Merge a piece of what was flushed with what was there before; tell whether more is left to be done.
+
+        For whoever has some milliseconds between two flushes: what is left is done with the flush after the next.  It
+        changes nothing that anybody can see, and nothing is done while something waits to be flushed.
+        """
+        if self.position != self._flushed or not self._untidy:
+            return False
+        graph_id = next(iter(self._untidy))
+        if not self._pages.tidy(graph_id, TIDIED_AT_ONCE):
+            del self._untidy[graph_id]
+        if self._pages.batch:
+            self._store.write(self._pages.batch)
+            self._pages.batch = {}
+        return bool(self._untidy)
 
     def _store_after(self, graph: Graph) -> int:
         """Compute how many events a graph may have that its stored tables do not know of."""

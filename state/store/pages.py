@@ -84,6 +84,10 @@ class GraphPages:
         """Drop the tables of a graph: something was erased that they hold."""
         self.tables(graph_id).drop_all()
 
+    def tidy(self, graph_id: str, most: float) -> bool:
+        """Put a piece of what is due to be merged of a graph's tables into the batch; tell whether more is due."""
+        return graph_id in self._tables and self._tables[graph_id].tidy(most)
+
     def keep(self, graph: Graph) -> None:
         """Put what the graph's tables lack into the batch, and delete what nobody will read again."""
         graph_id = graph.graph_id

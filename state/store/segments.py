@@ -239,7 +239,7 @@ class Merge:
         self._is_oldest = is_oldest  # nothing lies before them that what was forgotten may still be in
         self._section: Section | None = SECTIONS[0]
         self._done_to: int | None = None
-        self._credit = 0.0
+        self.credit = 0.0  # how much is due to be merged, in pairs
 
     @classmethod
     def going_on(cls, inputs: Mapping[int, Segment], number: int, store: PageStore, oldest: int) -> Merge | None:
@@ -257,13 +257,12 @@ class Merge:
         """How often what comes out was merged."""
         return 1 + max(each.level for each in self.inputs)
 
-    def step(self, credit: float) -> float:
-        """Merge some more, as much as `credit` allows; return what it cost.  What was too much is owed next time."""
-        spent, self._credit = 0.0, self._credit + credit
-        while spent < self._credit and self._section:
+    def step(self, most: float) -> None:
+        """Merge some more: what `most` pairs cost, and a little beyond.  It goes off the credit, which may be owed."""
+        spent = 0.0
+        while spent < most and self._section:
             spent += self._piece(self._section)
-        self._credit -= spent
-        return spent
+        self.credit -= spent
 
     def _piece(self, section: Section) -> float:
         start, behind = self._done_to, (each.fence_behind(section, self._done_to) for each in self.inputs)

@@ -9,9 +9,10 @@ taken back, the segments that hold them are dropped, and the graph is folded on 
 
     base     nothing below it can be taken back any more: rows of events are deleted there, but for those of turns that
              are still here.  It is the end of a segment for ever: what lies on either side is merged apart.
-    merging  FAN segments of one level become one of the next, some of it with every flush: as much as its size, shared
-             over the flushes until the next FAN are there
-    trash    pages that nobody reads any more, deleted some with every flush
+    merging  FAN segments of one level become one of the next, some of it for every flush: as much as its size, shared
+             over the flushes until the next FAN are there.  It is done between flushes, piece by piece (`tidy`); what
+             nobody found time for is done with the next flush
+    trash    pages that nobody reads any more, deleted some at a time
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from state.store.segments import Merge, Pages, Segment
 
 FAN = 12
 SLACK = 1.3  # how much more is merged with a flush than is needed on average
-LEAST_CREDIT = 1 << 14  # pairs that are merged with every flush, if there is anything to merge
-MOST_CREDIT = 8  # times what a flush brings, that it may merge
+LEAST_CREDIT = 1 << 14  # pairs that are merged for every flush, if there is anything to merge
+MOST_CREDIT = 8  # times what a flush brings, that may be merged for it
 DELETED_AT_ONCE = 512  # keys
 
 
@@ -155,14 +156,25 @@ class Tables:
         """Put what the store lacks of the graph into the batch; list the events whose rows nobody will read again."""
         if not graph.stored_events:
             self.drop_all()
+        while self._merge(inf):
+            pass
         new = segments.written(self._next(), changes(graph), self._pages)
         graph.is_stored()
         self.segments.append(new)
         gone = [] if self._graph_keys.of(self._graph_id) else self._move_base(graph.undoable_from)
-        self._merge(new.size)
+        self._begin_merges()
+        self._give_credit(new.size)
         self._empty_trash()
         self._write_manifest()
         return gone
+
+    def tidy(self, most: float = inf) -> bool:
+        """Merge what is due, and delete what nobody reads, up to what `most` pairs cost; tell whether more is due."""
+        merged = self._merge(most)
+        if not merged and self._manifest.trash:
+            self._empty_trash()
+            self._write_manifest()
+        return merged or bool(self._manifest.trash)
 
     def drop_after(self, ordinal: int) -> None:
         """Drop the segments that hold the event of this ordinal: it is being taken back."""
@@ -217,13 +229,23 @@ class Tables:
 
     # Merging
 
-    def _merge(self, brought: int) -> None:
-        self._begin_merges()
+    def _merge(self, most: float) -> bool:
+        """Go on with a merge that is due; tell whether one was."""
+        for level, merge in sorted(self._merges.items()):
+            if merge.credit > 0:
+                merge.step(min(most, merge.credit))
+                self._finish(level, merge)
+                self._write_manifest()
+                return True
+        return False
+
+    def _give_credit(self, brought: int) -> None:
+        """Let every merge go on by its share; the lowest first, if that would be too much."""
         left = MOST_CREDIT * max(brought, LEAST_CREDIT)
         for level, merge in sorted(self._merges.items()):
-            credit = min(left, max(LEAST_CREDIT, SLACK * merge.size / FAN ** (level + 1)))
-            left -= merge.step(credit) if credit > 0 else 0
-            self._finish(level, merge)
+            due = min(left, max(LEAST_CREDIT, SLACK * merge.size / FAN ** (level + 1)))
+            left -= due
+            merge.credit += due
 
     def _begin_merges(self) -> None:
         busy = {id(each) for merge in self._merges.values() for each in merge.inputs}
@@ -237,7 +259,8 @@ class Tables:
     def _begin_merge(self, level: int, inputs: list[Segment]) -> None:
         if level not in self._merges:
             is_oldest = inputs[0] is self.segments[0]
-            self._merges[level] = Merge(inputs, self._next(), self._pages, is_oldest=is_oldest)
+            self._merges[level] = merge = Merge(inputs, self._next(), self._pages, is_oldest=is_oldest)
+            merge.result()  # of nothing yet: so that whoever opens the graph anew can go on with it
 
     def _finish(self, level: int, merge: Merge) -> None:
         merged = merge.result()

@@ -18,6 +18,7 @@ from tests.support.graphs import assert_same_view
 from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter, fold
 from tests.support.stores import opener
+from tests.support.tables import tables_of
 from tests.support.strategies import Step, steps, steps_taken_back, written
 
 places = st.sets(st.integers(0, 40), max_size=30)
@@ -45,6 +46,17 @@ def tables_alone(store: Store, name: str) -> Graph | None:
     return GraphPages(store).tables(name).graph()
 
 
+def check_nothing_is_left_over(store: Store, name: str) -> None:
+    """Check that every page belongs to a segment that is used, made, or on its way out."""
+    found = tables_of(store, name)
+    manifest = found._manifest
+    for letter in (b"i", b"t"):
+        prefix = keys.index_key(name, 0)[1:-4]
+        for key, _ in store.scan(letter + prefix, letter + prefix):
+            segment = int.from_bytes(key[len(prefix) + 1 :][:4], "big")
+            assert segment in {*manifest.segments, *manifest.making, *manifest.trash}
+
+
 def check_same(store: Store, fresh: Partition) -> None:
     again = Partition(store)
     assert again.digest() == fresh.digest()
@@ -53,6 +65,7 @@ def check_same(store: Store, fresh: Partition) -> None:
         assert found is not None
         assert alone is not None
         assert alone.events == graph.events
+        check_nothing_is_left_over(store, graph.graph_id)
         for each in (found, alone):
             assert each.pack() == graph.pack()
             assert_same_view(each, graph)
