@@ -62,9 +62,7 @@ async def diverging(
     return [each for each in every if each is not None]
 
 
-def _diverging(
-    store: Store, live: Partition, name: str, history: History, graph_keys: Keyring
-) -> Divergence | None:
+def _diverging(store: Store, live: Partition, name: str, history: History, graph_keys: Keyring) -> Divergence | None:
     try:
         graph = live.graph(name)
     except (StoreCorruptError, WrongLayoutError, UnreadableEventError) as error:

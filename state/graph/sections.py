@@ -172,7 +172,9 @@ def cut(section: Section, part: Part, first: int | None, last: int | None) -> Pa
     """Take the records whose keys are from `first` to before `last`, None for no bound."""
     if isinstance(part, dict):
         return {
-            key: value for key, value in part.items() if (first is None or first <= key) and (last is None or key < last)
+            key: value
+            for key, value in part.items()
+            if (first is None or first <= key) and (last is None or key < last)
         }
     keys = keys_of(section, part)
     start = 0 if first is None else int(np.searchsorted(keys, first))

@@ -37,7 +37,9 @@ def changes(graph: Graph) -> Changes:
     if not graph.stored_events:
         _begin(graph)
     graph.settle()
-    found = Changes(graph.events, _values(graph), dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed)
+    found = Changes(
+        graph.events, _values(graph), dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed
+    )
     parts = {**_concepts(graph), **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
     found.parts = {name: part for name, part in parts.items() if len(part)}
     return found
@@ -201,7 +203,9 @@ def _by_event(vectors: Iterable[tuple[int, str, bytes]]) -> sections.Part:
 # Back again
 
 
-def stored(events: int, values: Values, read: Reading, dead_rows: Collection[int], dead_events: Collection[int]) -> Graph:
+def stored(
+    events: int, values: Values, read: Reading, dead_rows: Collection[int], dead_events: Collection[int]
+) -> Graph:
     """Build the graph of `events` events that was stored.
 
     read   gives all records of a section, by its name, in the form of one; None without any
@@ -282,7 +286,7 @@ def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageT
 
 
 def _in_order_seen(keys: Integers) -> tuple[list[int], Integers]:
-    """Number keys in the order in which they come first; list them so, and give the number of each."""
+    """List keys in the order in which they come first, and give the place of each in that list."""
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)

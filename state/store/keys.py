@@ -16,8 +16,8 @@
     u64, <ordinal>                   8 bytes, big-endian: their order is the numbers' order
     <segment>, <page>                4 bytes, likewise; <section> one
 
-A graph is its segments, added up, plus the events from there on.  `c` counts them, so that a scan that ends too early (RocksDB
-ends scans silently at a damaged block) is noticed.
+A graph is its segments, added up, plus the events from there on.  `c` counts all events, so that a scan that ends too
+early (RocksDB ends scans silently at a damaged block) is noticed.
 """
 
 from __future__ import annotations

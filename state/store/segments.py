@@ -188,8 +188,7 @@ class Writer:
         fences = {name: np.array(listed, "<i8").tobytes() for name, listed in self._fences.items() if listed}
         values = orjson.dumps(changes.values)
         dead = sorted(changes.dead_rows), sorted(changes.dead_events)
-        going = [*inputs], section, done_to
-        index = _Index(LAYOUT, changes.events, level, self.size, values, *dead, fences, *going)
+        index = _Index(LAYOUT, changes.events, level, self.size, values, *dead, fences, [*inputs], section, done_to)
         self._store.put_index(self.number, msgspec.msgpack.encode(index))
         return index
 

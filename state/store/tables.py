@@ -25,7 +25,7 @@ from typing import Protocol
 import msgspec
 
 from state.graph.graph import Graph
-from state.graph.sections import SECTION, Changes
+from state.graph.sections import SECTION
 from state.graph.storing import changes, stored
 from state.sealing.keyring import NO_KEYS, Keyring, lock, unlock
 from state.store import keys, segments
@@ -298,7 +298,7 @@ class Tables:
     def rows_of(self, names: set[str]) -> dict[str, int]:
         """Find the rows of concepts by their ids."""
         forgotten, _ = segments.dead(self.segments)
-        found = {}
+        found = dict[str, int]()
         for segment in self.segments:
             listed = segment.records(SECTION["names"])
             if isinstance(listed, dict):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from replay.rebuild.rebuild import refold
 from state.partition import Partition
-from state.store import keys
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore, Store
 from tests.support.logs import LogWriter, long_log, reader_of

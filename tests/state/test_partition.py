@@ -14,16 +14,15 @@ from hypothesis import strategies as st
 from state.events.events import decode
 from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
-from state.store import keys
 from state.store.keys import POSITION
 from state.store.rocksdb import RocksStore
 from state.store.store import Batch, MemoryStore
 from tests.support.fakes import WatchedStore
 from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter, fold, long_log
-from tests.support.tables import ends_of
 from tests.support.stores import Opener, opener
 from tests.support.strategies import Step, steps, written
+from tests.support.tables import ends_of
 
 
 class UnreliableStore(MemoryStore):

@@ -1,8 +1,6 @@
-"""The stored tables of graphs: whatever was flushed when, merged how far, and where it was killed, they are the fold."""
+"""The stored tables of graphs: whatever was flushed when, merged how far and killed where, they are the fold."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -13,13 +11,12 @@ from state.graph.graph import Graph
 from state.partition import Partition
 from state.store import keys, segments, tables
 from state.store.pages import GraphPages
-from state.store.store import MemoryStore, Store
+from state.store.store import Store
 from tests.support.graphs import assert_same_view
 from tests.support.interrupted import interrupted
-from tests.support.logs import LogWriter, fold
 from tests.support.stores import opener
-from tests.support.tables import tables_of
 from tests.support.strategies import Step, steps, steps_taken_back, written
+from tests.support.tables import tables_of
 
 places = st.sets(st.integers(0, 40), max_size=30)
 
@@ -49,7 +46,7 @@ def tables_alone(store: Store, name: str) -> Graph | None:
 def check_nothing_is_left_over(store: Store, name: str) -> None:
     """Check that every page belongs to a segment that is used, made, or on its way out."""
     found = tables_of(store, name)
-    manifest = found._manifest
+    manifest = found._manifest  # noqa: SLF001 - nobody else needs to know
     for letter in (b"i", b"t"):
         prefix = keys.index_key(name, 0)[1:-4]
         for key, _ in store.scan(letter + prefix, letter + prefix):
