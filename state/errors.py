@@ -45,7 +45,7 @@ class WrongLayoutError(HaltedError):
 
 
 class OldLayoutError(WrongLayoutError):
-    """An older version laid out the store's keys.  A worker sets it aside and folds anew; for others, see the message."""
+    """An older version laid out the store's keys.  A worker sets it aside and folds anew; others: see the message."""
 
 
 class StaleViewError(RuntimeError):
