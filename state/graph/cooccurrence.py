@@ -223,6 +223,15 @@ class PairCounts:
         return pairs
 
 
+    @classmethod
+    def of_both_ways(cls, keys: Integers, counts: Counts) -> PairCounts:
+        """Build the counts of ascending keys, which list every pair in both directions; they are kept."""
+        pairs = cls()
+        if len(keys):
+            pairs._levels = [_Sorted(keys, counts)]
+        return pairs
+
+
 class _Run(NamedTuple):
     """A run, and how many merges it came from, one upon the other."""
 

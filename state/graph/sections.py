@@ -233,25 +233,22 @@ def _with_counts(keys: Integers, windows: Integers, turns: Integers) -> Records:
 def added_up(records: Records) -> Records:
     """Sort records of pairs, and add up those of one pair."""
     records = np.sort(records)
-    pair = records >> COUNT_BITS
-    repeats = pair[1:] == pair[:-1]
-    if not repeats.any():
+    windows, turns, pair = totals(records)
+    if len(pair) == len(records):
         return records
-    is_first = np.append(True, ~repeats)
-    several = is_first & np.append(repeats, False)  # the first of several
-    windows, turns, keys = totals(records[~is_first | several])
-    added = _with_counts(keys << COUNT_BITS, windows, turns)
-    found = records[is_first]
-    found[several[is_first]] = added[: len(keys)]
-    return found if len(added) == len(keys) else np.sort(np.concatenate((found, added[len(keys) :])))
+    added = _with_counts(pair << COUNT_BITS, windows, turns)
+    return added if len(added) == len(pair) else np.sort(added)
 
 
 def totals(records: Records) -> tuple[Integers, Integers, Integers]:
     """Add up ascending records: windows (k,), turns (k,) and a << 24 | b of each pair, ascending."""
     pair = records >> COUNT_BITS
-    starts = np.flatnonzero(np.append(True, pair[1:] != pair[:-1])) if len(pair) else np.zeros(0, np.int64)
-    if not len(starts):
+    if not len(pair):
         return (np.zeros(0, np.int64),) * 3
+    is_first = np.append(True, pair[1:] != pair[:-1])
+    if is_first.all():
+        return records >> TURN_BITS & _MOST_WINDOWS, records & _MOST_TURNS, pair
+    starts = np.flatnonzero(is_first)
     windows = np.add.reduceat(records >> TURN_BITS & _MOST_WINDOWS, starts)
     return windows, np.add.reduceat(records & _MOST_TURNS, starts), pair[starts]
 

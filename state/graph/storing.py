@@ -322,28 +322,32 @@ def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integer
 
 
 def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
-    windows, turns, keys = _stored_pairs(read("said"), numbers)
+    keys, windows, turns = _stored_pairs(read("said"), numbers)
     graph.pairs["exchange"] = _counts(keys, windows)
     graph.pairs["turn"] = _counts(keys, turns)
-    recalls, _, keys = _stored_pairs(read("recalled"), numbers)
+    keys, recalls, _ = _stored_pairs(read("recalled"), numbers)
     graph.pairs["recall"] = _counts(keys, recalls)
 
 
 def _stored_pairs(records: sections.Part | None, numbers: Integers) -> tuple[Integers, Integers, Integers]:
+    """List keys of concept numbers, ascending, each pair in both directions, windows and turns, (m,) each."""
     if records is None:
         return (np.zeros(0, np.int64),) * 3
     assert isinstance(records, np.ndarray)  # noqa: S101 - the section has a dtype
-    one, other = sections.ends(records)
-    upward = one < other
-    windows, turns, pair = sections.totals(records[upward])
-    one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
+    windows, turns, pair = sections.totals(records)
+    one, other = pair >> sections.ROW_BITS, pair & (1 << sections.ROW_BITS) - 1
+    if len(numbers) > 1 and numbers[-2] == len(numbers) - 2:  # every row is its own number: nothing was forgotten
+        return one << 32 | other, windows, turns
+    one, other = numbers[one], numbers[other]
     here = (one >= 0) & (other >= 0)
-    return windows[here], turns[here], (one << 32 | other)[here]
+    return (one << 32 | other)[here], windows[here], turns[here]
 
 
 def _counts(keys: Integers, counts: Integers) -> PairCounts:
     there = counts > 0
-    return PairCounts.of_canonical(keys[there], counts[there].astype(np.int32))
+    if there.all():
+        return PairCounts.of_both_ways(keys, counts.astype(np.int32))
+    return PairCounts.of_both_ways(keys[there], counts[there].astype(np.int32))
 
 
 def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:

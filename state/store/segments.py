@@ -298,11 +298,17 @@ _DEAD = ("dead_rows", "dead_events")
 
 
 def whole(segments: Sequence[Segment], name: str) -> Part | None:
-    """Read all records of a section, those of all segments brought together."""
+    """Read all records of a section, those of all segments brought together; of a pair there may be several."""
     section = SECTION[name]
     read = (segment.records(section) for segment in segments)
     parts = [part for part in read if part is not None]
-    return sections.combined(section, parts) if parts else None
+    if not parts:
+        return None
+    if section.adding == "sum":  # whoever reads pairs adds up those of several records anyway
+        records = np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
+        records.sort()
+        return records
+    return sections.combined(section, parts)
 
 
 def dead(segments: Sequence[Segment]) -> tuple[set[int], set[int]]:
@@ -311,10 +317,10 @@ def dead(segments: Sequence[Segment]) -> tuple[set[int], set[int]]:
     return rows, {event for segment in segments for event in segment.dead_events}
 
 
-def pair_totals(segments: Sequence[Segment], name: str, row: int, other: int) -> tuple[int, int]:
+def pair_totals(segments: Sequence[Segment], section: Section, row: int, other: int) -> tuple[int, int]:
     """Read how many windows held both concepts, and how many turns: a page or two of each segment."""
     first = sections.pair_from(row, other)
-    read = (each.records(SECTION[name], first, first + (1 << sections.COUNT_BITS)) for each in segments)
+    read = (each.records(section, first, first + (1 << sections.COUNT_BITS)) for each in segments)
     found = [part for part in read if isinstance(part, np.ndarray)]
     if not found:
         return 0, 0

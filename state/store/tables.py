@@ -31,6 +31,7 @@ from state.sealing.keyring import NO_KEYS, Keyring, lock, unlock
 from state.store import keys, segments
 from state.store.segments import Merge, Pages, Segment
 
+PAIRS = ("said", "recalled")  # sections
 FAN = 12
 SLACK = 1.3  # how much more is merged with a flush than is needed on average
 LEAST_CREDIT = 1 << 14  # pairs that are merged for every flush, if there is anything to merge
@@ -144,12 +145,12 @@ class Tables:
         """List after how many events segments end, ascending."""
         return [segment.events for segment in self.segments]
 
-    def graph(self, at_most: float = inf) -> Graph | None:
+    def graph(self, at_most: float = inf, *, with_pairs: bool = True) -> Graph | None:
         """Build the graph as of the last end of a segment that is no more than `at_most` events; None without any."""
         found = [segment for segment in self.segments if segment.events <= at_most]
         if not found:
             return None
-        read = {name: segments.whole(found, name) for name in SECTION}
+        read = {name: segments.whole(found, name) if with_pairs or name not in PAIRS else None for name in SECTION}
         return stored(found[-1].events, found[-1].values(), read.__getitem__, *segments.dead(found))
 
     def store(self, graph: Graph) -> list[int]:
@@ -286,14 +287,7 @@ class Tables:
             if not pages:
                 del self._manifest.trash[segment]
 
-    # A pair
-
-    def pair(self, window: str, one: str, other: str) -> tuple[int, int] | None:
-        """Read how many windows held both concepts, and how many of them were turns; None if one is not known."""
-        rows = self.rows_of({one, other})
-        if rows.keys() != {one, other}:
-            return None
-        return segments.pair_totals(self.segments, window, rows[one], rows[other])
+    # Names
 
     def rows_of(self, names: set[str]) -> dict[str, int]:
         """Find the rows of concepts by their ids."""

@@ -201,7 +201,7 @@ async def test_a_snapshot_whose_graphs_this_version_cannot_read_is_refused(
     taken = await world.take()  # only its packed graph still has what nobody can take back
     world.kept.retain(0, 1, world.now)
 
-    def newer(tables: Tables, at_most: float) -> Graph:
+    def newer(tables: Tables, at_most: float, **more: object) -> Graph:
         raise ValueError("graph layout 99")
 
     monkeypatch.setattr(Tables, "graph", newer)

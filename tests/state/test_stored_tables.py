@@ -8,12 +8,16 @@ from hypothesis import strategies as st
 
 from state import partition as partitions
 from state.graph.graph import Graph
+from state.graph.tables import Window
 from state.partition import Partition
 from state.store import keys, segments, tables
 from state.store.pages import GraphPages
-from state.store.store import Store
-from tests.support.graphs import assert_same_view
+from state.store.store import MemoryStore, Store
+from state.store.stored_graph import PairCount, StoredGraph
+from tests.support.fakes import WatchedStore
+from tests.support.graphs import assert_same_view, pair_counts
 from tests.support.interrupted import interrupted
+from tests.support.logs import LogWriter
 from tests.support.stores import opener
 from tests.support.strategies import Step, steps, steps_taken_back, written
 from tests.support.tables import tables_of
@@ -84,3 +88,74 @@ def test_a_graph_stored_in_any_increments_and_killed_anywhere_is_the_fold(kind: 
             store.close()
 
     check()
+
+
+def pairs_of(graph: Graph) -> dict[tuple[str, str], list[int]]:
+    """Count how often every two concepts of a graph were together: in turns, exchanges, recalls."""
+    windows: list[Window] = ["turn", "exchange", "recall"]
+    counted = [pair_counts(graph, window) for window in windows]
+    names = {tuple(pair.split()) for counts in counted for pair in counts}
+    return {(one, other): [counts.get(f"{one} {other}", 0) for counts in counted] for one, other in names}
+
+
+@given(steps(40) | steps_taken_back(), places, st.integers(1, 40))
+def test_with_every_flush_the_store_tells_how_often_two_concepts_were_together(
+    happened: list[Step], flushes: set[int], stored_after: int
+) -> None:
+    log, store = written(happened), MemoryStore()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitions, "STORED_AFTER", stored_after)
+        patch.setattr(tables, "FAN", 2)
+        partition = Partition(store)
+        for number, record in enumerate(log.records):
+            partition.fold(*record)
+            if number in flushes or number == len(log.records) - 1:
+                partition.flush()
+                for graph in Partition(store).graphs():
+                    stored = StoredGraph(store, graph.graph_id)
+                    for (one, other), counts in pairs_of(graph).items():
+                        assert list(stored.pair(one, other)) == list(stored.pair(other, one)) == counts
+
+
+def test_a_pair_that_was_together_more_often_than_a_record_can_count_is_counted() -> None:
+    log, store = LogWriter(), MemoryStore()
+    partition = log.folded(store)
+    for number in range(1100):
+        log.turn(session=str(number), concepts="coffee tea")
+        partition.fold(*log.records[-1])
+        if number % 100 == 0:
+            partition.flush()
+    partition.flush()
+    assert StoredGraph(store, "ada").pair("tea", "coffee") == PairCount(turns=1100, exchanges=1100, recalls=0)
+
+
+def test_a_graph_is_as_many_segments_as_its_size_needs_and_no_page_is_left_over() -> None:
+    log, store = LogWriter(), MemoryStore()
+    partition = log.folded(store)
+    for number in range(64 * 150):
+        log.turn(concepts=f"word{number % 700} thing{number * 7 % 900} coffee")
+        partition.fold(*log.records[-1])
+        if number % 64 == 63:
+            partition.flush()
+            while partition.tidy():
+                pass
+    levels = [each.level for each in StoredGraph(store, "ada").segments()]
+    assert levels == sorted(levels, reverse=True), "what is older was merged more often"
+    assert len(levels) < 3 * tables.FAN
+    check_nothing_is_left_over(store, "ada")
+    assert Partition(store).digest() == partition.digest()
+
+
+def test_nothing_is_tidied_while_something_waits_to_be_flushed() -> None:
+    log, store = LogWriter(), WatchedStore()
+    partition = log.folded(store)
+    for _ in range(64 * 20):
+        log.turn()
+        partition.fold(*log.records[-1])
+        if log.next_offset % 64 == 0:
+            partition.flush()
+    log.turn()
+    partition.fold(*log.records[-1])
+    written_before = len(store.batches)
+    assert not partition.tidy()
+    assert len(store.batches) == written_before
