@@ -253,6 +253,13 @@ def totals(records: Records) -> tuple[Integers, Integers, Integers]:
     return windows, np.add.reduceat(records & _MOST_TURNS, starts), pair[starts]
 
 
+def end_of_pair(records: Records, place: int) -> int:
+    """Find where the pair ends that stands before this place of ascending records."""
+    if place >= len(records):
+        return len(records)
+    return place + int(np.searchsorted(records[place:], (records[place - 1] | _COUNTS) + 1))
+
+
 def ends(records: Records) -> tuple[Integers, Integers]:
     """Read the rows of both concepts of each record."""
     pair = records >> COUNT_BITS

@@ -28,6 +28,7 @@ from state.graph.passage_table import PassageTable
 from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, TURNS, Changes, Reading, Values
 from state.graph.theme_table import ThemeTable
 
+PIECE = 1 << 16  # pairs that are read at once
 _ENDS = ("session", "speaker")
 _NO_MARKS = {"restored": 0, "repeats": -1, "archived": 0, "pinned": 0, "feedback": 0}
 
@@ -330,24 +331,39 @@ def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
 
 
 def _stored_pairs(records: sections.Part | None, numbers: Integers) -> tuple[Integers, Integers, Integers]:
-    """List keys of concept numbers, ascending, each pair in both directions, windows and turns, (m,) each."""
+    """List keys of concept numbers, ascending, each pair in both directions, windows and turns, (m,) each.
+
+    It goes piece by piece: arrays of all pairs, made and dropped on the way, would cost more than what is done with them.
+    """
     if records is None:
-        return (np.zeros(0, np.int64),) * 3
+        return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)
     assert isinstance(records, np.ndarray)  # noqa: S101 - the section has a dtype
-    windows, turns, pair = sections.totals(records)
-    one, other = pair >> sections.ROW_BITS, pair & (1 << sections.ROW_BITS) - 1
-    if len(numbers) > 1 and numbers[-2] == len(numbers) - 2:  # every row is its own number: nothing was forgotten
-        return one << 32 | other, windows, turns
-    one, other = numbers[one], numbers[other]
+    keys = np.empty(len(records), np.int64)
+    windows, turns = np.empty(len(records), np.int32), np.empty(len(records), np.int32)
+    start = filled = 0
+    while start < len(records):
+        end = sections.end_of_pair(records, start + PIECE)
+        found = _numbered(sections.totals(records[start:end]), numbers)
+        to = filled + len(found[0])
+        keys[filled:to], windows[filled:to], turns[filled:to] = found
+        start, filled = end, to
+    return keys[:filled], windows[:filled], turns[:filled]
+
+
+def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) -> tuple[Integers, Integers, Integers]:
+    """Let pairs of rows, which were added up, be keys of numbers, without those of what was forgotten."""
+    windows, turns, pair = totals
+    one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
     here = (one >= 0) & (other >= 0)
-    return (one << 32 | other)[here], windows[here], turns[here]
+    keys = one << 32 | other
+    return (keys, windows, turns) if here.all() else (keys[here], windows[here], turns[here])
 
 
 def _counts(keys: Integers, counts: Integers) -> PairCounts:
     there = counts > 0
     if there.all():
-        return PairCounts.of_both_ways(keys, counts.astype(np.int32))
-    return PairCounts.of_both_ways(keys[there], counts[there].astype(np.int32))
+        return PairCounts.of_both_ways(keys, counts)
+    return PairCounts.of_both_ways(keys[there], counts[there])
 
 
 def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:
