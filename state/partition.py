@@ -11,9 +11,7 @@ Between two flushes the memory is ahead of the store; death loses only what the 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from math import inf
 from typing import NamedTuple
 
@@ -24,6 +22,7 @@ from state.errors import RetractedTooFarError, StoreCorruptError, WrongLayoutErr
 from state.events.events import AnyEvent, GraphEvent, Retracted, SubjectErased, TurnRecorded, decode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
+from state.memory_budget import DEFAULT_MEMORY, MemoryBudget
 from state.retraction import refolded, surviving
 from state.sealing.keyring import NO_KEYS, Keyring, opened, read_as
 from state.store import keys
@@ -31,7 +30,6 @@ from state.store.keys import COUNTS, POSITION
 from state.store.pages import GraphPages
 from state.store.store import Store
 
-CACHED_GRAPHS = 1000
 STORED_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds, up to
 MOST_UNSTORED = 256  # so many: to fold them again takes some 10 ms
 REBUILT_STORED_AFTER = 4096
@@ -65,12 +63,13 @@ class Partition:
 
     rebuilding  many events are to come, so snapshots are rare, which nobody would read before the next one
     graph_keys  open what is encrypted
+    memory      how much graphs in memory may take, bytes; a budget may be shared by several partitions
     """
 
     def __init__(
         self,
         store: Store,
-        cached_graphs: int = CACHED_GRAPHS,
+        memory: MemoryBudget | int = DEFAULT_MEMORY,
         *,
         rebuilding: bool = False,
         graph_keys: Keyring = NO_KEYS,
@@ -83,9 +82,9 @@ class Partition:
                 "graphs are stored, but not how far the log is folded. Remove this partition's store."
             )
         self.position = self._flushed = LogPosition.of_bytes(stored) if stored is not None else LogPosition()
-        self._cached_graphs = cached_graphs
+        self._budget = memory if isinstance(memory, MemoryBudget) else MemoryBudget(memory)
         self._rebuilding = rebuilding
-        self._graphs: OrderedDict[str, Graph] = OrderedDict()  # least recently used first
+        self._graphs: dict[str, Graph] = {}
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: set[str] = set()
         self._untidy: dict[str, None] = {}  # graphs of which something may be due to be merged
@@ -226,7 +225,7 @@ class Partition:
         graph = self._graphs.get(graph_id)
         if graph is None:
             return self._load(graph_id)
-        self._graphs.move_to_end(graph_id)
+        self._budget.use(self, graph_id)
         return graph
 
     def _load(self, graph_id: str) -> Graph | None:
@@ -246,17 +245,21 @@ class Partition:
 
     def _remember(self, graph: Graph) -> Graph:
         self._graphs[graph.graph_id] = graph
-        self._make_room(keep=graph.graph_id)
+        self._budget.hold(self, graph.graph_id, graph.size)
         return graph
 
-    def _make_room(self, keep: str) -> None:
-        """Drop least recently used graphs that the store holds in full, as far as there are too many."""
-        excess = len(self._graphs) - self._cached_graphs
-        if excess > 0:
-            droppable = (graph_id for graph_id in self._graphs if graph_id not in self._unflushed and graph_id != keep)
-            for graph_id in list(islice(droppable, excess)):
-                del self._graphs[graph_id]
-                self._pages.release(graph_id)
+    @property
+    def in_memory(self) -> int:
+        """How many graphs are in memory."""
+        return len(self._graphs)
+
+    def drop(self, graph_id: str) -> bool:
+        """Let go of a graph in memory that the store holds in full; tell whether it does."""
+        if graph_id in self._unflushed:
+            return False
+        del self._graphs[graph_id]
+        self._pages.release(graph_id)
+        return True
 
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
         """Read the event that recorded a passage of `graph`.  Raises StoreCorruptError, UnreadableEventError."""
@@ -280,7 +283,11 @@ class Partition:
                 self._untidy[graph_id] = None
         pages.batch[POSITION] = self.position.to_bytes()
         self._store.write(pages.batch)
+        changed = self._unflushed
         pages.batch, self._unflushed, self._refolded, self._flushed = {}, set(), set(), self.position
+        for graph_id in changed:
+            if graph_id in self._graphs:  # it may have been dropped for one before it
+                self._budget.hold(self, graph_id, self._graphs[graph_id].size)
 
     def tidy(self) -> bool:
         """Merge a piece of what was flushed with what was there before; tell whether more is left to be done.
@@ -300,7 +307,7 @@ class Partition:
 
     def _store_after(self, graph: Graph) -> int:
         """Compute how many events a graph may have that its stored tables do not know of."""
-        if self._rebuilding and len(self._graphs) <= self._cached_graphs:  # else graphs come and go: tables pay
+        if self._rebuilding and not self._budget.is_exceeded:  # else graphs come and go: tables pay
             return REBUILT_STORED_AFTER
         return min(max(STORED_AFTER, len(graph.passages.numbers) // 4), MOST_UNSTORED)
 
@@ -336,4 +343,5 @@ class Partition:
     def close(self) -> None:
         """Flush and close the store."""
         self.flush()
+        self._budget.let_go(self)
         self._store.close()

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import platformdirs
-from pydantic import Field, field_validator, model_validator
+from pydantic import ByteSize, Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from emgas.client.security import SecuritySettings
 from emgas.messages.memory_settings import PresetName
 from emgas.wire import TopicNames
+from state.memory_budget import DEFAULT_MEMORY
 
 
 def _default_data() -> Path:
@@ -58,7 +59,11 @@ class Settings(BaseSettings, SecuritySettings):
     queries_at_once: int = Field(256, ge=1, description="queries waiting or answered; more get `overloaded`")
     append_timeout: float = Field(60.0, gt=0, description="seconds without an ack until the worker gives up and exits")
     stop_timeout: float = Field(20.0, gt=0, description="seconds after SIGTERM until a worker leaves as it is")
-    cached_graphs: int = Field(1000, ge=1, description="graphs kept in memory per partition")
+    memory: ByteSize = Field(
+        ByteSize(DEFAULT_MEMORY),
+        ge=1,
+        description="how much graphs in memory may take, of all partitions",
+    )
     session_timeout: float = Field(10.0, gt=0, description="seconds until the group misses a dead worker")
     isolation: Literal["read_committed", "read_uncommitted"] = Field(
         "read_committed", description="whether what a Kafka transaction wrote counts only once it is committed"

@@ -51,6 +51,12 @@ class PairCounts:
         self._levels: list[_Sorted] = []  # likewise
         self._fan: Integers | None = None  # until somebody asks
 
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes."""
+        runs = [*self._counted, *(self._unstored or ()), *(run.pairs for run in self._half), *self._levels]
+        return sum(run.keys.nbytes + run.counts.nbytes for run in runs) + 4 * len(self._queue)
+
     def add(self, window: Sequence[int]) -> None:
         """Count one window of distinct concept numbers."""
         size = len(window)
@@ -221,7 +227,6 @@ class PairCounts:
         if len(keys):
             pairs._half = [_Run(0, _Sorted(np.array(keys), np.array(counts)))]
         return pairs
-
 
     @classmethod
     def of_both_ways(cls, keys: Integers, counts: Counts) -> PairCounts:

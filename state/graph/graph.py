@@ -48,6 +48,7 @@ from state.graph.view import GraphView
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
+FIXED_BYTES = 20_000  # of an empty graph
 WAITING = 256  # turns, at most, that are not counted yet
 
 
@@ -211,6 +212,12 @@ class Graph(GraphTables):
         self.stored_events = events
         for pairs in self.pairs.values():
             pairs.is_stored()
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, its index included, about, bytes."""
+        pairs = sum(window.size for window in self.pairs.values())
+        return FIXED_BYTES + self.concepts.size + self.passages.size + self.embeddings.size + pairs
 
     def is_not_stored(self) -> None:
         """Note that nothing of the graph is stored any more: it is to be stored whole."""

@@ -93,7 +93,7 @@ SECTIONS: Final = (
     Section("origins", 8, None, "newest", 1024, 16, "none"),
     Section("gone", 9, GONE, "newest", 2048, 4, "none"),
     Section("vectors", 10, None, "all", 64, 64, "events"),
-    Section("said", 11, PAIRS, "sum", 8192, 1, "rows"),
+    Section("said", 11, PAIRS, "sum", 4096, 1, "rows"),
     Section("recalled", 12, PAIRS, "sum", 4096, 1, "rows"),
 )
 SECTION: Final = {section.name: section for section in SECTIONS}

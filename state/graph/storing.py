@@ -333,7 +333,7 @@ def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
 def _stored_pairs(records: sections.Part | None, numbers: Integers) -> tuple[Integers, Integers, Integers]:
     """List keys of concept numbers, ascending, each pair in both directions, windows and turns, (m,) each.
 
-    It goes piece by piece: arrays of all pairs, made and dropped on the way, would cost more than what is done with them.
+    It goes piece by piece: arrays of all pairs, made and dropped on the way, would cost more than what they are for.
     """
     if records is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)

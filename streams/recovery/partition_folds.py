@@ -31,6 +31,7 @@ from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from
 from state.errors import KeysError, LogRewrittenError, OldLayoutError, StoreCorruptError
+from state.memory_budget import MemoryBudget
 from state.partition import Partition
 from streams.recovery import snapshots
 from streams.recovery.store_folders import KeptStore, RocksFolders, StoreFolders
@@ -58,6 +59,7 @@ class Partitions:
         self._reader = reader
         self._keys = keys or MemoryKeys()
         self._folders = folders or RocksFolders(settings)
+        self._memory = MemoryBudget(int(settings.memory))
         self._stores: dict[int, KeptStore] = {}
         self._behind: set[int] = set()  # partitions of which the next record was not delivered
         self._left_at: dict[int, int] = {}  # watermark up to which Faust need not read a broken partition
@@ -110,7 +112,9 @@ class Partitions:
 
     def _let_go(self, partition: int) -> None:
         """Close a store as it is: what was folded since the last flush may be wrong."""
-        self.open.pop(partition, None)
+        state = self.open.pop(partition, None)
+        if state is not None:
+            self._memory.let_go(state)
         store = self._stores.pop(partition, None)
         if store is not None:
             with suppress(HaltedError):  # it may be damaged
@@ -220,7 +224,7 @@ class Partitions:
             self._set_aside(partition, OLD_LAYOUT)
             store = self._folders.open(partition)
         self._stores[partition] = store  # before it is looked into: `close` then closes it, whatever happens
-        self.open[partition] = Partition(store, self._settings.cached_graphs, graph_keys=self._keys)
+        self.open[partition] = Partition(store, self._memory, graph_keys=self._keys)
 
     def _start_anew(self, partition: int, end: int) -> None:
         """Set a store aside that holds events that the log lost: it is no fold of it."""

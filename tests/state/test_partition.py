@@ -79,7 +79,7 @@ def test_stored_tables_change_nothing(open_store: Opener) -> None:
 
 def test_a_tiny_cache_gives_the_same_state(open_store: Opener) -> None:
     log = LogWriter()
-    partition = Partition(open_store(), cached_graphs=1)
+    partition = Partition(open_store(), memory=1)
     fold(log.records, partition)
     for number in range(60):
         log.turn(graph=f"graph-{number % 7}", id=f"turn {number % 20}")
@@ -94,7 +94,7 @@ def test_what_was_not_flushed_is_never_dropped_from_memory() -> None:
     log = LogWriter()
     for number in range(5):
         log.turn(graph=f"graph-{number}")
-    partition = fold(log.records, Partition(MemoryStore(), cached_graphs=1))
+    partition = fold(log.records, Partition(MemoryStore(), memory=1))
     assert [graph.graph_id for graph in partition.graphs()] == [f"graph-{number}" for number in range(5)]
     assert partition.digest() == log.folded().digest()
 
@@ -137,7 +137,7 @@ import sys, pathlib
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from tests.support.logs import long_log
-partition = Partition(RocksStore(pathlib.Path(sys.argv[1])), cached_graphs=2)
+partition = Partition(RocksStore(pathlib.Path(sys.argv[1])), memory=2)
 for offset, value in long_log(3000).records:
     if offset > partition.position.watermark:
         partition.fold(offset, value)
