@@ -55,7 +55,7 @@ class PairCounts:
     def size(self) -> int:
         """How much memory it takes, about, bytes."""
         runs = [*self._counted, *(self._unstored or ()), *(run.pairs for run in self._half), *self._levels]
-        return sum(run.keys.nbytes + run.counts.nbytes for run in runs) + 4 * len(self._queue)
+        return sum(int(run.keys.nbytes + run.counts.nbytes) for run in runs) + 4 * len(self._queue)
 
     def add(self, window: Sequence[int]) -> None:
         """Count one window of distinct concept numbers."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from state.arrays import Integers, Mask
+from state.arrays import Counts, Integers, Mask
 from state.events.memory_settings import MemorySettings
 from state.graph import sections
 from state.graph.codec import NO_CONTENT, PLAIN
@@ -330,7 +330,7 @@ def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
     graph.pairs["recall"] = _counts(keys, recalls)
 
 
-def _stored_pairs(records: sections.Part | None, numbers: Integers) -> tuple[Integers, Integers, Integers]:
+def _stored_pairs(records: sections.Part | None, numbers: Integers) -> tuple[Integers, Counts, Counts]:
     """List keys of concept numbers, ascending, each pair in both directions, windows and turns, (m,) each.
 
     It goes piece by piece: arrays of all pairs, made and dropped on the way, would cost more than what they are for.
@@ -359,7 +359,7 @@ def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) ->
     return (keys, windows, turns) if here.all() else (keys[here], windows[here], turns[here])
 
 
-def _counts(keys: Integers, counts: Integers) -> PairCounts:
+def _counts(keys: Integers, counts: Counts) -> PairCounts:
     there = counts > 0
     if there.all():
         return PairCounts.of_both_ways(keys, counts)

@@ -19,6 +19,7 @@ from emgas.importers.registry import read
 from emgas.wire import ProducerRecord, partition_of
 from state.events.events import GraphEvent, TurnRecorded, decode, encode
 from state.graph.graph import Graph
+from state.partition import Partition
 from state.store import keys
 from state.store.rocksdb import RocksStore
 from streams.cli.memory.publish import Reading
@@ -26,6 +27,7 @@ from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.streams.test_model_store import published, weights
 from tests.support.cli import ROOT, Said, emgas, emgas_here
+from tests.support.graphs import pair_counts
 from tests.support.tables import stored_as
 from tests.support.transports import overwrite
 
@@ -276,6 +278,24 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
     said = emgas(copy, "replay", "verify", "--json", code=4)
     assert said.json["match"] is False
     assert [each["match"] for each in said.json["partitions"]] == [each != number for each in (0, 1)]
+
+
+def test_inspect_reads_a_pair_from_the_store_as_the_fold_has_it(memory: Path) -> None:
+    number, name = partition_with(memory, GRAPH)
+    store = RocksStore(home(memory).store_of(number))
+    graph = Partition(store).graph(name)
+    assert graph is not None
+    counted = {window: pair_counts(graph, window) for window in ("turn", "exchange", "recall")}
+    store.close()
+    one, other = max(counted["turn"], key=lambda pair: counted["turn"][pair]).split(" ")[:2]
+    told = emgas_here(memory, "inspect", name, "--pair", other, one, "--json").json
+    exchanges, recalls = (counted[window].get(f"{one} {other}", 0) for window in ("exchange", "recall"))
+    turns = counted["turn"][f"{one} {other}"]
+    assert turns > 1
+    assert told == {"graph": name, "pair": [other, one], "turns": turns, "exchanges": exchanges, "recalls": recalls}
+    assert emgas_here(memory, "inspect", name, "--json").json["events"] == graph.events
+    assert "knows no unheard" in emgas_here(memory, "inspect", name, "--pair", one, "unheard", code=3).err
+    assert "nobody has written" in emgas_here(memory, "inspect", "nobody", code=3).err
 
 
 def test_verify_exits_with_4_when_the_log_was_changed(copy: Path) -> None:
