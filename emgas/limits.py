@@ -17,6 +17,7 @@ METADATA_ENTRIES = 32
 METADATA_CHARACTERS = 1024  # of one key or one string value
 METADATA_INTEGER = 2**63 - 1  # either sign: what every language's JSON library reads back
 CONCEPTS_PER_TURN = 64
+ATTACHMENTS = 16  # of one turn, at most
 DIMENSIONS = 4096  # of the vector that a model of text embeddings gives a turn
 SPANS_PER_TURN = 16  # time expressions of which a turn's event records what they mean
 TOP = 100  # concepts or passages that one reply may carry

@@ -173,6 +173,9 @@ type RecalledPassage struct {
 	Score      float64         `json:"score"`
 	Archived   bool            `json:"archived"`
 	Pinned     bool            `json:"pinned"`
+	Kind         string   `json:"kind,omitempty"`
+	Members      []string `json:"members,omitempty"`
+	SupersededBy *string  `json:"superseded_by,omitempty"`
 	Importance *float64        `json:"importance"`
 	Why        json.RawMessage `json:"why,omitempty"`
 }

@@ -4,6 +4,7 @@
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
     Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
+    Habits ─ topic queries ──▶ Recurring | Failure
     List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
     Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
 
@@ -21,7 +22,7 @@ from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspectio
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
-from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 
 
 def _kind(message: object) -> str:
@@ -49,7 +50,7 @@ Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)
 
 
-OfGraph = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore  # a question to one graph
+OfGraph = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits  # a question to one graph
 OfPartition = Inspect | List | Checkpoint  # and one to the owner of a partition
 Question = OfGraph | OfPartition
 
@@ -57,7 +58,7 @@ Question = OfGraph | OfPartition
 REQUEST: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
 
 
-Told = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored  # of a graph
+Told = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring  # of a graph
 Answer = Told | Graphs | Inspection | Checkpointed | Outcome | Failure
 
 

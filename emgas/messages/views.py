@@ -180,3 +180,75 @@ class Explored(Message):
     paths: list[list[str]] = Field(default_factory=list)
     ids: list[str] = Field(default_factory=list)
     position: Position
+
+
+class Habits(Message):
+    """A question for what recurs: habits that a text asks for, or all of them, those with most turns first.
+
+    speaker  whose
+    """
+
+    kind: Literal["habits"] = "habits"
+    graph: GraphId
+    text: Text | None = None
+    speaker: Name | None = None
+    limit: int = Field(20, ge=1, le=limits.TOP)
+    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
+
+
+class Exemption(Message):
+    """When something that recurs did not: from `since` to `until` (ms).  `turn`: which says so, where one does."""
+
+    since: int
+    until: int
+    turn: str | None = None
+
+
+class Habit(Message):
+    """What recurs, an abstract of the turns that are its members.
+
+    text         what is said of it            by          who wrote that
+    concepts     what all of it is about       period      days from one day of it to the next, in the middle
+    turns, days  how many, on how many days    members     ids of the latest of them
+    hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first; by the clock of who said them
+    exceptions   the latest times at which it did not recur, as far as that is an exception
+    """
+
+    id: str
+    speaker: str
+    text: str
+    concepts: list[str]
+    turns: int
+    days: int
+    first: int
+    last: int
+    period: float
+    hours: list[int]
+    weekdays: list[int]
+    exceptions: list[Exemption]
+    members: list[str]
+    by: str
+
+
+class HabitGroup(Message):
+    """Habits that are near one another: a level of the tree.  `above`: their affinity; `habits`: ids."""
+
+    above: float
+    habits: list[str]
+
+
+class Recurring(Message):
+    """What recurs in a graph.  An unknown graph gives `found: false`.
+
+    total   how many habits there are in all
+    groups  of these habits, from the closest to the widest; one that stands alone is in none
+    """
+
+    kind: Literal["recurring"] = "recurring"
+    graph: str
+    found: bool
+    total: int = 0
+    habits: list[Habit] = Field(default_factory=list)
+    groups: list[HabitGroup] = Field(default_factory=list)
+    position: Position

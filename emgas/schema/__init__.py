@@ -20,13 +20,13 @@ from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspectio
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
-from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.schema.asyncapi import document
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
     *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase),
-    *(Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, List, Inspect, Checkpoint),
+    *(Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits, List, Inspect, Checkpoint),
     *(
         Outcome,
         Reply,
@@ -37,6 +37,7 @@ MESSAGES: tuple[type[Message], ...] = (
         Recapped,
         Trended,
         Explored,
+        Recurring,
         Graphs,
         Inspection,
         Checkpointed,

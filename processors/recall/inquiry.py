@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,9 +226,12 @@ class Inquiry(Remembers):
 class Turns(Remembers):
     """Turns, and what each is in itself: (k,) each column.
 
-    turn    passage numbers
+    turn     passage numbers
+    are_any  whether they stand for any turns of the graph, and `turn` says nothing
     within  position of each in its session;  company: how many turns its session has
     """
+
+    are_any: ClassVar[bool] = False
 
     def __init__(self, inquiry: Inquiry, turn: Integers, within: Integers, company: Integers) -> None:
         self.inquiry, self.view, self.asked = inquiry, inquiry.view, inquiry.asked
@@ -300,6 +303,15 @@ class Turns(Remembers):
         """The sum of what users thought of each turn."""
         thought: Floats = self.view.of_turns("feedback", self.turn) / 10
         return thought
+
+    @cached_property
+    def is_history(self) -> Floats:
+        """1 for the turns of which another says since that it no longer holds, unless the question asks for the past."""
+        older, _ = self.view.successions
+        if self.asked.past or not len(older):
+            return np.zeros(len(self.turn))
+        history: Floats = np.isin(self.turn, older).astype(np.float64)
+        return history
 
     @property
     def strongest(self) -> Floats:

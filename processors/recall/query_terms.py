@@ -29,7 +29,7 @@ from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.bm25 import idf
 from processors.recall.speaker_mentions import named_speakers, speaker_mark
 from processors.text.language import clean
-from processors.text.question_types import asks_now, of_asker
+from processors.text.question_types import asks_now, asks_past, of_asker
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -53,7 +53,7 @@ class QueryTerms:
     dates          (d,) marks of days and months
     speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
     wants          subset of WANTED
-    now            whether it asks how things are now
+    now, past      whether it asks how things are now, or how they once were
     kinds          asking word → numbers of its members, seeds left out
     """
 
@@ -66,6 +66,7 @@ class QueryTerms:
     named: Integers
     wants: frozenset[str]
     now: bool
+    past: bool
     kinds: dict[str, tuple[int, ...]]
 
     @property
@@ -105,6 +106,7 @@ def asked(view: GraphView, question: Extraction, text: str, asker: str = "") -> 
         named=named,
         wants=frozenset(ids).intersection(WANTED),
         now=asks_now(plain),
+        past=asks_past(plain) or len(dates) > 0,
         kinds=kinds,
     )
 

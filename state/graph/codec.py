@@ -20,12 +20,15 @@ from state.graph import canonical_bytes
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.embedding_table import EmbeddingTable
+from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
+from state.graph.statement_table import StatementTable
 from state.graph.tables import GraphTables
 from state.graph.theme_table import ThemeTable
 
 LAYOUT = 5  # of content and snapshots: raise it when anything below changes, or a column (state/graph/columns.py)
 _PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")
+_ADDED = ("statements", "habits")  # tables that older graphs lack: left out while they are empty, so that digests stay
 _NO_CONTENT = ("events", "undoable_from", "configured")
 Content = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
@@ -41,6 +44,7 @@ def content(tables: GraphTables) -> Content:
         "passages": tables.passages.values(),
         "topics": tables.themes.values(),
         "embeddings": tables.embeddings.values(),
+        **{name: values for name in _ADDED if (values := getattr(tables, name).values())},
     }
     arrays = {**tables.concepts.arrays(), **tables.passages.arrays()}
     for window, pairs in tables.pairs.items():
@@ -82,5 +86,7 @@ def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[
     tables.passages = PassageTable.of(values["passages"], arrays)
     tables.embeddings = EmbeddingTable.of(values["embeddings"], arrays)
     tables.themes = ThemeTable.of(values["topics"])
+    tables.habits = HabitTable.of(values.get("habits", ()))
+    tables.statements = StatementTable.of(values.get("statements", ()))
     for window in tables.pairs:
         tables.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])

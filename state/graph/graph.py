@@ -27,11 +27,13 @@ from state.events.events import (
     GraphConfigured,
     GraphEvent,
     MemoryArchived,
+    MemoryConsolidated,
     MemoryRestored,
     Pinned,
     Retracted,
     Sealed,
     SubjectErased,
+    Superseded,
     Ticked,
     TurnEmbedded,
     TurnRecorded,
@@ -174,6 +176,7 @@ class Graph(GraphTables):
         self.clock = max(self.clock, event.at)
         numbers = self.concepts.numbers_of(event.concepts, event.at)
         self.passages.add(event, self.events, numbers)
+        self.statements.add(event.id, event.speaker, event.statements)
         self._weights.extend([concept.weight for concept in event.concepts])
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
@@ -192,6 +195,15 @@ class Graph(GraphTables):
             self.enough_at = NEVER
         elif self.enough_at == NEVER:
             self.enough_at = self.last_turn_at
+
+    @folds(Superseded)
+    def _fold_superseded(self, event: Superseded) -> bool:
+        """Let turns be history; the clock stays, as it comes with a turn that is not older."""
+        newer = self.passages.numbers.get(event.newer)
+        older = [] if newer is None else [number for number in self._passages(event.older) if number != newer]
+        for number in older:
+            self.passages.supersede(number, newer)
+        return bool(older)
 
     @folds(TurnEmbedded)
     def _fold_embedding(self, event: TurnEmbedded) -> bool:
@@ -315,6 +327,16 @@ class Graph(GraphTables):
         self.fresh_turns, self.enough_at = 0, NEVER
         return True
 
+    @folds(MemoryConsolidated)
+    def _fold_habit(self, event: MemoryConsolidated) -> bool:
+        """Keep what recurs, by the members of it that are here; one of which nothing is said any more goes."""
+        self._pass_window(event.at)
+        if event.text:
+            self.habits.apply(event, [turn for turn in event.members if turn in self.passages.numbers])
+        else:
+            self.habits.remove(event.id)
+        return True
+
     @folds(SubjectErased)
     def _fold_erased(self, event: SubjectErased) -> bool:
         """Know turns as erased: they are not here any more, as the graph was folded without them (state/erasure.py)."""
@@ -351,11 +373,14 @@ class Graph(GraphTables):
 
     def _drop(self, concepts: Iterable[str], turns: Iterable[str]) -> None:
         self.settle()  # the exchanges of turns that wait are with turns that are still here
+        concepts, turns = list(concepts), list(turns)
+        self.habits.without(turns, concepts)
         for number in self._known(concepts):
             self.concepts.forget(number)
             self.forgotten += 1
             self._dead_rows += 1
         for number in self._passages(turns):
+            self.statements.remove(self.passages.ids[number])
             self.passages.remove(number)
             self._dead_rows += 1
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:

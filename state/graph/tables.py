@@ -16,7 +16,9 @@ from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.decay import NEVER
 from state.graph.embedding_table import EmbeddingTable
+from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
+from state.graph.statement_table import StatementTable
 from state.graph.theme_table import ThemeTable
 
 Window = Literal["turn", "exchange", "recall"]
@@ -51,6 +53,8 @@ class GraphTables:
         self.pairs: dict[Window, PairCounts] = {window: PairCounts() for window in get_args(Window)}
         self.embeddings = EmbeddingTable()
         self.themes = ThemeTable()
+        self.statements = StatementTable()
+        self.habits = HabitTable()
 
     @property
     def turns(self) -> int:

@@ -75,7 +75,8 @@ class Labels(Sequence[str]):
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
 ConceptColumn = Literal["accessed", "first_recall"]
 TurnColumn = Literal[
-    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback", "role"
+    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback", "role", "superseded",
+    "modality", "offset"
 ]
 
 
@@ -278,6 +279,15 @@ class GraphView:
     def importance(self) -> Floats:
         """Tell how much each passage matters, (p,): 0.5 where nobody said."""
         return importance(self.of_turns("importance", np.arange(self.turns)))
+
+    @cached_property
+    def successions(self) -> tuple[Integers, Integers]:
+        """List the passages that are history, ascending, and since which passage each is; (k,) both."""
+        self.check_fresh()
+        numbers = self._passages.numbers
+        stating = np.array(sorted(numbers[turn] for turn in self._tables.statements), np.int64)
+        newer = self.of_turns("superseded", stating)
+        return stating[newer >= 0], newer[newer >= 0]
 
     @cached_property
     def feedback(self) -> Floats:

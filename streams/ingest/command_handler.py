@@ -6,7 +6,8 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     id known to the graph, same text        TurnDuplicated
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
-                                            GraphConfigured, behind it TurnEmbedded if there is a model
+                                            GraphConfigured, behind it TurnEmbedded if there is a model, and
+                                            Superseded for what is history since
     id known as erased                      TurnDuplicated: nothing of it is kept again, whatever it says now
     a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
     pin, unpin, feedback, erase             SubjectErased.  Requests are not told apart by id: a repeated one
@@ -29,15 +30,17 @@ from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
 from emgas.messages.topics import INBOUND, Command
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Turn, Undo, Unpin
-from emgas.times import HOUR_MS, wall_clock
+from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
+from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.text.anchors import anchored
+from processors.text.statements import statements
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
@@ -46,6 +49,7 @@ from state.events.events import (
     GraphConfigured,
     Pinned,
     Retracted,
+    Superseded,
     TurnDuplicated,
     TurnEmbedded,
     TurnRecorded,
@@ -53,7 +57,7 @@ from state.events.events import (
     Unpinned,
     encode,
 )
-from state.events.extraction_types import Anchor
+from state.events.extraction_types import Anchor, Attached, Statement
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
@@ -159,7 +163,7 @@ class CommandHandler:
         return command
 
     def decide(self, arrival: Record, command: Command) -> Decision:
-        """Decide which events account for `arrival`.  Before any command but a turn, all before it must be folded.
+        """Decide which events account for `arrival`.  Before all but a turn that states nothing, all before must be folded.
 
         What fails twice at one record (an extractor or a model at its text, an event that nobody could read back) fails
         for ever, so it is that record's outcome.  What may pass on another day is raised.
@@ -243,11 +247,12 @@ class CommandHandler:
         extractor = self._context.extractor
         said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now(arrival)
         at = min(said_at, now + self._context.skew_ms)
-        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=wall_clock(at, _zone(turn)))
+        local = wall_clock(at, _zone(turn))
+        found = extractor.of_turn(remembered(turn), speaker=turn.speaker, at=local)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         event = TurnRecorded(
             src=arrival.offset,
-            **turn.model_dump(exclude={"at", "importance"}),
+            **turn.model_dump(exclude={"at", "importance", "attachments"}),
             **_weighed(turn),
             at=at,
             clamped=at != said_at,
@@ -257,12 +262,23 @@ class CommandHandler:
             concepts=list(found.concepts),
             times=list(found.times),
             extractor=extractor.version,
+            statements=stated_by(turn),
+            attachments=[Attached(**each.model_dump()) for each in turn.attachments],
+            offset=round((local - at) / MINUTE_MS),
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
-        events: list[DataEvent] = [*birth, event, *self._embedded(turn, at)]
+        events: list[DataEvent] = [*birth, event, *self._embedded(turn, at), *self._superseded(event)]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
+
+    def _superseded(self, event: TurnRecorded) -> list[Superseded]:
+        """Decide what a turn that states something makes history; all before it must be folded."""
+        graph = self._state.graph(event.graph) if event.statements else None
+        if graph is None:
+            return []
+        said = {"speaker": event.speaker, "at": event.at}
+        return list(superseded(graph, event.id, stated=event.statements, **said))
 
     def _now(self, arrival: Record) -> int:
         """Tell the present: a worker's clock that is behind the broker's must not move turns into the past."""
@@ -419,6 +435,16 @@ def _weighed(turn: Turn) -> _Weighed:
         return {"importance": turn.importance, "anchor": None}
     anchor, importance = found
     return {"importance": importance if turn.importance is None else turn.importance, "anchor": anchor}
+
+
+def remembered(turn: Turn) -> str:
+    """Give what a turn says, and what is on what came with it: the text that concepts are found in."""
+    return "\n".join([turn.text, *(each.caption for each in turn.attachments if each.caption)])
+
+
+def stated_by(turn: Turn) -> list[Statement]:
+    """Find what a turn states of how things are; what an assistant says of itself does not count."""
+    return [] if turn.role in ("assistant", "system", "tool") else statements(turn.text)
 
 
 def _rejected(arrival: Record, command: Command | None, reason: str) -> Decision:

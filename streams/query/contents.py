@@ -11,9 +11,10 @@ import orjson
 from emgas import limits
 from emgas.messages.contents import Graphs, List, Read, RecordedTurn, Turns
 from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compared, GrownPair
-from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Memory, concept_ids
+from processors.recall.habit_views import recurring
 from processors.recall.neighbourhood import explored
 from processors.recall.recaps import recapped
 from processors.recall.trends import trended
@@ -58,8 +59,10 @@ def turns(memory: Memory, request: Read, extractor: Extractor) -> Turns:
     )
 
 
-def told(memory: Memory, request: Recap | Trend | Explore, extractor: Extractor) -> Recapped | Trended | Explored:
-    """Recap conversations, tell how often something is spoken of, or show a concept."""
+def told(
+    memory: Memory, request: Recap | Trend | Explore | Habits, extractor: Extractor
+) -> Recapped | Trended | Explored | Recurring:
+    """Recap conversations, tell how often something is spoken of, show a concept, or tell what recurs."""
     match request:
         case Recap():
             return recapped(memory, request)
@@ -67,6 +70,8 @@ def told(memory: Memory, request: Recap | Trend | Explore, extractor: Extractor)
             return trended(memory, request, extractor)
         case Explore():
             return explored(memory, request, extractor)
+        case Habits():
+            return recurring(memory, request, extractor)
 
 
 def _next(ordinals: Integers, page: Integers, request: Read) -> int | None:

@@ -34,7 +34,7 @@ from emgas.messages.pictures import Compare, Compared, Picture
 from emgas.messages.queries import Describe, Failure, FailureCode, Query, Timing
 from emgas.messages.topics import REQUEST, OfGraph, OfPartition, Question
 from emgas.messages.topics import Answer as Message
-from emgas.messages.views import Explore, Recap, Trend
+from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory, Steps, in_one_go, is_long
 from processors.recall.picture import pictured
@@ -245,7 +245,7 @@ class QueryHandler:
                 return await self._recall(request, writer, asked, started=started)
             case Describe():
                 return description(writer.state, request.graph, position_of(writer))
-            case Recap() | Trend() | Explore():
+            case Recap() | Trend() | Explore() | Habits():
                 memory = await self._memory(request, writer, asked)
                 async with self._turn(self._short, asked):
                     await asyncio.sleep(0)
@@ -334,7 +334,7 @@ class QueryHandler:
         return answer._replace(reply=answer.reply.model_copy(update={"timing": timing}))
 
     async def _memory(
-        self, query: Query | Read | Picture | Recap | Trend | Explore, writer: PartitionWriter, asked: _Asked
+        self, query: Query | Read | Picture | Recap | Trend | Explore | Habits, writer: PartitionWriter, asked: _Asked
     ) -> Callable[[], Memory]:
         """Find what is asked: called again, it gives the graph as it has become meanwhile, but the past stays."""
         state = writer.state

@@ -62,7 +62,7 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         graph=graph_id,
         found=True,
         preset=graph.preset,
-        settings=graph.settings.model_dump(),
+        settings=dict(graph.settings),
         clock=graph.clock,
         turns=len(graph.passages) - archived,
         archived=archived,
