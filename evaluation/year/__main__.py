@@ -1,6 +1,6 @@
 """Remember a year, ask about it, replay it, ask again: `python -m evaluation.year` prints the table.
 
-    --wrong   the questions besides whose right line was not among the first three, and what was there instead
+--wrong   the questions besides whose right line was not among the first three, and what was there instead
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ask the questions of a year, and see whether the right line is among the first three.
 
-    right   a turn that a question's key names, or a habit that says the word after `habit:`
-    asked   as a person asks: of the whole memory, with the person as asker, and the latest turns where nothing answers
+right   a turn that a question's key names, or a habit that says the word after `habit:`
+asked   as a person asks: of the whole memory, with the person as asker, and the latest turns where nothing answers
 """
 
 from __future__ import annotations

@@ -5,14 +5,14 @@
                what was said once recurs nowhere, and weighs nothing
     γ, τ       settings of the graph: γ 0.5 by default, τ 30 days, as habits live by weeks and months
 
-A turn's neighbours are those of its speaker whose affinity reaches a threshold; what hangs together by neighbours is
-one cluster (transitive: a habit of a year is near itself day by day, not from end to end).  Only some turns that share a
-word are looked at, the latest CANDIDATES of each word, so that a window's work does not grow with the graph.
+What reaches a threshold is near, and what hangs together so is one cluster (transitive: a habit of a year is near
+itself day by day, not from end to end).  Turns that hold a word are compared with the NEIGHBOURS before them that hold
+it, so that the work grows with the turns and not with their pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import exp, log, log1p, sqrt
 from typing import Final
@@ -23,9 +23,8 @@ from state.arrays import Integers
 from state.graph.graph import Graph
 from state.graph.passage_table import ROLES
 
-CANDIDATES: Final = 24  # turns on either side that are looked at for each word of a turn
 PEOPLE: Final = (ROLES.index(None), ROLES.index("user"))  # an assistant repeats itself, and has no habits
-NEIGHBOURS: Final = 8  # of a turn, at most: the closest
+NEIGHBOURS: Final = 8  # turns before it that a turn is compared with
 
 
 class Affinities:
@@ -45,7 +44,9 @@ class Affinities:
     def _weighed(self, passage: int) -> dict[int, float]:
         concepts, turns = self._graph.concepts, len(self._graph.passages)
         alive, is_mark, in_turns = concepts.alive, concepts.is_mark, concepts.in_turns
-        words = [n for n in self._graph.passages.concepts_of(passage) if alive[n] and not is_mark[n] and in_turns[n] > 1]
+        words = [
+            n for n in self._graph.passages.concepts_of(passage) if alive[n] and not is_mark[n] and in_turns[n] > 1
+        ]
         weights = {word: log1p(turns / in_turns[word]) * log(in_turns[word]) for word in words}
         length = sqrt(sum(weight * weight for weight in weights.values()))
         return {word: weight / length for word, weight in weights.items()}
@@ -57,22 +58,14 @@ class Affinities:
         at, gamma = self._graph.passages.at, self._settings.affinity_gamma
         return gamma * cosine + (1 - gamma) * exp(-abs(at[left] - at[right]) / self._settings.affinity_tau)
 
-    def neighbours(self, passage: int) -> list[tuple[float, int]]:
-        """Find the closest passages of the same speaker that reach the threshold, the closest first."""
-        near = ((self.between(passage, other), other) for other in sorted(self._candidates(passage)))
-        return sorted((each for each in near if each[0] >= self._settings.affinity_above), key=_closest)[:NEIGHBOURS]
+    def joined(self, passages: Sequence[int], above: float) -> Iterator[tuple[int, int]]:
+        """Yield the pairs of ascending passages that reach a threshold, each with NEIGHBOURS before it."""
+        for place, passage in enumerate(passages):
+            for other in passages[max(0, place - NEIGHBOURS) : place]:
+                if self.between(passage, other) >= above:
+                    yield other, passage
 
-    def _candidates(self, passage: int) -> set[int]:
-        """Find the passages of the same speaker, before and after this one, that hold a word of it."""
-        found = set[int]()
-        speaker = self._graph.passages.speaker[passage]
-        for word in self.vector(passage):
-            holders = self._holders(word, speaker)
-            at = int(np.searchsorted(holders, passage))
-            found.update(holders[max(0, at - CANDIDATES) : at + CANDIDATES + 1].tolist())
-        return found - {passage}
-
-    def _holders(self, word: int, speaker: int) -> Integers:
+    def holders(self, word: int, speaker: int) -> Integers:
         """List the kept passages of a speaker that hold a word and ask nothing, ascending."""
         return self._of_speaker.get((word, speaker), np.zeros(0, np.int64))
 
@@ -111,8 +104,3 @@ def clusters(edges: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
     for node in sorted(root):
         members.setdefault(find(node), []).append(node)
     yield from members.values()
-
-
-def _closest(near: tuple[float, int]) -> tuple[float, int]:
-    affinity, passage = near
-    return -affinity, passage

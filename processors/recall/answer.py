@@ -231,6 +231,7 @@ class _Answering:
             passages=numbers,
             options=self._options,
             cosine=self._cosine,
+            scores=[ranked.score for ranked in listed],
         )
 
     def _let_others_in(self) -> Steps[None]:

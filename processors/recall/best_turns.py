@@ -181,8 +181,6 @@ class _Unseen(Turns):
 class _Extremes(Turns):
     """Turns of every length, all of them as little, or as much, of everything else as a turn can be."""
 
-    are_any = True
-
     def __init__(self, inquiry: Inquiry, *, much: bool) -> None:
         shortest, longest = inquiry.view.lengths
         tokens = np.unique(np.append(np.arange(shortest, min(longest, shortest + LENGTHS) + 1), longest))
@@ -227,6 +225,10 @@ class _Extremes(Turns):
     @cached_property
     def is_history(self) -> Floats:
         return self._all(self._much)
+
+    @cached_property
+    def is_pictured(self) -> Floats:
+        return self._all(self._much * self.asked.pictures)
 
     @cached_property
     def likeness(self) -> Floats:

@@ -5,7 +5,7 @@ Computed again from the view and the question: whoever folds the same log to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -21,11 +21,13 @@ from processors.recall.features import values
 from processors.recall.inquiry import Inquiry, Laid
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.recall import RecallOptions, activate, seeds_of
+from processors.recall.succession import TERM as SUCCESSION
 from processors.recall.weights import FEATURES
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 DEFAULTS = RecallOptions()
+TELLING = 1e-6  # of a score: less is rounding
 
 
 def explanations(
@@ -36,8 +38,11 @@ def explanations(
     passages: Iterable[int],
     options: RecallOptions = DEFAULTS,
     cosine: Floats | None = None,
+    scores: Sequence[float] | None = None,
 ) -> Iterator[Why]:
     """Explain, one after the other, why the default recall gives each of `passages` (numbers) its score.
+
+    scores  that they were ranked by: what the terms lack of one was handed down by what it superseded (succession.py)
 
     What concerns the question alone is computed once, before the first.  The graph of `view` must not change meanwhile:
     how often two concepts were said together is read from it.
@@ -48,11 +53,13 @@ def explanations(
     numbers = np.fromiter(passages, np.int64)
     laid = inquiry.on(np.unique(view.of_turns("session", numbers)))
     columns = values(laid)
-    for passage, place in zip(numbers.tolist(), laid.place(numbers).tolist(), strict=True):
-        terms = columns[:, place] * flow
+    for rank, (passage, place) in enumerate(zip(numbers.tolist(), laid.place(numbers).tolist(), strict=True)):
+        values_of = columns[:, place] * flow
+        terms = {name: float(value) for name, value in zip(FEATURES, values_of, strict=True) if value}
+        terms |= term(view, passage)
+        lacks = 0.0 if scores is None else scores[rank] - sum(terms.values())
         yield Why(
-            terms={name: float(value) for name, value in zip(FEATURES, terms, strict=True) if value}
-            | term(view, passage),
+            terms=terms | ({SUCCESSION: lacks} if lacks > TELLING else {}),
             mentions=_mentions(laid, meant, place),
             associations=_hops(view, meant, activation, options.spreading, passage),
             kinds=_kinds(view, meant, passage),

@@ -57,6 +57,7 @@ class Feature(NamedTuple):
     most: Callable[[Turns], Floats] | None = None
 
 
+HISTORY: Final = -2.5  # what a turn is worth less of which another says since that it no longer holds
 SAYS_ENOUGH: Final = 64.0  # words, beyond which a longer turn is no likelier to hold an answer
 
 Edge: Final = partial(Feature, is_edge=True, reaches=True)
@@ -145,50 +146,6 @@ def _feedback(turns: Turns) -> Floats:
     return thought
 
 
-def _history(turns: Turns) -> Floats:
-    return turns.is_history
-
-
-def _matches(inquiry: Inquiry) -> Callable[[Integers], Floats]:
-    """Make a function that tells how well turns (k,) match, wherever they stand."""
-    turn, match = inquiry.once(edge_scores.matched)
-
-    def of(wanted: Integers) -> Floats:
-        if not len(turn):
-            return np.zeros(len(wanted))
-        at = np.minimum(np.searchsorted(turn, wanted), len(turn) - 1)
-        return np.where(turn[at] == wanted, match[at], 0.0)
-
-    return of
-
-
-def _handed_down(inquiry: Inquiry) -> tuple[Integers, Floats]:
-    """List the turns since which others are history, ascending, and how much better the best of those match; (k,)."""
-    older, newer = inquiry.view.successions
-    if inquiry.asked.past or not len(older):
-        return older[:0], np.zeros(0)
-    match = _matches(inquiry)
-    heirs, of = np.unique(newer, return_inverse=True)
-    best = np.zeros(len(heirs))
-    np.maximum.at(best, of, match(older))
-    return heirs, np.maximum(best - match(heirs), 0.0)
-
-
-def _succession(turns: Turns) -> Floats:
-    """Let what holds now match at least as well as what it made history: (p,) what it lacks."""
-    heirs, given = turns.inquiry.once(_handed_down)
-    if not len(heirs):
-        return _nothing(turns)
-    at = np.minimum(np.searchsorted(heirs, turns.turn), len(heirs) - 1)
-    return np.where(heirs[at] == turns.turn, given[at], 0.0)
-
-
-def _most_succession(turns: Turns) -> Floats:
-    if not turns.are_any:
-        return _succession(turns)
-    return np.full(len(turns.turn), float(turns.inquiry.once(_handed_down)[1].max(initial=0.0)))
-
-
 def _wanted(mark: str, turns: Turns) -> Floats:
     """Mark the turns that bear `mark`, if the question wants such an answer: (p,)."""
     return turns.bears(mark) if mark in turns.asked.wants else np.zeros(len(turns.turn))
@@ -198,8 +155,8 @@ def _wanted(mark: str, turns: Turns) -> Floats:
 # weighs the same, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
 # nothing: match from 1.6, because passages and notes need it; inherited from 1.3, session from 0.8 and first from 0.1,
 # because a memory of many sessions needs them (docs/recall.md).  Four are set by hand: `dense` at the best of what was
-# tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them; so are `succession`,
-# which is worth what a match is, and `history`.  Those without flow
+# tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them; so are `history` and
+# `pictured`.  Those without flow
 # are fitted in the same way, to the terms that are left.
 FEATURES: Final = (
     Feature("match", lambda turns: _near(turns).match(), 2.2, 2.3, reaches=True, most=edge_scores.common_match),
@@ -223,8 +180,8 @@ FEATURES: Final = (
     Feature("latest", _latest, 0.8, 0.8, most=_most_latest),
     _own("importance", _importance, 0.8, 0.8),
     _own("feedback", _feedback, 1.5, 1.5),
-    Edge("succession", _succession, 2.2, most=_most_succession),
-    _own("history", _history, -2.5, -2.5),
+    _own("history", lambda turns: turns.is_history, HISTORY, HISTORY),
+    _own("pictured", lambda turns: turns.is_pictured, 2.0, 2.0),
     _own("dense", lambda turns: turns.likeness, 0.8, 0.8, reaches=True),
 )
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from processors.recall.dense import standardised
 from processors.recall.query_terms import QueryTerms
 from state.arrays import Counts, Floats, Integers
 from state.graph.excerpt import Excerpt
-from state.graph.passage_table import ROLES
+from state.graph.passage_table import ROLES, modality
 from state.graph.view import GraphView, importance
 
 COMMON: Final = 64  # a speaker is common if one in so many turns is theirs,
@@ -226,12 +226,9 @@ class Inquiry(Remembers):
 class Turns(Remembers):
     """Turns, and what each is in itself: (k,) each column.
 
-    turn     passage numbers
-    are_any  whether they stand for any turns of the graph, and `turn` says nothing
+    turn    passage numbers
     within  position of each in its session;  company: how many turns its session has
     """
-
-    are_any: ClassVar[bool] = False
 
     def __init__(self, inquiry: Inquiry, turn: Integers, within: Integers, company: Integers) -> None:
         self.inquiry, self.view, self.asked = inquiry, inquiry.view, inquiry.asked
@@ -312,6 +309,14 @@ class Turns(Remembers):
             return np.zeros(len(self.turn))
         history: Floats = np.isin(self.turn, older).astype(np.float64)
         return history
+
+    @cached_property
+    def is_pictured(self) -> Floats:
+        """1 for the turns that a photo came with, if the question asks for one."""
+        if not self.asked.pictures:
+            return np.zeros(len(self.turn))
+        shows: Floats = (self.view.of_turns("modality", self.turn) & modality(["image"]) > 0).astype(np.float64)
+        return shows
 
     @property
     def strongest(self) -> Floats:

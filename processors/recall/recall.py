@@ -33,6 +33,7 @@ from processors.recall.inquiry import Inquiry
 from processors.recall.links import recall_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.ranking import carried, per_token
+from processors.recall.succession import succeeded
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
 from processors.text.language import clean
 from processors.text.question_types import LEAST_DEPTH, depth, greets
@@ -131,7 +132,8 @@ def recall(
         passages = _literal(view, activation, _strongest(activation, words, options.sources), allowed, limit)
     else:
         inquiry = Inquiry(view, meant, activation.energy, cosine)
-        passages = best_turns(inquiry, options.flow, allowed, limit, few=options.few)
+        found = best_turns(inquiry, options.flow, allowed, limit, few=options.few)
+        passages = succeeded(inquiry, found, allowed, options.flow, limit)
     return RecallResult(
         seeds=_described(view, activation, seeds),
         concepts=_described(view, activation, strongest[: options.concepts]),

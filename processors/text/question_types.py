@@ -48,6 +48,7 @@ _ASKS_LIST: Final = _pattern("asks-list")
 _ASKS_REASON: Final = _pattern("asks-reason")
 _ASKS_HABIT: Final = _pattern("asks-habit")
 _ASKS_NOW: Final = _pattern("asks-now")
+_ASKS_PICTURE: Final = _pattern("asks-picture")
 _ASKS_PAST: Final = _pattern("asks-past")
 _OF_ASKER: Final = _pattern("of-asker")
 _GREETS: Final = _pattern("greets")
@@ -90,6 +91,11 @@ def asks_now(text: str) -> bool:
 def asks_past(text: str) -> bool:
     """Say whether a question asks how things once were: before, used to, 以前, 原来."""
     return _ASKS_PAST.search(text) is not None
+
+
+def asks_picture(text: str) -> bool:
+    """Say whether a question asks for a photo: the picture of, 照片."""
+    return _ASKS_PICTURE.search(text) is not None
 
 
 def asks_habit(text: str) -> bool:

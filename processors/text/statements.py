@@ -32,7 +32,9 @@ _UNSURE: Final = re.compile(
 )
 _ASKS: Final = ("?", "?")
 
-_ADVERBS = "now|currently|still|already|just|finally|recently|actually|officially|happily|also|permanently|both|have|has"
+_ADVERBS = (
+    "now|currently|still|already|just|finally|recently|actually|officially|happily|also|permanently|both|have|has"
+)
 _KIN = (
     "sister|brother|mother|mum|mom|father|dad|parents|wife|husband|partner|girlfriend|boyfriend|son|daughter|aunt|uncle"
     "|cousin|grandmother|grandma|grandfather|grandpa|boss|colleague|neighbour|neighbor|niece|nephew|best friend|friend"

@@ -38,7 +38,16 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
-from state.events.extraction_types import STATEMENTS, Anchor, Attached, Concept, Exempt, Milliseconds, Statement, TimeSpan
+from state.events.extraction_types import (
+    STATEMENTS,
+    Anchor,
+    Attached,
+    Concept,
+    Exempt,
+    Milliseconds,
+    Statement,
+    TimeSpan,
+)
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.upcasting import VERSION, as_present, upcast

@@ -72,7 +72,9 @@ class PassageTable(Table):
     repeats: array[int] = column("i", -1, added_as="repeats")  # the passage that says the same and more, -1 for none
     offset: array[int] = column("i", added_as="offset")  # minutes by which the speaker's clock is ahead of UTC
     modality: array[int] = column("b", added_as="modality")  # bits: the places in MODALITIES of what came with it
-    superseded: array[int] = column("i", -1, added_as="superseded")  # the passage since which it is history, -1 for none
+    superseded: array[int] = column(
+        "i", -1, added_as="superseded"
+    )  # the passage since which it is history, -1 for none
 
     def __init__(self) -> None:
         super().__init__()

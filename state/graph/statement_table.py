@@ -1,7 +1,7 @@
 """What turns state, one value at a time: who lives where, whose number is what (processors/text/statements.py).
 
-    turn  ──▶  its statements                what later ones are held against (processors/lifecycle/supersession.py)
-    speaker, slot  ──▶  the turns that fill it, in the order folded             derived, so not packed
+turn  ──▶  its statements                what later ones are held against (processors/lifecycle/supersession.py)
+speaker, slot  ──▶  the turns that fill it, in the order folded             derived, so not packed
 """
 
 from __future__ import annotations

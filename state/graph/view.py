@@ -75,8 +75,19 @@ class Labels(Sequence[str]):
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
 ConceptColumn = Literal["accessed", "first_recall"]
 TurnColumn = Literal[
-    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback", "role", "superseded",
-    "modality", "offset"
+    "at",
+    "tokens",
+    "session",
+    "speaker",
+    "question",
+    "archived",
+    "pinned",
+    "importance",
+    "feedback",
+    "role",
+    "superseded",
+    "modality",
+    "offset",
 ]
 
 

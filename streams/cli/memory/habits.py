@@ -42,7 +42,9 @@ def show(told: Recurring) -> None:
     """Print habits for people, and which are near each other."""
     for habit in told.habits:
         output.out.print(escape(habit.text), highlight=False, soft_wrap=True)
-        output.out.print(f"  [dim]{habit.id}: {escape(', '.join(habit.members[-5:]))}[/]", highlight=False, soft_wrap=True)
+        output.out.print(
+            f"  [dim]{habit.id}: {escape(', '.join(habit.members[-5:]))}[/]", highlight=False, soft_wrap=True
+        )
     for group in told.groups:
         output.tell(f"near each other, above {group.above}: {', '.join(group.habits)}")
     output.tell(f"{len(told.habits)} of {told.total} habits")
