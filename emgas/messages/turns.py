@@ -16,7 +16,7 @@ from emgas.messages.memory_settings import PresetName, Settings
 
 
 class Attachment(Message):
-    """What came with a turn: a photo, a voice note, a file.  What it holds stays where it is; its caption is remembered.
+    """What came with a turn: a photo, a voice note, a file.  It stays where it is; its caption is remembered.
 
     caption  what is on it, or said in it: remembered as if it had been said
     sha256   of its bytes, hex, where somebody wants to know later that it is the same

@@ -211,7 +211,8 @@ class Habit(Message):
     text         what is said of it            by          who wrote that
     concepts     what all of it is about       period      days from one day of it to the next, in the middle
     turns, days  how many, on how many days    members     ids of the latest of them
-    hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first; by the clock of who said them
+    hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
+                 by the clock of who said them
     exceptions   the latest times at which it did not recur, as far as that is an exception
     """
 

@@ -104,7 +104,7 @@ def _without(event: GraphEvent, names: AbstractSet[str], turns: AbstractSet[str]
 def _resting_on(events: Iterable[GraphEvent | None], names: AbstractSet[str], turns: AbstractSet[str]) -> set[str]:
     """Find the habits that rest on what is erased: nothing of them is kept."""
     habits = (event for event in events if isinstance(event, MemoryConsolidated))
-    return {habit.id for habit in habits if turns.intersection(habit.members) or names.intersection(habit.concepts)}
+    return {habit.id for habit in habits if not (turns.isdisjoint(habit.members) and names.isdisjoint(habit.concepts))}
 
 
 def _no_habit(event: MemoryConsolidated) -> MemoryConsolidated:

@@ -3,14 +3,16 @@
     Ada: latte (corner café): 29 times on 29 days since 2025-05-03, about every day, mostly in the morning; last on
     2025-06-12; not on 2025-05-14, from 2025-05-20 to 2025-05-27
 
-By no model, so whoever folds the same log reads the same.  Days and hours are those of the speaker's clock.  SEEDS P22, P40.
+By no model, so whoever folds the same log reads the same.  Days and hours are by the speaker's clock.
+SEEDS P22, P40.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from emgas.times import DAY_MS, format_utc
 from processors.text.scripts import HAN
@@ -29,7 +31,8 @@ _DAYS: Final = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Sa
 _TAGE: Final = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
 
 
-class Counts(NamedTuple):
+@dataclass(frozen=True)
+class Counts:
     """What is known of a habit in numbers; fields as in MemoryConsolidated."""
 
     count: int
@@ -47,6 +50,14 @@ def told(speaker: str, labels: Sequence[str], known: Counts) -> str:
     if any(_HAN.search(label) for label in labels[:1]):
         return _in_chinese(speaker, labels, known)
     return _in_english(speaker, labels, known)
+
+
+def part_of_day(hours: Sequence[int]) -> tuple[int, float]:
+    """Find when in the day something mostly is, 0 morning, 1 afternoon, 2 evening, 3 night, and the share of that."""
+    counts = [sum(hours[since:until]) for since, until in _PARTS]
+    counts.append(sum(hours) - sum(counts))
+    most = max(range(len(counts)), key=lambda part: (counts[part], -part))
+    return most, counts[most] / max(sum(counts), 1)
 
 
 def on_weekdays(weekdays: Sequence[int]) -> bool:
@@ -92,10 +103,7 @@ def _chinese_often(known: Counts) -> str:
 
 
 def _mostly(hours: Sequence[int], names: Sequence[str], mostly: str) -> str:
-    counts = [sum(hours[since:until]) for since, until in _PARTS]
-    counts.append(sum(hours) - sum(counts))
-    most = max(range(len(counts)), key=lambda part: (counts[part], -part))
-    share = counts[most] / max(sum(counts), 1)
+    most, share = part_of_day(hours)
     return "" if share < MOSTLY else f"{'' if share >= ALWAYS else mostly}{names[most]}"
 
 

@@ -188,7 +188,7 @@ class _Window:
         concepts = self._about(anchor, members)
         known = self._counts(members, speaker, anchor)
         labels = [self._graph.concepts.label(concept) for concept in concepts]
-        fields: dict[str, Any] = {**known._asdict(), "hours": list(known.hours), "weekdays": list(known.weekdays)}
+        fields: dict[str, Any] = {**vars(known), "hours": list(known.hours), "weekdays": list(known.weekdays)}
         return MemoryConsolidated(
             graph=self._graph.graph_id,
             at=self._at,
@@ -245,7 +245,7 @@ class _Window:
 
 
 def _pauses(days: Any, every: float, *, working: bool) -> list[Exempt]:
-    """List the pauses: from the end of a day of it to the next such day, if that is more than twice as long as usual."""
+    """List the pauses: from the end of a day of it to the next such day, if that is over twice as long as usual."""
     counted = np.busday_count(np.datetime64(0, "D"), days.astype("datetime64[D]")) if working else days
     gaps = np.diff(counted)
     long = np.flatnonzero(gaps > 2 * every) if not working else np.flatnonzero(gaps > max(2.0, every))

@@ -49,7 +49,7 @@ class Passage(NamedTuple):
 
     `at` in ms since 1970, by the asker's clock; `number`: of its passage; `times`: what its time expressions mean.
     `wanted`: words of the question that it holds, by which its sentences are chosen if it is long.
-    `session`: what it was said in.  `over`: when it was said that this no longer holds, as `at`; None where it may hold.
+    `session`: what it was said in.  `over`: as `at`, when it was said that this no longer holds, else None.
     """
 
     number: int

@@ -181,7 +181,7 @@ FEATURES: Final = (
     _own("importance", _importance, 0.8, 0.8),
     _own("feedback", _feedback, 1.5, 1.5),
     _own("history", lambda turns: turns.is_history, HISTORY, HISTORY),
-    _own("pictured", lambda turns: turns.is_pictured, 2.0, 2.0),
+    _own("pictured", lambda turns: turns.is_pictured, 4.0, 4.0),
     _own("dense", lambda turns: turns.likeness, 0.8, 0.8, reaches=True),
 )
 

@@ -1,4 +1,4 @@
-"""Which passages may be recalled: by session, speaker, role, modality, time, importance, concept, tier, and by name left out.
+"""Which passages may be recalled: by session, speaker, role, modality, time, importance, concept and tier, and by name.
 
 What is filtered out still carries flow to others.
 """

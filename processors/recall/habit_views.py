@@ -18,6 +18,7 @@ from processors.extraction.extractor import Extractor
 from processors.lifecycle.affinity import clusters
 from processors.recall.answer import Memory
 from processors.recall.habits import about, by_size, of
+from processors.text.language import clean
 from state.graph.graph import Graph
 from state.graph.habit_table import Habit
 
@@ -32,7 +33,7 @@ def recurring(memory: Memory, asked: Habits, extractor: Extractor) -> Recurring:
         return Recurring(graph=asked.graph, found=False, position=memory.position)
     habits = of(graph.habits.habits.values(), [asked.speaker] if asked.speaker is not None else [])
     if asked.text is not None:
-        habits = about(graph, habits, extractor.of_query(asked.text))
+        habits = about(graph, habits, extractor.of_query(asked.text), clean(asked.text))
     habits = by_size(habits)[: asked.limit]
     return Recurring(
         graph=asked.graph,

@@ -303,7 +303,7 @@ class Turns(Remembers):
 
     @cached_property
     def is_history(self) -> Floats:
-        """1 for the turns of which another says since that it no longer holds, unless the question asks for the past."""
+        """1 for the turns of which another says that it holds no more, unless the question asks for the past."""
         older, _ = self.view.successions
         if self.asked.past or not len(older):
             return np.zeros(len(self.turn))

@@ -24,54 +24,20 @@ from state.events.extraction_types import STATEMENTS, Statement
 MOST_VALUE: Final = 80  # characters of a value
 
 _SENTENCE: Final = re.compile(r"(?:[^.!?。!?\n]|(?<=\b(?:Dr|Mr|Ms))\.|(?<=\bMrs)\.|\.(?=\w))+[.!?。!?]?")
-_UNSURE: Final = re.compile(
-    r"\b(?:if|unless|used to|would|wish|hope|hoping|want|wanted|planning|plan to|might|maybe|perhaps|almost|dream"
-    r"|when i|as a (?:child|kid|student)|back then|imagine)\b"
-    r"|如果|要是|假如|以前|曾经|原来|小时候|想要?|打算|希望|也许|可能|当年|本来|差点|梦见|准备",
-    re.IGNORECASE,
-)
 _ASKS: Final = ("?", "?")
 
-_ADVERBS = (
-    "now|currently|still|already|just|finally|recently|actually|officially|happily|also|permanently|both|have|has"
-)
-_KIN = (
-    "sister|brother|mother|mum|mom|father|dad|parents|wife|husband|partner|girlfriend|boyfriend|son|daughter|aunt|uncle"
-    "|cousin|grandmother|grandma|grandfather|grandpa|boss|colleague|neighbour|neighbor|niece|nephew|best friend|friend"
-)
-_NOBODY = "He|She|They|It|You|We|This|That|There|Who|What|Where|And|But|So|Then|Now|Today|Yesterday|Everyone|Somebody"
-_NO_PLACE = (
-    "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July|August"
-    "|September|October|November|December"
-)
-_PARTS: Final = {
-    "who": rf"\b(?P<who>I|[Ww]e|[Mm]y (?:{_KIN})(?: [A-Z]\w+)?|(?!(?:{_NOBODY})\b)[A-Z][a-z]+)(?:'ve|'s)?",
-    "adv": rf"(?:,? (?:{_ADVERBS}))*",
-    "Place": rf"(?:the )?(?P<v>(?!(?:{_NO_PLACE})\b)[A-Z][\w'’-]*(?: (?:de|da|do|of|am|an|der|upon|[A-Z][\w'’-]*))*)",
-    "Name": r"(?P<v>[A-Z][\w'’&-]*(?: (?:&|of|de|[A-Z][\w'’&-]*))*)",
-    "Firm": r"(?:(?:an?|the|our|my) )?(?P<v>(?:(?<=an )|(?<=a )|(?<=the )|(?<=our )|(?<=my )|(?=[A-Z]))(?!moment\b|weekends?\b"
-    r"|same\b|time\b|night\b)[\w'’&-]+(?: (?:of|for|&|(?!(?:as|in|on|and|but|since|now|again|because|where|which|with|from"
-    r"|until|today|these|this|that|who|when|so|at|to|any|these|last|next|every)\b)[\w'’&-]+)){0,3})",
-    "thing": r"(?P<v>(?!lot\b|bit\b|little\b|long\b|team\b)[\w'’-]+(?: (?!(?:as|in|on|and|but|since|now|again|because|where|which|with|from|until"
-    r"|today|these|this|that|who|when|so|at|to|for|of|any)\b)[\w'’-]+){0,2})",
-    "object": r"(?:(?:an?|the|my|any|some|to|more) )*(?P<v>(?!(?:so|that|it|this|them|there|home|out|up)\b)[\w'’-]+(?: (?!(?:as|in|on|and|but|since|now"
-    r"|again|because|where|which|with|from|until|today|these|this|that|who|when|so|at|to|for|of|any|anymore|every|each|daily"
-    r"|before|after|or|instead|too|twice|once)\b)[\w'’-]+)?)",
-    "becomes": r"(?:(?: is| was| has)?(?: just| recently| finally)?(?: been)? changed to| is)(?: now)?:?",
-    "moves": r"(?: (?:is|was|has been|got|has)(?: now| been)*)?(?: moved| rescheduled| postponed| pushed back| brought forward)?"
-    r" (?:to|on|for|at)",
-    "我": r"(?P<who>我(?:妈妈?|爸爸?|姐姐?|哥哥?|弟弟?|妹妹?|老婆|老公|妻子|丈夫|女朋友|男朋友|儿子|女儿|奶奶|爷爷|外婆|外公|父母|闺蜜|室友|表[姐哥弟妹]|同事|们家?|家)?)",
-    "都": r"(?:现在|目前|已经|刚刚?|最近|终于|上周末?|上个?月|昨天|今天|这周|这个月|前天|都|就|正式|也|还|一直|,)*",
-    "地": r"(?P<v>(?!一起|这|那|哪|家|外面|学校)[^,。!?;\s了]{2,10}?)(?=了|的|那边|这边|这里|生活|去了|来了|,|。|!|;|\s|$)",
-    "司": r"(?P<v>(?!家|这|那|哪)[^,。!?;\s了]{2,12}?)",
-    "司2": r"(?P<v2>(?!家|这|那|哪)[^,。!?;\s了]{2,12}?)",
-    "变": r"(?:现在|已经|也)?(?:是|改成了?|换成了?|换了|变成了?|为|:)",
-    "物": r"(?P<v>[^,。!?;\s了的这那它]{1,6}?)(?=了|的|,|。|!|;|\s|$)",
-}
-_TRAILING: Final = re.compile(
-    r"(?: (?:now|again|already|these days|at the moment|any ?more|any longer|today|too|as well|instead|as of .*|of course))+$"
-    r"|(?:了|啦|吧|呢|啊|哦|呀)+$"
-)
+_PARTS: Final = tuple((name, pattern) for name, pattern in tables.rows(__package__, "statement_parts"))
+
+
+def _whole(pattern: str) -> str:
+    """Put the parts of a pattern that stand in braces in their place."""
+    for name, part in _PARTS:
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return pattern
+
+
+_UNSURE: Final = re.compile(_whole("{unsure}"), re.IGNORECASE)
+_TRAILING: Final = re.compile(_whole("{trailing}"))
 _LEADING: Final = re.compile(r"^(?:an?|the|now|currently|about|called) ")
 
 
@@ -83,9 +49,7 @@ class _Row(NamedTuple):
 
 
 def _row(slot: str, how: str, words: str, pattern: str) -> _Row:
-    for name, part in _PARTS.items():
-        pattern = pattern.replace(f"{{{name}}}", part)
-    return _Row(slot, how == "ends", tuple(words.split("|")), re.compile(pattern))
+    return _Row(slot, how == "ends", tuple(words.split("|")), re.compile(_whole(pattern)))
 
 
 _ROWS: Final = tuple(_row(*row) for row in tables.rows(__package__, "statements"))

@@ -200,7 +200,9 @@ class Graph(GraphTables):
     def _fold_superseded(self, event: Superseded) -> bool:
         """Let turns be history; the clock stays, as it comes with a turn that is not older."""
         newer = self.passages.numbers.get(event.newer)
-        older = [] if newer is None else [number for number in self._passages(event.older) if number != newer]
+        if newer is None:
+            return False
+        older = [number for number in self._passages(event.older) if number != newer]
         for number in older:
             self.passages.supersede(number, newer)
         return bool(older)

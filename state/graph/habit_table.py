@@ -9,13 +9,15 @@ members, or of its concepts, that somebody wants forgotten: what it says rests o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from state.events.events import MemoryConsolidated
 from state.events.extraction_types import Exempt
 
 
-class Habit(NamedTuple):
+@dataclass(frozen=True)
+class Habit:
     """What recurs: fields as in MemoryConsolidated; `members`: all of them, in the order in which they joined.
 
     born  ms, the end of the window that found it
@@ -87,7 +89,7 @@ class HabitTable:
     def values(self) -> list[Any]:
         """Give the habits as JSON-able values; [] for none."""
         return [
-            {**habit._asdict(), "exceptions": [[each.since, each.until, each.turn] for each in habit.exceptions]}
+            {**vars(habit), "exceptions": [[each.since, each.until, each.turn] for each in habit.exceptions]}
             for habit in self.habits.values()
         ]
 

@@ -163,7 +163,7 @@ class CommandHandler:
         return command
 
     def decide(self, arrival: Record, command: Command) -> Decision:
-        """Decide which events account for `arrival`.  Before all but a turn that states nothing, all before must be folded.
+        """Decide which events account for `arrival`.  All before must be folded, but before a turn that states nothing.
 
         What fails twice at one record (an extractor or a model at its text, an event that nobody could read back) fails
         for ever, so it is that record's outcome.  What may pass on another day is raised.
@@ -277,8 +277,8 @@ class CommandHandler:
         graph = self._state.graph(event.graph) if event.statements else None
         if graph is None:
             return []
-        said = {"speaker": event.speaker, "at": event.at}
-        return list(superseded(graph, event.id, stated=event.statements, **said))
+        speaker, at = event.speaker, event.at
+        return list(superseded(graph, event.id, speaker=speaker, at=at, stated=event.statements))
 
     def _now(self, arrival: Record) -> int:
         """Tell the present: a worker's clock that is behind the broker's must not move turns into the past."""
