@@ -17,7 +17,7 @@ from emgas.times import DAY_MS
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.affinity import clusters
 from processors.recall.answer import Memory
-from processors.recall.habits import about, by_size, of
+from processors.recall.habits import about, by_size, current, of
 from processors.text.language import clean
 from state.graph.graph import Graph
 from state.graph.habit_table import Habit
@@ -31,14 +31,15 @@ def recurring(memory: Memory, asked: Habits, extractor: Extractor) -> Recurring:
     graph = memory.graph
     if graph is None or graph.is_blank:
         return Recurring(graph=asked.graph, found=False, position=memory.position)
-    habits = of(graph.habits.habits.values(), [asked.speaker] if asked.speaker is not None else [])
+    known = current(graph)
+    habits = of(known, [asked.speaker] if asked.speaker is not None else [])
     if asked.text is not None:
         habits = about(graph, habits, extractor.of_query(asked.text), clean(asked.text))
     habits = by_size(habits)[: asked.limit]
     return Recurring(
         graph=asked.graph,
         found=True,
-        total=len(graph.habits.habits),
+        total=len(known),
         habits=[_told(graph, habit) for habit in habits],
         groups=list(_groups(graph, habits)),
         position=memory.position,

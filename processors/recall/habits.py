@@ -11,7 +11,9 @@ from typing import Final
 
 from emgas.messages.filters import Filter
 from processors.extraction.extractor import Extraction
+from processors.lifecycle.consolidation import fresh_passages
 from processors.lifecycle.habit_texts import part_of_day
+from processors.lifecycle.habits import recurring
 from processors.recall.filters import NO_FILTER
 from processors.recall.speaker_mentions import named_speakers
 from processors.recall.telling import telling
@@ -31,12 +33,23 @@ _PARTS: Final = tuple(  # of the day, as habit_texts.part_of_day counts them
 def asked_for(graph: Graph, question: Extraction, text: str, *, asker: str, only: Filter) -> list[Habit]:
     """Find the habits that a question asks for; none if it does not ask how often, or filters turns otherwise."""
     plain = clean(text)
-    if not graph.habits.habits or not asks_habit(plain) or not _lets_habits_through(only):
+    if not asks_habit(plain) or not _lets_habits_through(only):
         return []
     known = graph.view().speakers
     named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, known)
     speakers = only.speakers or [known[number] for number in named.tolist()]
-    return by_size(about(graph, of(graph.habits.habits.values(), speakers), question, plain))[:AS_PASSAGES]
+    return by_size(about(graph, of(current(graph), speakers), question, plain))[:AS_PASSAGES]
+
+
+def current(graph: Graph) -> list[Habit]:
+    """List the habits of a graph as they would be if a window closed now: what was just said is among them."""
+    known = graph.habits
+    if graph.fresh_turns:
+        events = recurring(graph, fresh_passages(graph), graph.clock)
+        known = graph.habits.copied()
+        for event in events:
+            known.apply(event, event.members)
+    return list(known.habits.values())
 
 
 def _lets_habits_through(only: Filter) -> bool:

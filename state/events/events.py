@@ -498,7 +498,7 @@ class MemoryConsolidated(WindowEvent, frozen=True, kw_only=True):
     concepts    ids of what all of it is about            members   ids of the turns that join it with this event
     count, days, first, last   of all its members: how many they are, on how many days, ms of the first and the last
     period      days from one day of it to the next, in the middle, in ms
-    hours, weekdays            (24,) and (7,) members by hour and by day of the week, Monday first, by the speaker's clock
+    hours, weekdays            (24,) and (7,) members by hour and by day of the week, Monday first, where it was said
     exceptions  when it did not recur, as far as that is an exception
     """
 

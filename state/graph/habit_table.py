@@ -71,6 +71,12 @@ class HabitTable:
         )
         self.of_turn.update(dict.fromkeys(joined, event.id))
 
+    def copied(self) -> HabitTable:
+        """Copy the table: what is applied to the copy changes nothing here."""
+        table = HabitTable()
+        table.habits, table.of_turn = dict(self.habits), dict(self.of_turn)
+        return table
+
     def remove(self, id: str) -> None:
         """Take a habit out; its members stay."""
         habit = self.habits.pop(id, None)
