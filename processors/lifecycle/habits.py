@@ -168,7 +168,7 @@ class _Window:
 
     def _local(self, passage: int) -> int:
         """Tell when a passage was said by the clock of who said it, ms."""
-        return self._passages.at[passage] + self._passages.offset[passage] * MINUTE_MS
+        return self._passages.at[passage] + self._passages.ahead[passage] * MINUTE_MS
 
     def _about(self, anchor: int, members: Sequence[int]) -> list[int]:
         """Find what all of a habit is about: its anchor, and what else SHARED of its latest members hold."""

@@ -149,7 +149,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
 
     `importance`, written only where it is known, is what the sender said, else what the rule `anchor` gives.
     `statements`, written only where there are any, are what it says of how things are (processors/text/statements.py).
-    `attachments` and `offset`, the minutes by which the speaker's clock is ahead of UTC, likewise.
+    `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
     """
 
     src: Ordinal
@@ -171,7 +171,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     anchor: Anchor | None = None
     statements: Annotated[list[Statement], Meta(max_length=STATEMENTS)] = msgspec.field(default_factory=list)
     attachments: Annotated[list[Attached], Meta(max_length=limits.ATTACHMENTS)] = msgspec.field(default_factory=list)
-    offset: Annotated[int, Meta(ge=-1440, le=1440)] = 0
+    ahead: Annotated[int, Meta(ge=-1440, le=1440)] = 0
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
@@ -611,7 +611,7 @@ _UNSAID = {
     "anchor": None,
     "statements": [],
     "attachments": [],
-    "offset": 0,
+    "ahead": 0,
 }  # written only where they differ
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]

@@ -70,7 +70,7 @@ class PassageTable(Table):
     pinned: array[int] = column("b", added_as="pinned_turn")  # 1 while a user wants it kept in mind
     feedback: array[int] = column("b", added_as="feedback")  # sum of what users thought of it, in tenths, in ±127
     repeats: array[int] = column("i", -1, added_as="repeats")  # the passage that says the same and more, -1 for none
-    offset: array[int] = column("i", added_as="offset")  # minutes by which the speaker's clock is ahead of UTC
+    ahead: array[int] = column("i", added_as="ahead")  # minutes by which the speaker's clock is ahead of UTC
     modality: array[int] = column("b", added_as="modality")  # bits: the places in MODALITIES of what came with it
     superseded: array[int] = column(
         "i", -1, added_as="superseded"
@@ -114,7 +114,7 @@ class PassageTable(Table):
         self.feedback.append(0)
         self.repeats.append(-1)
         self.superseded.append(-1)
-        self.offset.append(turn.offset)
+        self.ahead.append(turn.ahead)
         self.modality.append(modality(each.kind for each in turn.attachments))
         self._follow(number)
         self.starts.append(len(self.posting_concept))

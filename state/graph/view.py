@@ -87,7 +87,7 @@ TurnColumn = Literal[
     "role",
     "superseded",
     "modality",
-    "offset",
+    "ahead",
 ]
 
 

@@ -264,7 +264,7 @@ class CommandHandler:
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
-            offset=round((local - at) / MINUTE_MS),
+            ahead=round((local - at) / MINUTE_MS),
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)

@@ -102,7 +102,7 @@ def test_twenty_nine_lattes_are_a_habit_with_its_count_its_hours_and_its_excepti
 
 @pytest.mark.source("P22")
 def test_a_habit_in_chinese_is_told_in_chinese() -> None:
-    (habit,) = told(lived(mornings(range(0, 70, 7), CHINESE, offset=480))).habits
+    (habit,) = told(lived(mornings(range(0, 70, 7), CHINESE, ahead=480))).habits
     assert habit.text == "Ada:咖啡:自2023-05-08起共10次、10天,约每周,下午,在周一;最近一次2023-07-10"
 
 
@@ -130,9 +130,9 @@ def test_how_often_is_answered_by_the_habit_first_and_its_turns_are_still_found(
 
 
 def test_a_question_that_names_nothing_asks_for_all_habits_and_one_of_the_evening_for_those() -> None:
-    pots = [
-        said(f"p{week}", f"Pottery {('bowls', 'cups', 'glazing')[week % 3]}.", NOON + (7 * week) * DAY_MS + 8 * HOUR_MS) for week in range(9)
-    ]
+    ways = ("bowls", "cups", "glazing")
+    evenings = (NOON + 7 * week * DAY_MS + 8 * HOUR_MS for week in range(9))
+    pots = [said(f"p{week}", f"Pottery {ways[week % 3]}.", at) for week, at in enumerate(evenings)]
     life = lived([*mornings(range(30)), *pots])
     assert [each.concepts[0].casefold() for each in told(life).habits] == ["latte", "pottery"]
     assert [each.kind for each in asked(life, "What are my habits?").passages][:2] == ["habit", "habit"]
