@@ -80,7 +80,8 @@ class _Window:
 
     def _again(self, habit: Habit) -> MemoryConsolidated | None:
         """Tell a known habit anew if new turns join it, or say that it was left out; None if neither is so."""
-        anchor = self._graph.concepts.numbers.get(habit.concepts[0]) if habit.concepts else None
+        numbers = self._graph.concepts.numbers
+        anchor = numbers.get(habit.concepts[0]) if habit.concepts else None
         if anchor is None:
             return None
         members = [
@@ -88,7 +89,8 @@ class _Window:
         ]
         joined = [passage for passage in self._fresh if self._joins(passage, habit, anchor, members)]
         self._taken.update(joined)
-        if not joined and not any(self._exempts(turn, habit.speaker, [anchor]) for turn in self._new_turns):
+        about = [numbers[id] for id in habit.concepts if id in numbers]
+        if not joined and not any(self._exempts(turn, habit.speaker, about) for turn in self._new_turns):
             return None
         return self._event(habit.id, habit.speaker, anchor=anchor, before=habit.members, joined=joined[:JOINED])
 
@@ -186,7 +188,7 @@ class _Window:
         numbers = self._passages.numbers
         members = [*(numbers[turn] for turn in before if turn in numbers), *joined]
         concepts = self._about(anchor, members)
-        known = self._counts(members, speaker, anchor)
+        known = self._counts(members, speaker, concepts)
         labels = [self._graph.concepts.label(concept) for concept in concepts]
         fields: dict[str, Any] = {**vars(known), "hours": list(known.hours), "weekdays": list(known.weekdays)}
         return MemoryConsolidated(
@@ -202,14 +204,14 @@ class _Window:
             **UNSTAMPED,
         )
 
-    def _counts(self, members: Sequence[int], speaker: str, anchor: int) -> Counts:
+    def _counts(self, members: Sequence[int], speaker: str, concepts: Sequence[int]) -> Counts:
         times = np.sort(np.array([self._local(passage) for passage in members], np.int64))
         said_at = [self._passages.at[passage] for passage in members]
         days = np.unique(times // DAY_MS)
         weekdays = np.bincount((times // DAY_MS + 3) % 7, minlength=7).tolist()
         every = float(np.median(np.diff(days))) if len(days) > 1 else 1.0
         pauses = _pauses(days, every, working=habit_texts.on_weekdays(weekdays))
-        said = self._said_exceptions(speaker, [anchor], int(times[0]))
+        said = self._said_exceptions(speaker, concepts, int(times[0]))
         exceptions = sorted({*pauses, *said}, key=lambda each: (each.since, each.turn))[-EXCEPTIONS:]
         return Counts(
             count=len(members),
