@@ -38,7 +38,7 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
-from state.events.extraction_types import Anchor, Concept, Milliseconds, TimeSpan
+from state.events.extraction_types import Anchor, Concept, Milliseconds, Relation, TimeSpan
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.upcasting import VERSION, as_present, upcast
@@ -139,6 +139,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     `question` and `tokens` are facts of the text that recall needs (does it ask; its length in words).
 
     `importance`, written only where it is known, is what the sender said, else what the rule `anchor` gives.
+    `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
     """
 
     src: Ordinal
@@ -158,6 +159,9 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     extractor: str
     importance: Annotated[float, Meta(ge=0, le=1)] | None = None
     anchor: Anchor | None = None
+    relations: Annotated[list[Relation], Meta(max_length=limits.RELATIONS_PER_TURN)] = msgspec.field(
+        default_factory=list
+    )
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
@@ -471,6 +475,8 @@ def encode(event: AnyEvent) -> bytes:
     for name, unsaid in _UNSAID.items():
         if plain.get(name, ...) == unsaid:
             del plain[name]
+    if isinstance(event, TurnRecorded):
+        plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]  # without an unknown kind
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
         read = _READER.decode(value)
@@ -544,6 +550,7 @@ _UNSAID = {
     "source_topic": "",
     "importance": None,
     "anchor": None,
+    "relations": [],
 }  # written only where they differ
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]

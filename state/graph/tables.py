@@ -17,6 +17,7 @@ from state.graph.cooccurrence import PairCounts
 from state.graph.decay import NEVER
 from state.graph.embedding_table import EmbeddingTable
 from state.graph.passage_table import PassageTable
+from state.graph.relation_table import RelationTable
 from state.graph.theme_table import ThemeTable
 
 Window = Literal["turn", "exchange", "recall"]
@@ -51,6 +52,7 @@ class GraphTables:
         self.pairs: dict[Window, PairCounts] = {window: PairCounts() for window in get_args(Window)}
         self.embeddings = EmbeddingTable()
         self.themes = ThemeTable()
+        self.relations = RelationTable()
 
     @property
     def turns(self) -> int:
