@@ -281,7 +281,7 @@ class MemoryClient:
         timeout: float | None = None,
         **wanted: Any,
     ) -> Explored:
-        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, limit."""
+        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, relation, limit."""
         fields = {**wanted, "concept": concept, **await self._moment(graph, after, as_of)}
         return _expect(Explored, await self._asked(build(Explore, fields), timeout))
 

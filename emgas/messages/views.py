@@ -12,6 +12,7 @@ from pydantic import Field
 from emgas import limits
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Text
 from emgas.messages.filters import Filter
+from emgas.messages.relations import RelationType
 
 
 class Recap(Message):
@@ -131,6 +132,9 @@ class Explore(Message):
     concept: Name = Field(description="by id, or as it was written")
     to: Name | None = Field(None, description="another one: by which ways does the first lead to it?")
     hops: int = Field(1, ge=1, le=3, description="links at most from the concept to what is told")
+    relation: RelationType | None = Field(
+        None, description="what follows about it by this relation?", exclude_if=lambda relation: relation is None
+    )
     limit: int = Field(10, ge=0, le=limits.TOP)
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
@@ -163,12 +167,39 @@ class KnownConcept(Message):
     archived: bool
     pinned: bool
     theme: str | None
+    of: str | None = Field(None, description="what it is: person, place, organisation …")
+
+
+class KnownRelation(Message):
+    """What turns say of two concepts: how many of them do, when they first and last did (ms), the latest by id."""
+
+    source: str
+    type: RelationType
+    target: str
+    source_label: str
+    target_label: str
+    times: int
+    first: int
+    last: int
+    ids: list[str]
+
+
+class Inferred(Message):
+    """What a concept is related to over `hops` steps; `confidence` is 1 / hops, `path` the concepts on the way."""
+
+    id: str
+    label: str
+    hops: int
+    confidence: float
+    path: list[str]
 
 
 class Explored(Message):
     """A concept and what is around it.  `found: false`: the graph is unknown, or knows no such concept.
 
     neighbours  the strongest links first      paths  ways to `to`, the strongest first, as ids
+    relations   what was said of it and another, most often said first
+    inferred    what follows by the relation that was asked for, nearest first, at most 10
     ids         of the latest turns that hold the concept
     """
 
@@ -178,6 +209,8 @@ class Explored(Message):
     concept: KnownConcept | None = None
     neighbours: list[Neighbour] = Field(default_factory=list)
     paths: list[list[str]] = Field(default_factory=list)
+    relations: list[KnownRelation] = Field(default_factory=list)
+    inferred: list[Inferred] = Field(default_factory=list)
     ids: list[str] = Field(default_factory=list)
     position: Position
 

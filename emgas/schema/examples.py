@@ -54,7 +54,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "Compare": {"kind": "compare", "graph": "ada", "since": 1682899200000, "until": 1683554160000},
     "Recap": {"kind": "recap", "graph": "ada", "limit": 1, "words": 20},
     "Trend": {"kind": "trend", "graph": "ada", "text": "how often do I drink latte?", "by": "week", "offset": 60},
-    "Explore": {"kind": "explore", "graph": "ada", "concept": "ear drops", "to": "cat", "hops": 2},
+    "Explore": {"kind": "explore", "graph": "ada", "concept": "ear drops", "to": "cat", "hops": 2, "relation": "is-a"},
     "Habits": {"kind": "habits", "graph": "ada", "text": "how often do I drink latte?", "limit": 5},
     "List": {"kind": "list", "after": "ada", "limit": 100},
     "Inspect": {"kind": "inspect", "digest": True},
@@ -259,6 +259,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
             "archived": False,
             "pinned": False,
             "theme": None,
+            "of": "product",
         },
         "neighbours": [
             {
@@ -272,6 +273,22 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
             }
         ],
         "paths": [["ear drop", "vet", "cat"]],
+        "relations": [
+            {
+                "source": "ear drop",
+                "type": "is-a",
+                "target": "medicine",
+                "source_label": "ear drops",
+                "target_label": "medicine",
+                "times": 1,
+                "first": 1683554160000,
+                "last": 1683554160000,
+                "ids": ["t1"],
+            }
+        ],
+        "inferred": [
+            {"id": "medicine", "label": "medicine", "hops": 1, "confidence": 1.0, "path": ["ear drop", "medicine"]}
+        ],
         "ids": ["t1"],
         "position": POSITION,
     },

@@ -53,11 +53,16 @@ class Segmenter:
                     f"{word!r} is no Chinese word to add: give two Han characters or more, and nothing else"
                 )
         self.parts = lru_cache(1 << 13)(self._parts)
+        self.knows = lru_cache(1 << 13)(self._knows)
 
     def segmented(self, run: str) -> list[tuple[str, str]]:
         """Cut a run of Han characters into words with jieba's part-of-speech tags; joined, they are the run."""
         tagged: list[tuple[str, str]] = self._dictionary.tag(run)
         return tagged
+
+    def _knows(self, word: str) -> bool:
+        """Say whether a word stands in the dictionary; else it is a guess, and may be a wrong cut."""
+        return bool(self._dictionary.has_word(word))
 
     def _parts(self, word: str, tag: str) -> tuple[str, ...]:
         """Find the words inside a simplified content word of three characters or more; of 下周四, 周四."""

@@ -45,6 +45,7 @@ from state.events.extraction_types import (
     Concept,
     Exempt,
     Milliseconds,
+    Relation,
     Statement,
     TimeSpan,
 )
@@ -150,6 +151,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     `importance`, written only where it is known, is what the sender said, else what the rule `anchor` gives.
     `statements`, written only where there are any, are what it says of how things are (processors/text/statements.py).
     `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
+    `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
     """
 
     src: Ordinal
@@ -172,6 +174,9 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     statements: Annotated[list[Statement], Meta(max_length=STATEMENTS)] = msgspec.field(default_factory=list)
     attachments: Annotated[list[Attached], Meta(max_length=limits.ATTACHMENTS)] = msgspec.field(default_factory=list)
     ahead: Annotated[int, Meta(ge=-1440, le=1440)] = 0
+    relations: Annotated[list[Relation], Meta(max_length=limits.RELATIONS_PER_TURN)] = msgspec.field(
+        default_factory=list
+    )
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
@@ -536,6 +541,8 @@ def encode(event: AnyEvent) -> bytes:
     for name, unsaid in _UNSAID.items():
         if plain.get(name, ...) == unsaid:
             del plain[name]
+    if isinstance(event, TurnRecorded):
+        plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]  # without an unknown kind
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
         read = _READER.decode(value)
@@ -612,6 +619,7 @@ _UNSAID = {
     "statements": [],
     "attachments": [],
     "ahead": 0,
+    "relations": [],
 }  # written only where they differ
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]

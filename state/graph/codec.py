@@ -22,6 +22,7 @@ from state.graph.cooccurrence import PairCounts
 from state.graph.embedding_table import EmbeddingTable
 from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
+from state.graph.relation_table import RelationTable
 from state.graph.statement_table import StatementTable
 from state.graph.tables import GraphTables
 from state.graph.theme_table import ThemeTable
@@ -49,7 +50,8 @@ def content(tables: GraphTables) -> Content:
     arrays = {**tables.concepts.arrays(), **tables.passages.arrays()}
     for window, pairs in tables.pairs.items():
         arrays[f"{window}_keys"], arrays[f"{window}_counts"] = pairs.canonical()
-    return values, arrays | tables.embeddings.arrays()
+    said = tables.relations.arrays() if len(tables.relations) else {}  # a graph without any has no trace of it
+    return values, arrays | tables.embeddings.arrays() | said
 
 
 def digest(tables: GraphTables) -> str:
@@ -86,6 +88,7 @@ def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[
     tables.passages = PassageTable.of(values["passages"], arrays)
     tables.embeddings = EmbeddingTable.of(values["embeddings"], arrays)
     tables.themes = ThemeTable.of(values["topics"])
+    tables.relations = RelationTable.of(arrays)
     tables.habits = HabitTable.of(values.get("habits", ()))
     tables.statements = StatementTable.of(values.get("statements", ()))
     for window in tables.pairs:

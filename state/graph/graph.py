@@ -118,6 +118,7 @@ class Graph(GraphTables):
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
         self.embeddings.renumber(passages)
+        self.relations = self.relations.renumbered(concepts, passages)
         self.themes.renumber(concepts.tolist())
         if self._expiry_queue:
             self._expiry_queue.renumber(concepts, passages)
@@ -175,7 +176,7 @@ class Graph(GraphTables):
             return False
         self.clock = max(self.clock, event.at)
         numbers = self.concepts.numbers_of(event.concepts, event.at)
-        self.passages.add(event, self.events, numbers)
+        self.relations.add(self.passages.add(event, self.events, numbers), event.relations, self.concepts.numbers)
         self.statements.add(event.id, event.speaker, event.statements)
         self._weights.extend([concept.weight for concept in event.concepts])
         if len(self.passages) - self._counted >= WAITING:

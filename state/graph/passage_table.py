@@ -94,8 +94,8 @@ class PassageTable(Table):
         """Count the turns that were ever accepted, gone ones among them."""
         return len(self.numbers) + len(self.gone)
 
-    def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> None:
-        """Append a passage whose postings are `turn.concepts` under the numbers `concepts`."""
+    def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> int:
+        """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; give its number."""
         number = self.numbers[turn.id] = len(self.ids)
         self.ids.append(turn.id)
         self.at.append(turn.at)
@@ -120,6 +120,7 @@ class PassageTable(Table):
         self.starts.append(len(self.posting_concept))
         self.posting_concept.extend(concepts)
         self.posting_count.extend([concept.count for concept in turn.concepts])
+        return number
 
     def _follow(self, number: int) -> None:
         """Let a passage be the last one of its session."""

@@ -18,6 +18,7 @@ from state.graph.decay import NEVER
 from state.graph.embedding_table import EmbeddingTable
 from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
+from state.graph.relation_table import RelationTable
 from state.graph.statement_table import StatementTable
 from state.graph.theme_table import ThemeTable
 
@@ -53,6 +54,7 @@ class GraphTables:
         self.pairs: dict[Window, PairCounts] = {window: PairCounts() for window in get_args(Window)}
         self.embeddings = EmbeddingTable()
         self.themes = ThemeTable()
+        self.relations = RelationTable()
         self.statements = StatementTable()
         self.habits = HabitTable()
 

@@ -259,8 +259,9 @@ class CommandHandler:
             live=now - at <= LIVE_MS,
             question=found.question,
             tokens=found.tokens,
-            concepts=list(found.concepts),
+            concepts=[*found.concepts, *found.phrases],
             times=list(found.times),
+            relations=list(found.relations),
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
@@ -401,10 +402,15 @@ class CommandHandler:
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
 
     def _concept_ids(self, graph: Graph, text: str) -> list[str]:
-        """Find the concept ids that a user means: an id, or whatever the extractor finds in the words."""
-        if text in graph.concepts.numbers:
+        """Find the concept ids that a user means: an id, or whatever the extractor finds in the words.
+
+        Of a phrase its words are meant as well.
+        """
+        number = graph.concepts.numbers.get(text)
+        if number is not None and number not in graph.concepts.phrases:
             return [text]
-        return [concept.id for concept in self._context.extractor.of_query(text).concepts]
+        found = [concept.id for concept in self._context.extractor.of_query(text).concepts]
+        return found if number is None else [text, *found]
 
 
 def _resumable_parts(gone: Leaving, named: Sequence[str]) -> list[dict[str, list[str]]]:

@@ -142,4 +142,43 @@ class Views(PipelineSteps):
         assert told.paths
         assert all((way[0], way[-1]) == ("clock", "dog") for way in told.paths)
         assert not (await pipeline.memory.explore(graph, "submarine")).found
+        assert told.relations == told.inferred == []
         assert not (await pipeline.memory.explore("nobody-ever", "clock")).found
+
+    @pytest.mark.source("H9", "H12")
+    async def test_who_lives_where_is_told_by_typed_relations_and_inferred_over_steps(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        said = ("I live in Lisbon.", "Lisbon is part of Portugal.", "我喜欢川菜。", "I live in Lisbon, near the river.")
+        for n, text in enumerate(said):
+            await pipeline.record(graph, id=f"r{n}", text=text, speaker="Ada", at=NOON + n)
+        told = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=3)
+        assert told.concept is not None
+        lives, likes = told.relations
+        assert (lives.source_label, lives.type, lives.target, lives.times) == ("Ada", "lives-in", "lisbon", 2)
+        assert (lives.first, lives.last, lives.ids) == (NOON, NOON + 3, ["r3", "r0"])
+        assert (likes.type, likes.target, likes.ids) == ("likes", "川菜", ["r2"])
+        found = [(each.label, each.hops, each.confidence) for each in told.inferred]
+        assert found == [("Lisbon", 1, 1.0), ("Portugal", 2, 0.5)]
+        assert told.inferred[1].path == ["@speaker:ada", "lisbon", "portugal"]
+        place = await pipeline.memory.explore(graph, "Lisbon")
+        assert place.concept is not None
+        assert (place.concept.of, len(place.relations)) == ("place", 2)
+        then = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=1)
+        assert [each.label for each in then.inferred] == ["Lisbon"]
+
+    async def test_a_phrase_is_explored_as_it_is_written_and_forgotten_with_its_words(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.record(graph, id="y0", text="We flew to New York with the trumpet.", at=NOON)
+        await pipeline.record(graph, id="y1", text="The dog likes the trumpet.", at=NOON + 1)
+        for n in range(3):
+            await pipeline.record(graph, id=f"z{n}", text=f"Onions grow in cellar number {n}.", at=NOON + DAY)
+        told = await pipeline.memory.explore(graph, "New York", to="dog")
+        assert told.concept is not None
+        known = told.concept
+        assert (known.id, known.label, known.of, told.ids) == ("new york", "New York", "place", ["y0"])
+        assert "trumpet" in {each.id for each in told.neighbours}
+        assert ["new york", "trumpet", "dog"] in told.paths
+        await pipeline.memory.forget(graph, concepts=["New York"])
+        assert not (await pipeline.memory.explore(graph, "New York")).found
