@@ -37,7 +37,7 @@ WAYS = (
     "Latte first, then the world.",
     "Had a latte, a large one.",
 )
-CHINESE = ("在街角喝了咖啡。", "照例一杯咖啡。", "先喝咖啡,再看世界。", "咖啡到手,大杯的。")
+CHINESE = ("在街角喝了拿铁。", "照例一杯拿铁。", "先喝拿铁,再看世界。", "拿铁到手,大杯的。")
 
 
 def said(name: str, text: str, at: int, speaker: str = "Ada", **more: Any) -> TurnRecorded:
@@ -103,7 +103,7 @@ def test_twenty_nine_lattes_are_a_habit_with_its_count_its_hours_and_its_excepti
 @pytest.mark.source("P22")
 def test_a_habit_in_chinese_is_told_in_chinese() -> None:
     (habit,) = told(lived(mornings(range(0, 70, 7), CHINESE, ahead=480))).habits
-    assert habit.text == "Ada:咖啡:自2023-05-08起共10次、10天,约每周,下午,在周一;最近一次2023-07-10"
+    assert habit.text == "Ada:拿铁:自2023-05-08起共10次、10天,约每周,下午,在周一;最近一次2023-07-10"
 
 
 @pytest.mark.source("P24", "P40", "H8")
@@ -111,7 +111,7 @@ def test_a_habit_in_chinese_is_told_in_chinese() -> None:
     ("ways", "question"),
     [
         (WAYS, "How often do I drink latte, since when, and when not?"),
-        (CHINESE, "我多久喝一次咖啡,从什么时候开始?"),
+        (CHINESE, "我多久喝一次拿铁,从什么时候开始?"),
     ],
     ids=["English", "Chinese"],
 )
