@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
+from emgas.limits import EARLIEST_MS
 from emgas.messages.explanations import Why
 from emgas.messages.fields import MetadataValue, Position
 from emgas.messages.filters import Filter
@@ -27,10 +28,22 @@ from processors.extraction.extractor import Extractor
 from processors.recall.context import Context, ContextPacker, Passage, is_short, most_lines
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
-from processors.recall.query_terms import asked, worth
-from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall, recent, worth_showing
+from processors.recall.kinds import KINDS
+from processors.recall.query_terms import worth
+from processors.recall.recall import (
+    SPREADING,
+    Ranked,
+    RecallOptions,
+    by_token,
+    latest_of,
+    recall,
+    recent,
+    worth_showing,
+)
 from processors.recall.sentences import Wanted
-from processors.text.question_types import MOST_DEPTH
+from processors.recall.working import latest_session
+from processors.text.continuations import continuation
+from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.view import GraphView
@@ -52,11 +65,21 @@ class GraphChangedError(Exception):
 
 
 class Memory(NamedTuple):
-    """What is asked: a graph, None if nobody wrote to it, how to read a turn of it, and how far its log is folded."""
+    """What is asked: a graph, None if nobody wrote to it, how to read a turn of it, and how far its log is folded.
+
+    now  when it is asked, in the graph's own time (ms); None: as its clock stands
+    """
 
     graph: Graph | None
     text_of: Callable[[Graph, int], TurnRecorded]  # passage number → the event that recorded it
     position: Position
+    now: int | None = None
+
+    @property
+    def time(self) -> int:
+        """Tell when it is asked, ms: never before the last thing that happened in the graph."""
+        clock = EARLIEST_MS if self.graph is None else self.graph.clock
+        return max(clock, clock if self.now is None else self.now)
 
 
 class Answer(NamedTuple):
@@ -87,6 +110,9 @@ class Answerer:
         graph = memory.graph
         if graph is None or graph.is_blank:  # what was taken back entirely never was
             return Answer(_nothing(query, memory.position))
+        if not graph.settings.recalling:
+            nothing = _nothing(query, memory.position)
+            return Answer(nothing.model_copy(update={"found": True, "matched": False, "paused": True}))
         return (yield from _Answering(self, query, memory, graph=graph, read=read).steps())
 
 
@@ -125,9 +151,14 @@ class _Answering:
         extractor, embedder = answerer.extractor, answerer.embedder
         now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
         self._question = extractor.of_query(query.text, now)
-        self._options = _options(query, self._view, extractor)
+        self._options = _options(query, self._view, extractor, memory.time)
         self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode == "default" else None
+        self._goes_on = query.mode == "default" and continuation(query.text) == "alone"
         self._found = recall(self._view, self._question, query.text, self._options, self._cosine)
+        if self._goes_on and self._options.session is not None:  # what else it finds is a word that says nothing
+            wanted = LEAST_DEPTH if query.top_passages is None else query.top_passages
+            latest = latest_of(self._view, self._options.session, self._options, max(wanted, LEAST_DEPTH))
+            self._found = replace(self._found, passages=latest, depth=LEAST_DEPTH)
         self._is_match = bool(self._found.passages)
         if not self._is_match and query.fallback == "recent":
             wanted = query.top_passages or LATEST
@@ -185,7 +216,7 @@ class _Answering:
 
     def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
         """Explain each of the listed passages, if the query wants that."""
-        if not self._query.explain or not self._is_match:  # the latest turns come for no reason
+        if not self._query.explain or not self._is_match or self._goes_on:  # the latest turns come for no reason
             return [None] * len(listed)
         whys: list[Why | None] = []
         explained = self._explanations(listed)
@@ -239,8 +270,9 @@ class _Answering:
         query, found = self._query, self._found.passages
         if not query.only.metadata:  # else nobody knows yet which of them pass
             found = found[: most_lines(query.budget)]  # however many more are listed
-        shown = worth_showing(found, query.mode)
-        is_listed_order = query.context_passages is not None or not self._is_match
+        plain = not (self._goes_on or self._options.kind.in_mind)  # else scores are no odds
+        shown = worth_showing(found, query.mode) if plain else found
+        is_listed_order = query.context_passages is not None or not self._is_match or not plain
         return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
 
     def _passes(self, ranked: Ranked) -> bool:
@@ -270,7 +302,7 @@ class _Answering:
     @cached_property
     def _worth(self) -> dict[str, float]:
         """What a sentence is worth for each concept that the question asks for, or that means nearly the same."""
-        return worth(self._view, asked(self._view, self._question, self._query.text, self._options.asker))
+        return worth(self._view, self._options.terms(self._view, self._question, self._query.text))
 
     def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None) -> RecalledPassage:
         turn = self._turn(ranked)
@@ -289,7 +321,9 @@ class _Answering:
         )
 
 
-def _options(query: Query, view: GraphView, extractor: Extractor) -> RecallOptions:
+def _options(query: Query, view: GraphView, extractor: Extractor, now: int) -> RecallOptions:
+    only = _by_id(query.only, view, extractor)
+    goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
     listed = MOST_DEPTH if query.top_passages is None else query.top_passages
     return RecallOptions(
         mode=query.mode,
@@ -297,8 +331,18 @@ def _options(query: Query, view: GraphView, extractor: Extractor) -> RecallOptio
         concepts=query.top_concepts,
         asker=query.asker or "",
         passages=METADATA_READ if query.only.metadata else max(listed, most_lines(query.budget)),
-        only=_by_id(query.only, view, extractor),
+        only=only,
+        memory=query.memory,
+        session=_session(query, view) if goes_on else query.session,
+        now=now,
     )
+
+
+def _session(query: Query, view: GraphView) -> str | None:
+    """Name the conversation that is gone on with: the one that is named, that of the filter, or the latest."""
+    if query.session is None and len(query.only.sessions) == 1:
+        return query.only.sessions[0]
+    return latest_session(view) if query.session is None else query.session
 
 
 def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:

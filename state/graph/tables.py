@@ -17,6 +17,7 @@ from state.graph.cooccurrence import PairCounts
 from state.graph.decay import NEVER
 from state.graph.embedding_table import EmbeddingTable
 from state.graph.passage_table import PassageTable
+from state.graph.session_table import SessionTable
 from state.graph.theme_table import ThemeTable
 
 Window = Literal["turn", "exchange", "recall"]
@@ -36,6 +37,10 @@ class GraphTables:
     undoable_from  ordinal of the first event that may still be taken back: it only ever grows
     configured     whether a GraphConfigured is among the events that count
     pairs          how often concepts occurred together, by kind of window
+    sessions       the conversations that have ended
+    ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
+    unrecorded     turns that came while recording was paused
+    access         who may do what, by subject; empty: nobody is kept out
     """
 
     def __init__(self, graph_id: str) -> None:
@@ -51,6 +56,9 @@ class GraphTables:
         self.pairs: dict[Window, PairCounts] = {window: PairCounts() for window in get_args(Window)}
         self.embeddings = EmbeddingTable()
         self.themes = ThemeTable()
+        self.sessions, self.ended_at = SessionTable(), NEVER
+        self.unrecorded = 0
+        self.access: dict[str, list[str]] = {}
 
     @property
     def turns(self) -> int:

@@ -235,6 +235,11 @@ class GraphView:
         """How many turns each session has, (sessions,): not to be kept."""
         return self._found.sessions.lengths
 
+    def session_upto(self, session: str) -> int:
+        """Tell from which passage on turns of a session are of the conversation that goes on in it."""
+        self.check_fresh()
+        return self._tables.sessions.upto(session)
+
     def session_numbers(self, names: Iterable[str]) -> Integers:
         """Find the numbers of the sessions of these names, as far as there are any."""
         known = self._turns.sessions
