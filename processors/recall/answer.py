@@ -1,7 +1,7 @@
 """Answers: from a query of the wire and a graph, as it is or was, to the reply.
 
-    query ─▶ recall ─▶ which passages are listed ─▶ why each of them came ─▶ a context for the prompt ─▶ Reply
-             (recall.py)      (metadata is read)        (explanation.py)           (context.py)
+    query ─▶ what turns tell, if it is asked ─▶ recall ─▶ why each passage came ─▶ a context for the prompt ─▶ Reply
+             (facts.py)                         (recall.py)   (explanation.py)        (context.py)
 
 Nothing is changed: what a reinforcing question should record stands beside the reply.  A long question reads, explains
 and packs many turns, so an answer is a generator: it yields every few milliseconds, and whoever drives it may let
@@ -11,7 +11,7 @@ GraphChangedError says that it has to begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
@@ -20,7 +20,7 @@ import numpy as np
 
 from emgas.limits import EARLIEST_MS
 from emgas.messages.explanations import Why
-from emgas.messages.fields import MetadataValue, Position
+from emgas.messages.fields import Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
 from emgas.times import wall_clock
@@ -28,6 +28,7 @@ from processors.extraction.extractor import Extractor
 from processors.recall.context import Context, ContextPacker, Passage, is_short, most_lines
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
+from processors.recall.facts import GraphChangedError, Steps, learned
 from processors.recall.kinds import KINDS
 from processors.recall.query_terms import worth
 from processors.recall.recall import (
@@ -50,18 +51,11 @@ from state.graph.view import GraphView
 
 LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
-READ_AT_ONCE: Final = 100  # turns whose metadata is read without letting others in: a millisecond or two
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
 PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
-METADATA_READ: Final = 1000  # turns of which the metadata is read for one query, in the order of the ranking
 UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
 
 T = TypeVar("T")
-Steps = Generator[None, None, T]  # yields where others may be let in, and returns a result
-
-
-class GraphChangedError(Exception):
-    """What is left to do needs the graph as it was, and it has changed.  Caller: begin again from what is there."""
 
 
 class Memory(NamedTuple):
@@ -113,13 +107,15 @@ class Answerer:
         if not graph.settings.recalling:
             nothing = _nothing(query, memory.position)
             return Answer(nothing.model_copy(update={"found": True, "matched": False, "paused": True}))
+        if query.only.asks_facts:
+            yield from learned(graph, memory.text_of)
         return (yield from _Answering(self, query, memory, graph=graph, read=read).steps())
 
 
 def is_long(query: Query) -> bool:
     """Tell whether a query may read, explain or pack so much that others should be let in meanwhile."""
     explains = query.explain and (query.top_passages or 0) > EXPLAINED_AT_ONCE
-    return bool(query.only.metadata) or query.budget > LONG_BUDGET or explains
+    return query.only.asks_facts or query.budget > LONG_BUDGET or explains
 
 
 def in_one_go(steps: Steps[T]) -> T:
@@ -162,13 +158,13 @@ class _Answering:
         self._is_match = bool(self._found.passages)
         if not self._is_match and query.fallback == "recent":
             wanted = query.top_passages or LATEST
-            latest = recent(self._view, self._options.only, METADATA_READ if query.only.metadata else wanted)
+            latest = recent(self._view, self._options.only, wanted)
             self._found = replace(self._found, passages=latest, depth=LATEST)
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
         query, found = self._query, self._found
-        listed = yield from self._listed()
+        listed = self._listed()
         whys = yield from self._whys(listed)
         shown = [self._shown(ranked) for ranked in listed]
         archived = self._from_archive() if query.reinforce else ()
@@ -201,18 +197,10 @@ class _Answering:
             pinned=bool(self._view.of_turns("pinned", number)[0]),
         )
 
-    def _listed(self) -> Steps[list[Ranked]]:
+    def _listed(self) -> list[Ranked]:
         """Find the passages that the reply lists, best first."""
         top = self._found.depth if self._query.top_passages is None else self._query.top_passages
-        listed: list[Ranked] = []
-        for count, ranked in enumerate(self._found.passages):
-            if len(listed) == top:
-                break
-            if count and count % READ_AT_ONCE == 0:
-                yield from self._let_others_in()
-            if self._passes(ranked):
-                listed.append(ranked)
-        return listed
+        return list(self._found.passages[:top])
 
     def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
         """Explain each of the listed passages, if the query wants that."""
@@ -256,10 +244,9 @@ class _Answering:
                     raise GraphChangedError
             if not left:
                 break
-            if self._passes(ranked):
-                left -= 1
-                if not packer.add(self._line(ranked)):
-                    break
+            left -= 1
+            if not packer.add(self._line(ranked)):
+                break
         return packer.context()
 
     def _in_context(self) -> list[Ranked]:
@@ -268,17 +255,11 @@ class _Answering:
         Room for some turns goes to those that answer best, room for some tokens to those that do per token.
         """
         query, found = self._query, self._found.passages
-        if not query.only.metadata:  # else nobody knows yet which of them pass
-            found = found[: most_lines(query.budget)]  # however many more are listed
+        found = found[: most_lines(query.budget)]  # however many more are listed
         plain = not (self._goes_on or self._options.kind.in_mind)  # else scores are no odds
         shown = worth_showing(found, query.mode) if plain else found
         is_listed_order = query.context_passages is not None or not self._is_match or not plain
         return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
-
-    def _passes(self, ranked: Ranked) -> bool:
-        """Tell whether a turn has the metadata that the query wants."""
-        wanted = self._query.only.metadata
-        return not wanted or _holds(self._turn(ranked).metadata, wanted)
 
     def _turn(self, ranked: Ranked) -> TurnRecorded:
         """Read a turn, once."""
@@ -330,7 +311,7 @@ def _options(query: Query, view: GraphView, extractor: Extractor, now: int) -> R
         spreading=replace(SPREADING[query.mode], **query.spreading.model_dump(exclude_none=True)),
         concepts=query.top_concepts,
         asker=query.asker or "",
-        passages=METADATA_READ if query.only.metadata else max(listed, most_lines(query.budget)),
+        passages=max(listed, most_lines(query.budget)),
         only=only,
         memory=query.memory,
         session=_session(query, view) if goes_on else query.session,
@@ -359,14 +340,6 @@ def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> 
         found = [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
         ids.extend(found or [name])  # in which nothing is found stays, and matches nothing
     return ids
-
-
-def _holds(metadata: Mapping[str, MetadataValue], wanted: Mapping[str, MetadataValue]) -> bool:
-    """Tell whether all of `wanted` is there; as in JSON, true is not 1, and 1 is 1.0."""
-    return all(
-        name in metadata and metadata[name] == value and isinstance(metadata[name], bool) == isinstance(value, bool)
-        for name, value in wanted.items()
-    )
 
 
 def _nothing(query: Query, position: Position) -> Reply:

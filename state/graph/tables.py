@@ -19,6 +19,7 @@ from state.graph.embedding_table import EmbeddingTable
 from state.graph.passage_table import PassageTable
 from state.graph.session_table import SessionTable
 from state.graph.theme_table import ThemeTable
+from state.graph.turn_facts import TurnFacts
 
 Window = Literal["turn", "exchange", "recall"]
 
@@ -41,6 +42,7 @@ class GraphTables:
     ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
     unrecorded     turns that came while recording was paused
     access         who may do what, by subject; empty: nobody is kept out
+    facts          metadata and times of turns, as far as somebody asked for them: no content
     """
 
     def __init__(self, graph_id: str) -> None:
@@ -59,6 +61,7 @@ class GraphTables:
         self.sessions, self.ended_at = SessionTable(), NEVER
         self.unrecorded = 0
         self.access: dict[str, list[str]] = {}
+        self.facts = TurnFacts()
 
     @property
     def turns(self) -> int:

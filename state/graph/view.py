@@ -19,6 +19,7 @@ from state.graph.excerpt import Excerpt, SessionOrder
 from state.graph.lists import ragged
 from state.graph.passage_table import ROLES, PassageTable
 from state.graph.tables import GraphTables, Window
+from state.graph.turn_facts import TurnFacts
 from state.graph.turn_index import TurnIndex
 
 
@@ -75,7 +76,7 @@ class Labels(Sequence[str]):
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
 ConceptColumn = Literal["accessed", "first_recall"]
 TurnColumn = Literal[
-    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback", "role"
+    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback", "role", "event"
 ]
 
 
@@ -234,6 +235,12 @@ class GraphView:
     def session_turns(self) -> Integers:
         """How many turns each session has, (sessions,): not to be kept."""
         return self._found.sessions.lengths
+
+    @property
+    def facts(self) -> TurnFacts:
+        """Give the metadata and times of turns, as far as they were read: processors/recall/facts.py sees to that."""
+        self.check_fresh()
+        return self._tables.facts
 
     def session_upto(self, session: str) -> int:
         """Tell from which passage on turns of a session are of the conversation that goes on in it."""

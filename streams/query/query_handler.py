@@ -38,7 +38,8 @@ from emgas.messages.topics import REQUEST, OfGraph, OfPartition, Question
 from emgas.messages.topics import Answer as Message
 from emgas.messages.views import Explore, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
-from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory, Steps, in_one_go, is_long
+from processors.recall.answer import Answer, Answerer, Memory, in_one_go, is_long
+from processors.recall.facts import GraphChangedError, Steps
 from processors.recall.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError

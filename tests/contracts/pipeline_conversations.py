@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -86,6 +87,69 @@ class Conversations(PipelineSteps):
         assert told.total == 50
         assert ids[0] == "first", "it matters more than all others"
         assert ids[1:] == [f"t{n}" for n in range(1, 50)], "of equal ones the oldest left"
+
+    # kinds of memory
+
+    @pytest.mark.source("H2", "H1")
+    async def test_the_working_kind_answers_from_what_is_in_mind_alone(self, pipeline: Pipeline, graph: str) -> None:
+        await pipeline.record(graph, id="long-ago", text="Biscuit had drops before.", session="vet", at=NOON - 3 * HOUR)
+        await self.converse(pipeline, graph)
+        working = {"memory": "working", "session": "vet"}
+        reply = await pipeline.memory.query(graph, "Which drops does Biscuit get?", explain=True, **working)
+        assert [passage.id for passage in reply.passages] == ["vet1", "vet0"]
+        assert VET[1] in reply.context
+        best = reply.passages[0]
+        assert best.why is not None
+        terms = best.why.terms
+        assert best.score == pytest.approx(
+            (terms["tf_idf"] + terms["keywords"]) * terms["times_decay"] * terms["times_importance"]
+        )
+        assert (terms["keywords"], terms["times_importance"]) == (pytest.approx(0.3), pytest.approx(1.0))
+        assert not (await pipeline.memory.query(graph, "submarine", **working)).passages
+        assert (await pipeline.memory.query(graph, "Which drops does Biscuit get?")).passages[-1:], "all of it"
+
+    @pytest.mark.source("H5", "H6")
+    async def test_the_episodic_kind_prefers_what_is_new_and_what_matters(self, pipeline: Pipeline, graph: str) -> None:
+        for n, (day, importance) in enumerate([(0, 0.5), (30, 0.5), (30, 1.0), (0, 1.0)]):
+            text = f"The kettle whistles {'loudly' if n % 2 else 'softly'}."
+            there = {"at": NOON + day * DAY, "importance": importance, "session": f"s{n}"}
+            await pipeline.record(graph, id=f"t{n}", text=text, **there)
+        asked = {"memory": "episodic", "explain": True, "top_passages": 4}
+        reply = await pipeline.memory.query(graph, "kettle", **asked)
+        assert [passage.id for passage in reply.passages] == ["t2", "t1", "t3", "t0"]
+        terms = {passage.id: passage.why.terms for passage in reply.passages if passage.why}
+        assert terms["t0"]["recency"] == pytest.approx(-1.5), "30 days of −0.05"
+        assert terms["t2"]["moment"] == pytest.approx(math.log(1.2))
+        assert "importance" not in terms["t2"]
+        only = await pipeline.memory.query(graph, "kettle", only={"since": NOON + DAY, "min_importance": 0.9}, **asked)
+        assert [passage.id for passage in only.passages] == ["t2"]
+
+    @pytest.mark.source("P31")
+    @pytest.mark.parametrize("text", ["then?", "And then?", "what happened next?", "然后呢？", "后来呢", "接着说"])
+    async def test_and_then_is_answered_by_the_last_turns_of_the_conversation(
+        self, pipeline: Pipeline, graph: str, text: str
+    ) -> None:
+        await self.converse(pipeline, graph, session="old", at=NOON - DAY)
+        await pipeline.record(graph, id="before", text="Then we went home.", session="vet", at=NOON - 2 * HOUR)
+        await self.converse(pipeline, graph)
+        reply = await pipeline.memory.query(graph, text)
+        assert reply.matched
+        assert [passage.id for passage in reply.passages] == ["vet2", "vet1", "vet0"]
+        assert VET[2] in reply.context.splitlines()[-1]
+        other = await pipeline.memory.query(graph, text, session="old")
+        assert [passage.id for passage in other.passages] == ["old2", "old1", "old0"], "it fell silent long ago"
+
+    @pytest.mark.source("M14", "P31")
+    async def test_a_question_that_goes_on_knows_what_the_conversation_was_about(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.converse(pipeline, graph)
+        await pipeline.record(graph, id="other", text="Grandfather was twice at the dentist.", session="x", at=NOON)
+        await pipeline.record(graph, id="drops", text="Ear drops are dear.", session="y", at=NOON - DAY)
+        alone = await pipeline.memory.query(graph, "and what did she prescribe?")
+        known = await pipeline.memory.query(graph, "and what did she prescribe?", session="vet")
+        assert {seed.id for seed in known.seeds} > {seed.id for seed in alone.seeds}
+        assert "drops" in {passage.id for passage in known.passages}
 
     # its end
 

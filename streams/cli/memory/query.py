@@ -46,6 +46,12 @@ def query(
     pinned: Annotated[bool, typer.Option("--pinned", help="Only what is pinned.")] = False,
     since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said from then on.")] = None,
     until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said before then.")] = None,
+    about_since: Annotated[
+        str | None, typer.Option("--about-since", metavar=METAVAR, help="Only what speaks of a time from then on.")
+    ] = None,
+    about_until: Annotated[
+        str | None, typer.Option("--about-until", metavar=METAVAR, help="Only what speaks of a time before then.")
+    ] = None,
     concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
     exclude: Annotated[Names | None, typer.Option("--exclude", help="Not the turn of this id; repeatable.")] = None,
     recent: Annotated[bool, typer.Option("--recent", help="Where nothing is found, show the latest turns.")] = False,
@@ -67,6 +73,7 @@ def query(
         output.fail(f"--kind {memory}: choose of {', '.join(get_args(MemoryKind))}", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
+    only |= {"spoken_since": about_since, "spoken_until": about_until}
     only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
