@@ -13,6 +13,7 @@ from emgas import limits
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Text
 from emgas.messages.filters import Filter
 from emgas.messages.relations import RelationType
+from emgas.messages.sessions import Ending, SessionState
 
 
 class Recap(Message):
@@ -25,6 +26,7 @@ class Recap(Message):
     graph: GraphId
     sessions: Annotated[list[Name], Field(max_length=limits.RECAPPED)] = Field(default_factory=list)
     limit: int = Field(5, ge=1, le=limits.RECAPPED)
+    skip: int = Field(0, ge=0, description="of the last ones, to pass over", exclude_if=lambda skip: not skip)
     words: int = Field(60, ge=0, le=400)
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
@@ -44,6 +46,7 @@ class SessionRecap(Message):
 
     since, until  ms, of its first and its last turn         archived  turns of it that have faded
     concepts      what sets it apart from others, labels     summary   its most telling sentences, in order
+    state         whether it goes on                         ended     how it, or one before under its name, ended
     """
 
     session: str
@@ -54,6 +57,8 @@ class SessionRecap(Message):
     speakers: list[str]
     concepts: list[str]
     summary: list[Quote]
+    state: SessionState = "idle"
+    ended: Ending | None = Field(None, exclude_if=lambda ended: ended is None)
 
 
 class Recapped(Message):

@@ -22,6 +22,7 @@ from state.events.events import (
     GraphEvent,
     MemoryConsolidated,
     Run,
+    SessionSummarised,
     SubjectErased,
     Superseded,
     TurnEmbedded,
@@ -86,6 +87,8 @@ def _redacted(events: Sequence[GraphEvent | None], names: AbstractSet[str], turn
 
 def _without(event: GraphEvent, names: AbstractSet[str], turns: AbstractSet[str]) -> GraphEvent:
     """Leave names of concepts and ids of turns out of an event."""
+    if isinstance(event, SessionSummarised):  # it quotes: without one of its turns, nothing of it is left
+        return replace(event, text="", turns=[]) if turns & set(event.turns) else event
     if isinstance(event, SubjectErased):
         kept = [(at, encode(_without(decode_as(GraphEvent, value), names, turns))) for at, value in event.instead]
         return replace(event, instead=kept)

@@ -19,10 +19,11 @@ from processors.recall.bm25 import idf
 from processors.recall.edge_scores import REACH
 from processors.recall.features import values
 from processors.recall.inquiry import Inquiry, Laid
-from processors.recall.query_terms import QueryTerms, asked
+from processors.recall.query_terms import QueryTerms
 from processors.recall.recall import RecallOptions, activate, seeds_of
 from processors.recall.succession import TERM as SUCCESSION
 from processors.recall.weights import FEATURES
+from processors.recall.working import SHARE, TFIDF, weighed
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
@@ -47,23 +48,32 @@ def explanations(
     What concerns the question alone is computed once, before the first.  The graph of `view` must not change meanwhile:
     how often two concepts were said together is read from it.
     """
-    meant = asked(view, question, text, options.asker)
+    meant = options.terms(view, question, text)
     activation = activate(view, seeds_of(view, question, meant, "default"), options.spreading)
-    inquiry, flow = Inquiry(view, meant, activation.energy, cosine), options.flow.vector()
+    inquiry, flow = Inquiry(view, meant, activation.energy, cosine), options.weights.vector()
     numbers = np.fromiter(passages, np.int64)
     laid = inquiry.on(np.unique(view.of_turns("session", numbers)))
     columns = values(laid)
     for rank, (passage, place) in enumerate(zip(numbers.tolist(), laid.place(numbers).tolist(), strict=True)):
-        values_of = columns[:, place] * flow
-        terms = {name: float(value) for name, value in zip(FEATURES, values_of, strict=True) if value}
-        terms |= term(view, passage)
-        lacks = 0.0 if scores is None else scores[rank] - sum(terms.values())
+        values_of = zip(FEATURES, columns[:, place] * flow, strict=True)
+        found = {name: float(value) for name, value in values_of if value}
+        ranked = found | term(view, passage) | options.kind.explained(view, passage)
+        lacks = 0.0 if scores is None else scores[rank] - sum(ranked.values())
+        ranked |= {SUCCESSION: lacks} if lacks > TELLING else {}
         yield Why(
-            terms=terms | ({SUCCESSION: lacks} if lacks > TELLING else {}),
+            terms=_of_mind(view, meant, passage, options.now) if options.kind.in_mind else ranked,
             mentions=_mentions(laid, meant, place),
             associations=_hops(view, meant, activation, options.spreading, passage),
             kinds=_kinds(view, meant, passage),
         )
+
+
+def _of_mind(view: GraphView, meant: QueryTerms, passage: int, now: int) -> dict[str, float]:
+    """Give the factors of the score of a turn that is in mind (working.py)."""
+    terms = weighed(view, meant, np.array([passage]), now)
+    shares = {"tf_idf": TFIDF * terms.tfidf, "keywords": SHARE * terms.keywords}
+    factors = {"times_decay": terms.decay, "times_importance": terms.importance}
+    return {name: float(value[0]) for name, value in (shares | factors).items()}
 
 
 def _mentions(laid: Laid, meant: QueryTerms, place: int) -> list[Mention]:

@@ -22,7 +22,8 @@ from emgas.messages.filters import Filter
 from emgas.messages.views import Period, Span, Trend, Trended
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 from processors.extraction.extractor import Extractor
-from processors.recall.answer import Memory
+from processors.recall.answer import Memory, in_one_go
+from processors.recall.facts import learned
 from processors.recall.filters import NO_FILTER, Allowed
 from processors.recall.telling import telling
 from state.arrays import Integers, Mask
@@ -37,6 +38,8 @@ def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
     graph = memory.graph
     if graph is None or graph.is_blank:
         return Trended(graph=asked.graph, found=False, position=memory.position)
+    if asked.only.asks_facts:
+        in_one_go(learned(graph, memory.text_of))
     view = graph.view()
     concepts = _concepts(view, asked.text, extractor)
     passages, whole = _holding(view, concepts, _passing(view, asked.only))

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, Union
+from typing import Annotated, Any, Literal, TypeVar, Union
 
 import msgspec
 import orjson
@@ -38,6 +38,7 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
+from state.events.base import UNSTAMPED, DataEvent, Event, GraphEvent, GraphId, Ordinal, Quantity, Sha256, Stamp
 from state.events.extraction_types import (
     STATEMENTS,
     Anchor,
@@ -51,25 +52,35 @@ from state.events.extraction_types import (
 )
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
-from state.events.upcasting import VERSION, as_present, upcast
+from state.events.shared_events import (
+    AccessGranted,
+    AccessRevoked,
+    EndReason,
+    SessionEnded,
+    SessionSummarised,
+    TurnNotRecorded,
+)
+from state.events.upcasting import as_present, upcast
 
-Ordinal = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # an offset, or a position in the chain
-Quantity = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what an int32 column can keep
-Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
-GraphId = Annotated[str, Meta(min_length=1, max_length=limits.GRAPH_ID_CHARACTERS)]  # the rest, before it is recorded
+# Declared in files of their own, and known here, as all events are.
+__all__ = [
+    "UNSTAMPED",
+    "AccessGranted",
+    "AccessRevoked",
+    "DataEvent",
+    "EndReason",
+    "Event",
+    "GraphEvent",
+    "Ordinal",
+    "SessionEnded",
+    "SessionSummarised",
+    "Stamp",
+    "TurnNotRecorded",
+]
 
 EventT = TypeVar("EventT", bound="Event")
 
 _id_of = attrgetter("id")
-
-
-class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", gc=False):
-    """Base of all events: frozen, strict, unknown fields are an error (a newer writer must raise `v`).
-
-    `kind` is the name of the class.  Bounds are checked where an event is written or read, not where it is made.
-    """
-
-    v: Literal[3] = VERSION  # the schema version: raised, with an upcaster, when a field changes
 
 
 @control_event
@@ -85,33 +96,6 @@ class Claim(Event, frozen=True, kw_only=True):
     nonce: str
     anew: bool = False
     source_topic: str = ""
-
-
-class Stamp(TypedDict):
-    """Where an event lies in the log: what only the partition's writer knows (state/log_position.py)."""
-
-    epoch: int
-    claim: str
-    seq: int
-    chain: str
-
-
-UNSTAMPED: Final[Stamp] = {"epoch": -1, "claim": "", "seq": -1, "chain": ""}  # out of bounds: nothing encodes it
-
-
-class DataEvent(Event, frozen=True, kw_only=True):
-    """Base of every event that a claim's owner appends.  The fields of `Stamp` are required: no record lacks them."""
-
-    epoch: Ordinal
-    claim: str
-    seq: Ordinal
-    chain: str
-
-
-class GraphEvent(DataEvent, frozen=True, kw_only=True):
-    """Base of every graph event: it belongs to one graph, which is the fold of just these."""
-
-    graph: GraphId
 
 
 def _concepts_and_turns(event: Any) -> tuple[str, ...]:

@@ -135,6 +135,10 @@ class PassageTable(Table):
             return self.fingerprint[number]
         return self.gone.get(hashed(turn)) if self.gone else None
 
+    def has_session(self, session: str) -> bool:
+        """Say whether a turn of this session is kept."""
+        return self.sessions.get(session, -1) in self._last_of_session
+
     def erase(self, turn: str) -> None:
         """Know a turn that is not here as erased: by its id alone, not even by the fingerprint of its text."""
         if turn not in self.numbers:

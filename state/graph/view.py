@@ -20,6 +20,7 @@ from state.graph.lists import ragged
 from state.graph.passage_table import ROLES, PassageTable
 from state.graph.relation_table import RelationTable
 from state.graph.tables import GraphTables, Window
+from state.graph.turn_facts import TurnFacts
 from state.graph.turn_index import TurnIndex
 
 
@@ -86,6 +87,7 @@ TurnColumn = Literal[
     "importance",
     "feedback",
     "role",
+    "event",
     "superseded",
     "modality",
     "ahead",
@@ -267,6 +269,17 @@ class GraphView:
     def session_turns(self) -> Integers:
         """How many turns each session has, (sessions,): not to be kept."""
         return self._found.sessions.lengths
+
+    @property
+    def facts(self) -> TurnFacts:
+        """Give the metadata and times of turns, as far as they were read: processors/recall/facts.py sees to that."""
+        self.check_fresh()
+        return self._tables.facts
+
+    def session_upto(self, session: str) -> int:
+        """Tell from which passage on turns of a session are of the conversation that goes on in it."""
+        self.check_fresh()
+        return self._tables.sessions.upto(session)
 
     def session_numbers(self, names: Iterable[str]) -> Integers:
         """Find the numbers of the sessions of these names, as far as there are any."""

@@ -263,7 +263,7 @@ class TurnProcessor:
     async def _decide(self, arrival: Record, batch: _Batch) -> None:
         passing(Step.TURN)
         decision = await batch.decide(arrival)
-        if decision.reason is not None:
+        if decision.reason is not None and not decision.unheard:
             partition, reason = self._writer.partition, decision.reason
             errors = error_headers(self._context.turns_topic, partition, arrival.offset, reason)
             await self._context.sender.dead_letter(self._context.sealer.dead_letter(arrival), errors)

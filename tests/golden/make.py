@@ -144,12 +144,30 @@ class Story:
         await memory.pin("demo", concepts=["cat"], turns=["demo-010"])
         await memory.pin("garden", concepts=["tomato"])
         await memory.unpin("demo", turns=["demo-010"])
+        await self.share()
         await self.undo("demo", 3)
         await self.undo("demo", 1)
         await self.undo("demo-zh", 2)
         await memory.configure("demo-zh", "memorybank")
         await memory.configure("demo", "elephant", long_recalls=1)
         await memory.query("demo", "what is the cat called?", reinforce=True)
+
+    async def share(self) -> None:
+        """Talk in conversations that end, with somebody else, and now and then off the record."""
+        memory = self.pipeline.memory
+        await memory.configure("talks", end_sessions=1, topic_shift=0.1)
+        for number, text in enumerate(KITCHEN):
+            facts = {"graph": "talks", "speaker": "Ada", "at": self.now + number * MINUTE, "session": f"s{number // 2}"}
+            await memory.record({"id": f"talk-{number}", "text": text, **facts})
+        await memory.end_session("talks", "s0")
+        await memory.pause("talks")
+        await memory.record({"id": "unheard", "graph": "talks", "speaker": "Ada", "text": "Nobody shall know."})
+        await memory.resume("talks")
+        await memory.record(
+            {"id": "later", "graph": "talks", "speaker": "Ada", "text": "Hello.", "at": self.now + HOUR}
+        )
+        await memory.grant("talks", "planner", ["read", "write"])
+        await memory.revoke("talks", "planner", ["write"])
 
     async def disturb(self) -> None:
         """Append what workers once wrote and operators write; a record twice, and one of a writer that was replaced."""
