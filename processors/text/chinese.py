@@ -3,10 +3,10 @@
 rjieba segments and tags parts of speech; OpenCC turns traditional characters into simplified ones, so that 密鑰 and
 密钥 are one node.  Both load when the first Han character comes, once per process.
 
-Three things are added to its cut.  Words of these years (拿铁, data/new_words.tsv) are words.  So are relative weeks and
-months (下周四) and 哪天, which its dictionary lacks: else their characters join their neighbours' (苏阳下|周四, 哪|天上|门).
-And a long word brings the words inside it (咖啡馆: 咖啡), or its pairs of characters where it stands in no dictionary
-(何伟带: 何伟, 伟带), often a wrong cut.
+Three things are added to its cut.  Words of these years (拿铁, data/new_words.tsv) are words.  So are relative weeks
+and months (下周四) and 哪天, which its dictionary lacks: else their characters join their neighbours' (苏阳下|周四,
+哪|天上|门).  And a long word brings the words inside it (咖啡馆: 咖啡), or its pairs of characters where it stands in
+no dictionary (何伟带: 何伟, 伟带), often a wrong cut.
 """
 
 from __future__ import annotations
