@@ -2,8 +2,9 @@
 
     section      a record                                              several of one key
     concepts     row, and the columns of ConceptTable                  the newest
-    names        row → id, first form (None: the id itself)            the newest
+    names        row → id, first form (None: the id), is a phrase      the newest
     forms        row → how often other forms were seen                 the newest
+    kinds        row → how often it was of each kind                   the newest
     turns        event, and what PassageTable knows of it from birth   the newest
     marks        event, and what may change about it                   the newest
     postings     event, concept row, count                             all
@@ -11,6 +12,8 @@
     origins      event → name of the session, or speaker, born there   the newest
     gone         hash of a turn id, fingerprint                        the newest
     vectors      event → model and vector, of each model               all
+    relations    event, concept rows, type, where the text says it     all
+    statements   event → speaker, what the turn states                 the newest
     said         row a, row b, windows that held both                  the sum
     recalled     the same for what was recalled together               the sum
 
@@ -52,10 +55,14 @@ CONCEPTS: Final = np.dtype([
 ])  # fmt: skip
 TURNS: Final = np.dtype([
     ("key", "<i8"), ("at", "<i8"), ("fingerprint", "<i8"), ("session", "<i8"), ("speaker", "<i8"),
-    ("tokens", "<i4"), ("role", "i1"), ("question", "i1"), ("importance", "i1"),
+    ("tokens", "<i4"), ("ahead", "<i4"), ("role", "i1"), ("question", "i1"), ("importance", "i1"), ("modality", "i1"),
 ])  # fmt: skip
 MARKS: Final = np.dtype([
-    ("key", "<i8"), ("restored", "<i8"), ("repeats", "<i8"), ("archived", "i1"), ("pinned", "i1"), ("feedback", "i1"),
+    ("key", "<i8"), ("restored", "<i8"), ("repeats", "<i8"), ("superseded", "<i8"),
+    ("archived", "i1"), ("pinned", "i1"), ("feedback", "i1"),
+])  # fmt: skip
+RELATIONS: Final = np.dtype([
+    ("key", "<i8"), ("source", "<i4"), ("target", "<i4"), ("start", "<i4"), ("end", "<i4"), ("type", "i1"),
 ])  # fmt: skip
 POSTINGS: Final = np.dtype([("key", "<i8"), ("concept", "<i4"), ("count", "<i4")])
 GONE: Final = np.dtype([("key", "<i8"), ("fingerprint", "<i8")])
@@ -95,6 +102,9 @@ SECTIONS: Final = (
     Section("vectors", 10, None, "all", 64, 64, "events"),
     Section("said", 11, PAIRS, "sum", 4096, 1, "rows"),
     Section("recalled", 12, PAIRS, "sum", 4096, 1, "rows"),
+    Section("kinds", 13, None, "newest", 1024, 32, "rows"),
+    Section("relations", 14, RELATIONS, "all", 1024, 4, "events"),
+    Section("statements", 15, None, "newest", 1024, 32, "events"),
 )
 SECTION: Final = {section.name: section for section in SECTIONS}
 

@@ -9,6 +9,7 @@ the graph is the same, and so is its digest.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from state.arrays import Counts, Integers, Mask
+from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
 from state.graph import sections
 from state.graph.codec import NO_CONTENT, PLAIN
@@ -24,13 +26,17 @@ from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.embedding_table import EmbeddingTable
 from state.graph.graph import Graph
+from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
-from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, TURNS, Changes, Reading, Values
+from state.graph.relation_table import RelationTable
+from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Reading, Values
+from state.graph.session_table import SessionTable
 from state.graph.theme_table import ThemeTable
 
 PIECE = 1 << 16  # pairs that are read at once
 _ENDS = ("session", "speaker")
-_NO_MARKS = {"restored": 0, "repeats": -1, "archived": 0, "pinned": 0, "feedback": 0}
+_POINTING = ("repeats", "superseded")  # at other turns
+_NO_MARKS = {"restored": 0, "repeats": -1, "superseded": -1, "archived": 0, "pinned": 0, "feedback": 0}
 
 
 def changes(graph: Graph) -> Changes:
@@ -65,10 +71,21 @@ def _values(graph: Graph) -> dict[str, Any]:
     return {
         "name": graph.graph_id,
         **{name: getattr(graph, name) for name in (*PLAIN, *NO_CONTENT)},
+        "habits": graph.habits.values(),
+        "sessions": _sessions(graph),
+        "ended_at": graph.ended_at,
+        "unrecorded": graph.unrecorded,
+        "access": graph.access,
         "settings": graph.settings.model_dump(),
         "topics": themes,
         "born": graph.concepts.born,
     }
+
+
+def _sessions(graph: Graph) -> list[list[Any]]:
+    """List the ends of conversations; each comes before the event that is the next turn's, not before a number."""
+    events, here = graph.passages.event, len(graph.passages)
+    return [[*row[:3], events[row[3]] if row[3] < here else graph.events, *row[4:]] for row in graph.sessions.values()]
 
 
 def _concepts(graph: Graph) -> dict[str, sections.Part]:
@@ -84,6 +101,7 @@ def _concepts(graph: Graph) -> dict[str, sections.Part]:
         "concepts": records,
         "names": {row: table.names_of(n) for row, n in zip(rows, listed, strict=True) if row >= table.stored},
         "forms": {row: forms for row, n in zip(rows, listed, strict=True) if (forms := table.other_forms(n))},
+        "kinds": {row: kinds for row, n in zip(rows, listed, strict=True) if (kinds := table.kinds_of(n))},
     }
 
 
@@ -112,6 +130,8 @@ def _turns(graph: Graph) -> dict[str, sections.Part]:
         "origins": dict(sorted(origins.items())),
         "ids": {event: table.ids[n] for event, n in zip(records["key"].tolist(), new.tolist(), strict=True)},
         "postings": _postings(graph, new),
+        "relations": _relations(graph, first),
+        "statements": _statements(graph, new, records["key"]),
         "marks": _marks(table, kept),
         "gone": _gone(table),
     }
@@ -148,13 +168,43 @@ def _postings(graph: Graph, passages: Integers) -> NDArray[Any]:
     return records
 
 
+def _relations(graph: Graph, first: int) -> NDArray[Any]:
+    table, events = graph.relations, np.frombuffer(graph.passages.event, np.int64)
+    start = bisect_left(table.relation_passage, first)
+    records = np.zeros(len(table) - start, RELATIONS)
+    if len(records):
+        new = {
+            each.name.removeprefix("relation_"): np.array(getattr(table, each.name)[start:]) for each in table.columns
+        }
+        rows = np.frombuffer(graph.concepts.rows, np.int64)
+        records["key"], records["source"], records["target"] = (
+            events[new["passage"]],
+            rows[new["source"]],
+            rows[new["target"]],
+        )
+        for name in ("type", "start", "end"):
+            records[name] = new[name]
+    return records
+
+
+def _statements(graph: Graph, passages: Integers, events: Integers) -> sections.Texts:
+    """List [speaker, [slot, value, ends], …] of turns that state something, by event."""
+    found = {}
+    for passage, event in zip(passages.tolist(), events.tolist(), strict=True) if graph.statements else ():
+        speaker, stated = graph.statements.of_turn(graph.passages.ids[passage])
+        if stated:
+            found[event] = [speaker, *([one.slot, one.value, one.ends] for one in stated)]
+    return found
+
+
 def _marks(table: PassageTable, kept: Mask) -> NDArray[Any]:
     numbers = np.flatnonzero(np.array(table.changed, np.bool_) & kept)
     events = np.frombuffer(table.event, np.int64)
     records = np.zeros(len(numbers), MARKS)
     records["key"] = events[numbers]
     _copy(table, numbers, records)
-    records["repeats"] = np.append(events, -1)[records["repeats"]]  # -1: the last, and stays so
+    for name in _POINTING:
+        records[name] = np.append(events, -1)[records[name]]  # -1: the last, and stays so
     return records
 
 
@@ -222,6 +272,10 @@ def stored(
     _fill_pairs(graph, read, numbers)
     graph.embeddings = _stored_vectors(read, graph.passages)
     graph.themes = _stored_themes(values["topics"], numbers)
+    graph.habits = HabitTable.of(values["habits"])
+    graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
+    graph.access = values["access"]
+    _fill_from_turns(graph, values, read, numbers)
     graph.begin_from_store(events)
     return graph
 
@@ -234,17 +288,18 @@ def _stored_concepts(read: Reading, born: int, dead: Integers) -> tuple[ConceptT
     """Build the table of concepts; give besides the number of each row, -1 for those that were forgotten."""
     records = _records(read, "concepts", dead)
     rows = records["key"]
-    names, forms = read("names") or {}, read("forms") or {}
-    assert isinstance(names, dict) and isinstance(forms, dict)  # noqa: S101,PT018 - they have no dtype
+    names, forms, kinds = _texts(read, "names"), _texts(read, "forms"), _texts(read, "kinds")
     listed = [names[row] for row in rows.tolist()]
     numbers = np.full(born + 1, -1)
     numbers[rows] = np.arange(len(rows))
-    ids = [name for name, _ in listed]
+    ids = [name for name, _, _ in listed]
     others = ((int(numbers[row]), counts) for row, counts in forms.items())
     table = ConceptTable.of(
         {
             "ids": ids,
-            "first_form": [name if form is None else form for name, form in listed],
+            "first_form": [name if form is None else form for name, form, _ in listed],
+            "phrases": [number for number, (_, _, is_phrase) in enumerate(listed) if is_phrase],
+            "kinds": [[int(numbers[row]), list(each.items())] for row, each in kinds.items() if numbers[row] >= 0],
             "forms": [[number, [("", 0), *counts.items()]] for number, counts in others if number >= 0],
         },
         {column.packed_as: records[column.name] for column in ConceptTable.columns},
@@ -252,6 +307,12 @@ def _stored_concepts(read: Reading, born: int, dead: Integers) -> tuple[ConceptT
     table.rows = type(table.rows)("q", rows.tobytes())
     table.born = born
     return table, numbers
+
+
+def _texts(read: Reading, name: str) -> sections.Texts:
+    found = read(name) or {}
+    assert isinstance(found, dict)  # noqa: S101 - the section has no dtype
+    return found
 
 
 def _records(read: Reading, name: str, dead: Integers) -> NDArray[Any]:
@@ -266,7 +327,8 @@ def _records(read: Reading, name: str, dead: Integers) -> NDArray[Any]:
 def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
     records, marks, postings = (_records(read, name, dead) for name in ("turns", "marks", "postings"))
     events = np.ascontiguousarray(records["key"])
-    arrays = {name: records[name] for name in ("at", "tokens", "role", "question", "importance", "fingerprint")}
+    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality")
+    arrays = {name: records[name] for name in plain}
     arrays |= {"event": events, "kept": np.ones(len(events), np.int8)}
     values: dict[str, Any] = {}
     origins, named = read("origins") or {}, dict[tuple[str, str], int]()
@@ -300,7 +362,8 @@ def _stored_marks(events: Integers, marks: NDArray[Any]) -> dict[str, NDArray[An
     at = np.searchsorted(events, marks["key"])
     for name, column in rows.items():
         column[at] = marks[name]
-    rows["repeats"] = _numbers_of(events, rows["repeats"])
+    for name in _POINTING:
+        rows[name] = _numbers_of(events, rows[name])
     columns = {column.name: column.packed_as for column in PassageTable.columns}
     return {columns[name]: column for name, column in rows.items()}
 
@@ -377,6 +440,28 @@ def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:
             for model, vector in vectors:
                 table.add(number, model, vector)
     return table
+
+
+def _fill_from_turns(graph: Graph, values: Values, read: Reading, numbers: Integers) -> None:
+    """Fill the tables of what turns say beside words, and of conversations that have ended."""
+    passages = graph.passages
+    events = np.array(passages.event, np.int64)
+    said = _records(read, "relations", np.zeros(0, np.int64))
+    rows = _numbers_of(events, said["key"]), numbers[said["source"]], numbers[said["target"]]
+    here = (rows[0] >= 0) & (rows[1] >= 0) & (rows[2] >= 0) if len(events) else np.zeros(len(said), np.bool_)
+    found = dict(zip(("passage", "source", "target"), rows, strict=True)) | {
+        name: said[name] for name in ("type", "start", "end")
+    }
+    columns = {each.name: each.code for each in RelationTable.columns}
+    graph.relations = RelationTable.of(
+        {name: found[name.removeprefix("relation_")][here].astype(code) for name, code in columns.items()}
+    )
+    for event, (speaker, *stated) in _texts(read, "statements").items():
+        (number,) = _numbers_of(events, np.array([event])).tolist()
+        if number >= 0 and len(events):
+            graph.statements.add(passages.ids[number], speaker, (Statement(*one) for one in stated))
+    upto = ([*row[:3], int(np.searchsorted(events, row[3])), *row[4:]] for row in values["sessions"])
+    graph.sessions = SessionTable.of(upto)
 
 
 def _stored_themes(values: dict[str, Any], numbers: Integers) -> ThemeTable:

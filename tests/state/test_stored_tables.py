@@ -15,6 +15,7 @@ from state.store.pages import GraphPages
 from state.store.store import MemoryStore, Store
 from state.store.stored_graph import PairCount, StoredGraph
 from tests.support.fakes import WatchedStore
+from tests.support.golden import VERSIONS, golden
 from tests.support.graphs import assert_same_view, pair_counts
 from tests.support.interrupted import interrupted
 from tests.support.logs import LogWriter
@@ -39,6 +40,7 @@ def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(tables, "MOST_CREDIT", 1)
     monkeypatch.setattr(tables, "DELETED_AT_ONCE", 3)
     monkeypatch.setattr(partitions, "STORED_AFTER", 1)
+    monkeypatch.setattr(partitions, "MOST_UNSTORED", 1)
     monkeypatch.setattr(partitions, "REBUILT_STORED_AFTER", 1)
 
 
@@ -88,6 +90,22 @@ def test_a_graph_stored_in_any_increments_and_killed_anywhere_is_the_fold(kind: 
             store.close()
 
     check()
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_everything_that_a_graph_ever_held_is_stored(version: int) -> None:
+    for records in golden(version):
+        partition, fresh = Partition(store := MemoryStore(), memory=1), Partition(MemoryStore())
+        for number, record in enumerate(records):
+            partition.fold(record.offset, record.value)
+            fresh.fold(record.offset, record.value)
+            if number % 8 == 0:
+                partition.flush()
+            if number % 96 == 0:
+                partition = Partition(store, memory=1)
+        partition.flush()
+        check_same(store, fresh)
 
 
 def pairs_of(graph: Graph) -> dict[tuple[str, str], list[int]]:
