@@ -125,6 +125,8 @@ async def ask_several(body: SeveralBody, memory: Memory) -> Merged:
 
     A graph that the key does not open, or that did not grant its name the right to read, says so; the others answer.
     """
+    if not any(map(caller().may_see, body.graphs)):
+        caller().check("read", body.graphs[0])
     caller().check_right("read")
     wanted = build(queries.Query, {**body.model_dump(exclude_unset=True, exclude={"graphs"}), "graph": body.graphs[0]})
     if wanted.reinforce or wanted.after is not None:

@@ -33,7 +33,7 @@ def test_what_is_said_behind_an_end_is_of_the_next_conversation() -> None:
     assert (graph.sessions.upto("main"), graph.sessions.upto("work")) == (5, 0)
     assert graph.ended_at == NOON + 5
     assert not graph.fold(session_ended(at=NOON + 9, through="t2")), "it has ended already"
-    assert not graph.fold(session_ended(at=NOON + 9, through="never")), "nobody said that"
+    assert not graph.fold(session_ended(at=NOON + 9, through="erased")), "nothing was said since"
     graph.fold(consolidation_closed(at=NOON + 5))
     graph.fold(session_ended(at=NOON + 9, through="t5", session="work"))
     assert (graph.ended_at > NOON + 9, list(graph.sessions.ended)) == (True, ["main", "work"])
@@ -58,6 +58,12 @@ def test_a_summary_goes_with_what_it_quotes_and_an_end_with_all_of_its_session()
     assert not graph.fold(session_summarised(turns="t2 t4")), "it tells of a turn that is gone"
     graph.fold(forgotten(turns="t0 t2"))
     assert graph.sessions.ended == {}
+
+
+def test_an_end_whose_last_turn_was_erased_ends_what_is_left() -> None:
+    graph = folded(*TURNS[:4], session_ended(at=NOON + 5, through="t4"))
+    assert graph.sessions.upto("main") == 3
+    assert not folded(session_ended()).sessions.ended
 
 
 @pytest.mark.source("M21")
