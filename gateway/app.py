@@ -66,6 +66,7 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
     mcp = mcp_server(_opened(app))
     app.include_router(graphs.listing)
     app.include_router(graphs.router)
+    app.include_router(graphs.several)
     app.include_router(records.router)
     page.add(app)
     _health(app)
