@@ -117,9 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("file", type=Path, nargs="+")
     chosen = parser.parse_args(arguments)
     asked = [each for file in chosen.file for each in expressions(file.read_text("utf-8"))]
-    print(
-        "| | language | noted | right | about | covered | covered about | ms a text |\n|---|---|---|---|---|---|---|---|"
-    )
+    sys.stdout.write(f"{HEAD}\n{re.sub('[^|]+', '---', HEAD)}\n")
     for name, library in LIBRARIES.items():
         for language in library.languages:
             try:
