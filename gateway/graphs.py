@@ -27,7 +27,7 @@ from emgas.messages.fields import Message, Name, Position, Text
 from emgas.validation import build
 from gateway.access import caller, known, may
 from gateway.bodies import FeedbackBody, ForgetBody, PinBody, QueryBody, SettingsBody, TurnBody, UndoBody
-from gateway.errors import REFUSALS, UnknownGraphError, problem
+from gateway.errors import REFUSALS, RejectedError, UnknownGraphError
 from gateway.paths import PathGraph
 
 listing = APIRouter(prefix="/v1/graphs", responses=REFUSALS)
@@ -329,6 +329,5 @@ def _message(graph_id: str, body: BaseModel, key: str | None, **more: str) -> di
 
 def _told(outcome: turns.Outcome, accepted: int) -> Response:
     if outcome.status == "rejected":
-        reason = outcome.reason or "the memory refused it"
-        return problem(409 if "another text" in reason else 422, "rejected", reason)
+        raise RejectedError(outcome.reason)
     return JSONResponse(outcome.model_dump(), accepted if outcome.status == "accepted" else 200)
