@@ -69,7 +69,7 @@ async def garbage_in_events(scene: Scene) -> AsyncIterator[None]:
     if scene.random.random() < 0.5:  # some notice it at their next append, some when they start
         scene.a_worker().signal(9)
     await asyncio.sleep(scene.random.uniform(0.0, 6.0))
-    await scene.emgas("events", "skip", f"{partition}:{there.offset}", "--reason", "torture")
+    await scene.emgas("events", "skip", f"{partition}:{there.offset}", "--reason", "torture", "--yes")
     yield
 
 

@@ -40,6 +40,7 @@ from streams.transport.keys.key_store import KeyStore, MemoryKeys
 log = logger("recovery")
 OTHER_LOG, DAMAGED = "set-aside", "damaged"
 FOLDED_AT_ONCE = 64  # records, before others are let in
+OPENED_AT_ONCE = 8  # partitions: each waits for its log several times, the group for all of them
 
 
 class Partitions:
@@ -125,10 +126,19 @@ class Partitions:
             self._discard(partition)
         for partition in set(self.open) - partitions:
             self._close(partition)
-        kept = set(self.open)
-        for partition in partitions:  # also what stays open: its log may have lost its end, and grown again, meanwhile
+        opened_at_once = asyncio.Semaphore(OPENED_AT_ONCE)
+        try:
+            async with asyncio.TaskGroup() as opening:
+                for partition in sorted(partitions):
+                    opening.create_task(self._hold(partition, opened_at_once))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None  # the others were cancelled, or failed for the same
+
+    async def _hold(self, partition: int, opened_at_once: asyncio.Semaphore) -> None:
+        """Check a partition that stays open, too: its log may have lost its end, and grown again, meanwhile."""
+        async with opened_at_once:
             try:
-                await (self._check(partition) if partition in kept else self._take_up(partition))
+                await (self._check(partition) if partition in self.open else self._take_up(partition))
             except HaltedError as error:
                 _, end = await self._reader.bounds(partition)
                 self._break(partition, error)

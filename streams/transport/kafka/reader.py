@@ -10,6 +10,7 @@ too, unless `isolation` says otherwise: workers and readers must see the same lo
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Unpack
@@ -105,5 +106,5 @@ class KafkaReader:
 
 async def _bounds(consumer: Any, tp: TopicPartition) -> tuple[int, int]:
     consumer.assign([tp])  # has the metadata fetched; without it the first request fails and is repeated after 100 ms
-    starts, ends = await consumer.beginning_offsets([tp]), await consumer.end_offsets([tp])
+    starts, ends = await asyncio.gather(consumer.beginning_offsets([tp]), consumer.end_offsets([tp]))
     return starts[tp], ends[tp]

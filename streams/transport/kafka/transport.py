@@ -59,6 +59,15 @@ class KafkaConsumerThread(driver.AIOKafkaConsumerThread):
         consumer._isolation_level = cast(KafkaTransport, transport).isolation  # noqa: SLF001 - as above
         return consumer
 
+    async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
+        """Open what is assigned, and let the group hear of us meanwhile.
+
+        aiokafka begins to send heartbeats only behind this (consumer/group_coordinator.py:735-738): a worker that needs
+        longer to open its partitions than a session lasts would be taken for dead, each time, for ever.
+        """
+        self._ensure_consumer()._coordinator._start_heartbeat_task()  # noqa: SLF001 - aiokafka has no public way
+        await super().on_partitions_assigned(assigned, generation_id)
+
     async def fetch(self, active: set[TP], seconds: float, order: FetchOrder) -> RecordMap:
         """Fetch of `active` by `order`, in one visit to the thread."""
         return cast(RecordMap, await self.call_thread(self._fetch_by, order, active, seconds))
