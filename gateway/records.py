@@ -166,7 +166,7 @@ def _check(message: Any, key: str | None) -> None:
         case List():
             caller().check_right("read")
             return
-        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback():
+        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback() | turns.Reinforce():
             caller().check("write", message.graph)
         case turns.Configure() | turns.Erase():
             caller().check("admin", message.graph)

@@ -1,6 +1,7 @@
 """What a record of each topic may hold, as unions by `kind`, each with the adapter that reads it.
 
     Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase ── topic turns ──▶ Outcome  (if the headers ask for one)
+    Reinforce ─ topic turns: what a reader tells the writer of a question that asked to reinforce
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
     Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
@@ -20,7 +21,7 @@ from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 
 
@@ -38,12 +39,13 @@ Inbound = Annotated[
     | Annotated[Unpin, Tag("unpin")]
     | Annotated[Feedback, Tag("feedback")]
     | Annotated[Undo, Tag("undo")]
-    | Annotated[Erase, Tag("erase")],
+    | Annotated[Erase, Tag("erase")]
+    | Annotated[Reinforce, Tag("reinforce")],
     Discriminator(_kind),
 ]
 
 
-Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase
+Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | Reinforce
 
 
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)

@@ -19,13 +19,13 @@ from emgas.messages.fields import Message
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 from emgas.schema.asyncapi import document
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
-    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase),
+    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, Reinforce),
     *(Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, List, Inspect, Checkpoint),
     *(
         Outcome,

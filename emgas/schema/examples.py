@@ -40,6 +40,13 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "Undo": {"kind": "undo", "id": "u1", "graph": "ada", "first": 41, "last": 43},
     "Erase": {"kind": "erase", "id": "e1", "graph": "ada", "turn": "t17"},
+    "Reinforce": {
+        "kind": "reinforce",
+        "id": "r1",
+        "graph": "ada",
+        "concepts": ["vet", "ear drops"],
+        "at": 1683554160000,
+    },
     "Query": {
         "kind": "query",
         "graph": "ada",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from state.events.extraction_types import Concept, TimeSpan
 
@@ -22,6 +22,14 @@ class Extraction:
     question: bool
     tokens: int
     times: tuple[TimeSpan, ...] = ()
+
+
+class Said(NamedTuple):
+    """A turn's text, who said it, and when (ms, by the clock there): what an extractor is given of a turn."""
+
+    text: str
+    speaker: str
+    at: int
 
 
 class Extractor(Protocol):

@@ -22,7 +22,7 @@ from state.arrays import Integers
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.view import GraphView
-from streams.ingest.partition_writer import PartitionWriter
+from streams.query.held import HeldPartition
 from streams.query.replies import position_of
 
 CONCEPTS = ("born", "stronger", "weaker", "forgotten", "long_term")  # fields that list changed concepts
@@ -30,7 +30,7 @@ TURNS = ("added", "archived")
 NAMED = 20  # concepts that joined or left a theme
 
 
-def graphs(writer: PartitionWriter, request: List) -> Graphs:
+def graphs(writer: HeldPartition, request: List) -> Graphs:
     """List the graphs of a partition, a page of them."""
     names = [name for name in writer.state.graph_ids() if request.after is None or name > request.after]
     page = names[: request.limit]

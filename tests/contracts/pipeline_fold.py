@@ -144,7 +144,7 @@ class Folds(PipelineSteps):
         self, doomed: Pipeline, monkeypatch: pytest.MonkeyPatch, where: str
     ) -> None:
         """Faust alone would ack the record at which an agent failed, and go on behind it."""
-        partition, app = doomed.place("ada"), doomed.app
+        partition, app = doomed.place("ada"), doomed.reader if where == "queries" else doomed.app
         await doomed.record("ada")
         owner, name = {
             "turns": (TurnProcessor, "put"),
@@ -239,7 +239,7 @@ class Folds(PipelineSteps):
     ) -> None:
         await doomed.record("ada")
         partition, other = doomed.place("ada"), elsewhere(doomed, "ada")
-        before = doomed.app.ownership.writers[partition]
+        before = doomed.reader.ownership.held[partition]
 
         def damaged(*_: object) -> Any:
             raise StoreCorruptError("a block is damaged")
@@ -248,11 +248,11 @@ class Folds(PipelineSteps):
         with pytest.raises(QueryFailedError, match="ask again"):
             await doomed.memory.query("ada", "the kettle")
         await doomed.record(other)
-        await eventually(lambda: doomed.app.ownership.writers.get(partition, before) is not before)
+        await eventually(lambda: doomed.reader.ownership.held.get(partition, before) is not before)
         assert (await doomed.memory.query("ada", "the kettle")).passages
         await doomed.record("ada", id="t2")
-        assert doomed.app.halted is None
-        assert doomed.settings.store_of(partition).with_name(f"{partition}.damaged").is_dir()
+        assert doomed.app.halted is doomed.reader.halted is None
+        assert doomed.reader_settings.store_of(partition).with_name(f"{partition}.damaged").is_dir()
         await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 
