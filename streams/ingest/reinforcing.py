@@ -25,6 +25,8 @@ def recalled_events(
 
     graph  as it is once the windows that end before `at` are closed
     """
+    if graph is not None:
+        graph.settle()  # nobody may have asked it here since turns came
     known = graph.concepts if graph else ConceptTable()
     faded = [id for id in concepts if id in known.numbers and known.archived[known.numbers[id]]]
     events: list[RecallEvent] = [ConceptsRecalled(**UNSTAMPED, graph=graph_id, at=at, concepts=list(concepts))]
