@@ -165,10 +165,10 @@ class Brokers:
 
     async def start(self) -> None:
         """Start those that do not run, with the data that they have."""
-        keep = ["--keep"] if self.addresses else ["--brokers", str(self.count)]
+        anew = [] if self.addresses else ["--brokers", str(self.count), "--fresh"]
         told = ""
         for code in (None,) * 3 + (0,):  # on a busy machine it takes longer than scripts/kafka waits
-            told = told or await self._kafka("start", *keep, code=code)
+            told = told or await self._kafka("start", *anew, code=code)
         self.addresses = told.split()[-1].split(",")
 
     async def wipe(self) -> None:

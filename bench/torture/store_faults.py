@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 from bench.torture.kinds import kind
@@ -72,15 +73,12 @@ async def disk_full(scene: Scene) -> AsyncIterator[None]:
     await worker.up()
     yield
     balloon = worker.home / "balloon"
-    with balloon.open("wb") as file:
-        try:
-            while True:
-                file.write(bytes(65536))
-                file.flush()
-        except OSError:
-            pass
+    with suppress(OSError), balloon.open("wb") as file:  # the worker itself may have filled it
+        while True:
+            file.write(bytes(65536))
+            file.flush()
     yield
-    balloon.unlink()
+    balloon.unlink(missing_ok=True)
     yield
     await worker.down()
     await _run("umount", str(worker.home))

@@ -127,9 +127,12 @@ class Partitions:
         for partition in set(self.open) - partitions:
             self._close(partition)
         opened_at_once = asyncio.Semaphore(OPENED_AT_ONCE)
-        async with asyncio.TaskGroup() as opening:
-            for partition in sorted(partitions):
-                opening.create_task(self._hold(partition, opened_at_once))
+        try:
+            async with asyncio.TaskGroup() as opening:
+                for partition in sorted(partitions):
+                    opening.create_task(self._hold(partition, opened_at_once))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None  # the others were cancelled, or failed for the same
 
     async def _hold(self, partition: int, opened_at_once: asyncio.Semaphore) -> None:
         """Check a partition that stays open, too: its log may have lost its end, and grown again, meanwhile."""

@@ -395,7 +395,8 @@ def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
         "broker_max_poll_records": 500,  # in recovery; else streams/transport/fetch_order.py has smaller shares
         "broker_session_timeout": settings.session_timeout,
         "broker_heartbeat_interval": settings.session_timeout / 5,
-        "broker_rebalance_timeout": max(60.0, settings.session_timeout * 1.5),  # for who lives and is slow: the dead miss the session's
+        # for who lives and is slow; who is dead misses the session's
+        "broker_rebalance_timeout": max(60.0, settings.session_timeout * 1.5),
         "consumer_auto_offset_reset": "earliest",
         "broker_credentials": faust_credentials(settings.security),
         "producer_acks": -1,

@@ -67,6 +67,19 @@ async def test_a_worker_that_is_told_to_stop_while_the_broker_is_silent_exits_wi
             assert not mismatches(await verify(behind, memory))
 
 
+async def test_a_worker_that_opens_its_partitions_for_longer_than_a_session_is_not_taken_for_dead(
+    kafka_address: str, prefix: str, tmp_path: Path
+) -> None:
+    async with topics(kafka_address, prefix, tmp_path) as (settings, memory), Proxy(kafka_address.split(",")) as proxy:
+        behind = settings.model_copy(update={"broker": f"kafka://{proxy.address}"})
+        proxy.delay(settings.session_timeout / 15)  # each way; to open one takes a dozen of both
+        with worker(behind, tmp_path / "1") as first:
+            await until(lambda: len(first.owns) == PARTITIONS)
+            assert "not recognized" not in " ".join(line["event"] for line in first.said)
+            proxy.heal()
+            await lives(memory)
+
+
 async def test_turns_that_were_given_more_partitions_are_told_and_the_others_go_on_through_every_rebalance(
     kafka_address: str, prefix: str, tmp_path: Path
 ) -> None:

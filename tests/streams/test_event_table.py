@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -52,6 +53,30 @@ async def test_what_recovery_hands_over_is_folded_and_kept(tmp_path: Path) -> No
     held.close()
     await held.hold({0})
     assert held.open[0].digest() == writer.folded().digest()
+    held.close()
+
+
+class SlowLog(MemoryLog):
+    """Tells the bounds of a partition once those of all are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(PARTITIONS)
+        self._asked: set[int] = set()
+        self._all_asked = asyncio.Event()
+
+    async def bounds(self, partition: int) -> tuple[int, int]:
+        self._asked.add(partition)
+        if len(self._asked) == PARTITIONS:
+            self._all_asked.set()
+        await self._all_asked.wait()
+        return await super().bounds(partition)
+
+
+async def test_partitions_are_opened_side_by_side_as_the_group_waits_for_all_of_them(tmp_path: Path) -> None:
+    held = partitions(tmp_path, SlowLog())
+    async with asyncio.timeout(10.0):  # one after the other would never end
+        await held.hold(set(range(PARTITIONS)))
+    assert set(held.open) == set(range(PARTITIONS))
     held.close()
 
 

@@ -1,0 +1,31 @@
+"""`python -m bench.torture` itself: a run of minutes ends early where a command that it gives is spelled otherwise by now."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.kafka
+
+ROOT = Path(__file__).parents[2]
+KINDS = ["garbage in events", "broker restarted", "turns made anew"]  # between them they give every command that it has
+AN_INSTANT = "0.01"  # minutes: what has begun when they are over is ended, and examined
+
+
+@pytest.mark.parametrize("name", KINDS)
+async def test_a_fault_is_done_outlived_and_told_on_one_line(kafka_address: str, name: str) -> None:
+    """Its brokers are its own: the fixture only sees to it that there may be any."""
+    options = ["--minutes", AN_INSTANT, "--seed", str(7000 + KINDS.index(name)), "--kinds", name, "--json"]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bench.torture", *options), cwd=ROOT, stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    out, error = await process.communicate()
+    assert process.returncode == 0, error.decode()
+    told = json.loads(out)
+    assert (told["faults"], told["kinds"], told["match"]) == (1, 1, True)
+    assert (told["lost"], told["doubled"], told["wedged"], told["broken"]) == (0, 0, 0, [])
