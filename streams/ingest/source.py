@@ -20,6 +20,7 @@ from streams.errors import RestoreUnfinishedError, SourceChangedError
 from streams.ingest.partition_writer import PartitionWriter
 
 log = logger("ingest")
+COPIED = "nothing, unless this memory is being copied here: then stop, and copy all of it into an empty prefix"
 TopicId = Callable[[], Awaitable[str | None]]  # asks for the id of `turns`; None: there is none to be had
 
 
@@ -40,7 +41,7 @@ async def claim(writer: PartitionWriter, turns: LogReader, id_of_turns: TopicId)
         await check_whole(writer)
     if is_anew:
         told = {"was": position.source_topic, "is_now": topic_id, "read_to": position.source, "end": end}
-        log.error("turns was made anew: reading all of it", partition=partition, **told)
+        log.error("turns was made anew: reading all of it", partition=partition, **told, do=COPIED)
     await writer.claim(anew=is_anew, source_topic=topic_id or "")
     if first > (source := writer.state.position.source) + 1:
         await lose(writer, source + 1, first - 1)
