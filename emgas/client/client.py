@@ -39,7 +39,7 @@ from emgas.messages.several import Merged
 from emgas.messages.spreading import Spreading
 from emgas.messages.topics import Answer, OfGraph, OfPartition
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
-from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.times import milliseconds
 from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
@@ -288,6 +288,23 @@ class MemoryClient:
         fields = {**wanted, "text": text, "only": filtering(only), **await self._moment(graph, after, as_of)}
         return _expect(Trended, await self._asked(build(Trend, fields), timeout))
 
+    async def habits(
+        self,
+        graph: str,
+        text: str | None = None,
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Recurring:
+        """Ask what recurs, how often, since when and when not: all of it, or what a text asks for.
+
+        `wanted`: speaker, limit.
+        """
+        fields = {**wanted, "text": text, **await self._moment(graph, after, as_of)}
+        return _expect(Recurring, await self._asked(build(Habits, fields), timeout))
+
     async def explore(
         self,
         graph: str,
@@ -298,7 +315,7 @@ class MemoryClient:
         timeout: float | None = None,
         **wanted: Any,
     ) -> Explored:
-        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, limit."""
+        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, relation, limit."""
         fields = {**wanted, "concept": concept, **await self._moment(graph, after, as_of)}
         return _expect(Explored, await self._asked(build(Explore, fields), timeout))
 

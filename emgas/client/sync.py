@@ -29,7 +29,7 @@ from emgas.messages.rights import Right
 from emgas.messages.sessions import InMind
 from emgas.messages.several import Merged
 from emgas.messages.turns import Outcome
-from emgas.messages.views import Explored, Recapped, Trended
+from emgas.messages.views import Explored, Recapped, Recurring, Trended
 
 T = TypeVar("T")
 CLOSING_SECONDS = 30.0  # an embedded worker hands over its partitions
@@ -139,6 +139,10 @@ class Memory:
     def trend(self, text: str, *, graph: str | None = None, **wanted: Any) -> Trended:
         """Tell how often something is spoken of.  `wanted`: what MemoryClient.trend takes."""
         return self._wait(self._client.trend(self._named(graph), text, **wanted))
+
+    def habits(self, text: str | None = None, *, graph: str | None = None, **wanted: Any) -> Recurring:
+        """Tell what recurs.  `wanted`: what MemoryClient.habits takes."""
+        return self._wait(self._client.habits(self._named(graph), text, **wanted))
 
     def explore(self, concept: str, *, graph: str | None = None, **wanted: Any) -> Explored:
         """Tell what a concept is to a graph.  `wanted`: what MemoryClient.explore takes."""

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import Message, Metadata, Milliseconds, Name, Role
+from emgas.messages.fields import Message, Metadata, Milliseconds, Modality, Name, Role
 
 Names = Annotated[list[Name], Field(max_length=limits.TOP)]
 
@@ -24,6 +24,7 @@ class Filter(Message):
     metadata            it has all of these entries, whatever they are
     spoken_since, spoken_until  it speaks of a time in since <= time < until (ms): "last week", as it is resolved
     exclude             turn ids that must not come back, such as those that are in the prompt already
+    modality            something of one of these kinds came with it
     include_archive     whether turns that have faded may come back, behind others
     """
 
@@ -39,6 +40,9 @@ class Filter(Message):
     spoken_since: Milliseconds | None = Field(None, exclude_if=lambda since: since is None)
     spoken_until: Milliseconds | None = Field(None, exclude_if=lambda until: until is None)
     exclude: Annotated[list[Name], Field(max_length=limits.EXCLUDED)] = Field(default_factory=list)
+    modality: Annotated[list[Modality], Field(max_length=4)] = Field(
+        default_factory=list, exclude_if=lambda kinds: not kinds
+    )
     include_archive: bool = True
 
     @model_validator(mode="after")

@@ -122,6 +122,19 @@ class AllSettings(Message):
         description="share of words in common (Jaccard) from which two turns of a conversation say the same; "
         "from 1 on: never",
     )
+    affinity_above: float = added(
+        0.75, ge=0, le=2, description="affinity from which two turns are near: what hangs together so is one habit"
+    )
+    affinity_gamma: float = added(
+        0.5, ge=0, le=1, description="share of the words in affinity; the rest is how near in time two turns were said"
+    )
+    affinity_tau: Duration = added(
+        30 * DAY_MS, ge=1, le=CENTURY_MS, description="time scale of affinity: days for projects, months for habits"
+    )
+    habit_members: int = added(
+        5, ge=0, le=LARGEST_COUNT, description="turns that make a habit, at least; 0: none are looked for"
+    )
+    habit_days: int = added(3, ge=1, le=LARGEST_COUNT, description="days on which they were said, at least")
     undo_events: int = Field(
         1000,
         ge=0,

@@ -11,6 +11,7 @@ from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
 from emgas.messages.spreading import Spreading
+from emgas.messages.turns import Attachment
 
 Mode = Literal["default", "literal"]
 MemoryKind = Literal["all", "working", "episodic"]
@@ -95,7 +96,11 @@ class ActivatedConcept(Message):
 
 
 class RecalledPassage(Message):
-    """An old turn, and how well it answers."""
+    """An old turn, and how well it answers; or what recurs, if the question asks for that.
+
+    kind     "habit": `text` says what recurs, `speaker` whose it is, `at` when it last did
+    members  of a habit: ids of its latest turns
+    """
 
     id: str
     session: str
@@ -108,9 +113,17 @@ class RecalledPassage(Message):
         default=False, description="it had faded, and comes from the archive", exclude_if=lambda it: not it
     )
     pinned: bool = Field(default=False, description="a user wants it kept in mind", exclude_if=lambda it: not it)
+    kind: Literal["turn", "habit"] = Field("turn", exclude_if=lambda kind: kind == "turn")
+    members: list[str] = Field(default_factory=list, exclude_if=lambda members: not members)
+    superseded_by: str | None = Field(
+        None,
+        description="it is history: the turn that says how things are since",
+        exclude_if=lambda it: it is None,
+    )
     importance: float | None = Field(
         None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
     )
+    attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 

@@ -4,6 +4,7 @@
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
     Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
+    Habits ─ topic queries ──▶ Recurring | Failure
     EndSession, Grant, Revoke ── topic turns ──▶ Outcome;   Recent ── topic queries ──▶ InMind | Failure
     List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
     Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
@@ -24,7 +25,7 @@ from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, InMind, Recent
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
-from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 
 
 def _kind(message: object) -> str:
@@ -55,7 +56,9 @@ Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | En
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)
 
 
-OfGraph = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Recent  # a question to one graph
+OfGraph = (  # a question to one graph
+    Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent
+)
 OfPartition = Inspect | List | Checkpoint  # and one to the owner of a partition
 Question = OfGraph | OfPartition
 
@@ -63,7 +66,9 @@ Question = OfGraph | OfPartition
 REQUEST: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
 
 
-Told = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | InMind  # of a graph
+Told = (  # of a graph
+    Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind
+)
 Answer = Told | Graphs | Inspection | Checkpointed | Outcome | Failure
 
 

@@ -36,8 +36,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
-from processors.lifecycle.consolidation import consolidated
+from processors.lifecycle.consolidation import consolidated, fresh_passages
 from processors.lifecycle.forgetting import faded
+from processors.lifecycle.habits import recurring
 from processors.lifecycle.parts import parts
 from processors.lifecycle.sessions import next_end, next_end_at
 from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphEvent, MemoryArchived, WindowEvent
@@ -101,8 +102,10 @@ def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:
         end = next_end(graph)
         return [] if end is None else [end]
     if due.kind == "consolidation":
+        habits: list[WindowEvent] = [*recurring(graph, fresh_passages(graph), due.at)]
         found = consolidated(graph, due.at)._asdict()
-        return [_consolidation(graph, due.at, **part) for part in parts(found)]
+        # Habits come first: cut off behind any of them, the window is still open, and the rest is decided again.
+        return [*habits, *(_consolidation(graph, due.at, **part) for part in parts(found))]
     over = faded(graph, due.at)
     return [_archiving(graph, due.at, **part) for part in parts(over._asdict())] if any(over) else []
 

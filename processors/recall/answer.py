@@ -17,18 +17,21 @@ from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
+from msgspec.structs import asdict
 
 from emgas.limits import EARLIEST_MS
 from emgas.messages.explanations import Why
 from emgas.messages.fields import Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
+from emgas.messages.turns import Attachment
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
 from processors.recall.context import Context, ContextPacker, Passage, is_short, most_lines
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
 from processors.recall.facts import GraphChangedError, Steps, learned
+from processors.recall.habits import asked_for
 from processors.recall.kinds import KINDS
 from processors.recall.query_terms import worth
 from processors.recall.recall import (
@@ -47,12 +50,14 @@ from processors.text.continuations import continuation
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
+from state.graph.habit_table import Habit
 from state.graph.view import GraphView
 
 LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
 PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
+MEMBERS: Final = 20  # of a habit that is a passage: the latest
 UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
 
 T = TypeVar("T")
@@ -133,6 +138,7 @@ class _Shown(NamedTuple):
 
     archived: bool
     pinned: bool
+    superseded_by: str | None
 
 
 class _Answering:
@@ -155,11 +161,19 @@ class _Answering:
             wanted = LEAST_DEPTH if query.top_passages is None else query.top_passages
             latest = latest_of(self._view, self._options.session, self._options, max(wanted, LEAST_DEPTH))
             self._found = replace(self._found, passages=latest, depth=LEAST_DEPTH)
-        self._is_match = bool(self._found.passages)
+        self._habits = self._recurring()
+        self._is_match = bool(self._found.passages or self._habits)
         if not self._is_match and query.fallback == "recent":
             wanted = query.top_passages or LATEST
             latest = recent(self._view, self._options.only, wanted)
             self._found = replace(self._found, passages=latest, depth=LATEST)
+
+    def _recurring(self) -> list[Habit]:
+        """Find what recurs, if that is asked for: it comes first."""
+        query, asker = self._query, self._options.asker
+        if query.mode != "default" or query.top_passages == 0 or self._goes_on or self._options.kind.in_mind:
+            return []
+        return asked_for(self._graph, self._question, query.text, asker=asker, only=query.only)
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
@@ -174,9 +188,9 @@ class _Answering:
             found=True,
             seeds=list(found.seeds),
             concepts=list(found.concepts),
-            passages=[
-                self._passage(ranked, marks, why) for ranked, marks, why in zip(listed, shown, whys, strict=True)
-            ],
+            passages=self._with_habits(
+                [self._passage(ranked, marks, why) for ranked, marks, why in zip(listed, shown, whys, strict=True)]
+            ),
             context=context.text,
             tokens=context.tokens,
             position=self._memory.position,
@@ -184,6 +198,13 @@ class _Answering:
             matched=self._is_match,
         )
         return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
+
+    def _with_habits(self, passages: list[RecalledPassage]) -> list[RecalledPassage]:
+        """Put what recurs before the turns, of which as many fewer are listed as the query gives room for."""
+        best = passages[0].score if passages else 0.0
+        top = self._query.top_passages
+        found = [*(_habit(habit, best) for habit in self._habits), *passages]
+        return found if top is None else found[:top]
 
     def _from_archive(self) -> tuple[str, ...]:
         needed = self._found.passages[: self._found.depth]
@@ -195,7 +216,13 @@ class _Answering:
         return _Shown(
             archived=bool(self._view.of_turns("archived", number)[0]),
             pinned=bool(self._view.of_turns("pinned", number)[0]),
+            superseded_by=self._newer(ranked.number),
         )
+
+    def _newer(self, passage: int) -> str | None:
+        """Name the turn since which a passage is history, None for one that is not."""
+        newer = int(self._view.of_turns("superseded", np.array([passage]))[0])
+        return None if newer < 0 else self._view.passage_id[newer]
 
     def _listed(self) -> list[Ranked]:
         """Find the passages that the reply lists, best first."""
@@ -223,6 +250,7 @@ class _Answering:
             passages=numbers,
             options=self._options,
             cosine=self._cosine,
+            scores=[ranked.score for ranked in listed],
         )
 
     def _let_others_in(self) -> Steps[None]:
@@ -234,7 +262,9 @@ class _Answering:
     def _packed(self) -> Steps[Context]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
-        _ = self._worth  # of the graph as it is now
+        for place, habit in enumerate(self._habits, start=1):
+            packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, habit.text))
+        _ = self._worth, self._over_since  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
         for count, ranked in enumerate(self._in_context()):
@@ -273,12 +303,21 @@ class _Answering:
         turn = self._turn(ranked)
         wanted = () if is_short(turn.text) else self._wanted(turn)
         at, times = wall_clock(turn.at, self._query.timezone), tuple(turn.times)
-        return Passage(ranked.number, at, turn.speaker, turn.text, times, wanted, turn.session)
+        until = self._over_since.get(ranked.number)
+        over = None if until is None else wall_clock(until, self._query.timezone)
+        text = " ".join([turn.text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
+        return Passage(ranked.number, at, turn.speaker, text, times, wanted, turn.session, over)
 
     def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
         """List the words of the question that a turn holds, as it has them."""
         held = ((concept, self._worth.get(concept.id, 0.0)) for concept in turn.concepts)
         return tuple(Wanted((concept.id, concept.label.casefold()), weight) for concept, weight in held if weight)
+
+    @cached_property
+    def _over_since(self) -> dict[int, int]:
+        """When what a passage says was said to be otherwise, ms, by the passages that are history."""
+        older, newer = self._view.successions
+        return dict(zip(older.tolist(), self._view.of_turns("at", newer).tolist(), strict=True))
 
     @cached_property
     def _worth(self) -> dict[str, float]:
@@ -297,9 +336,26 @@ class _Answering:
             score=ranked.score,
             archived=shown.archived,
             pinned=shown.pinned,
+            superseded_by=shown.superseded_by,
+            attachments=[Attachment(**asdict(each)) for each in turn.attachments],
             importance=turn.importance,
             why=why,
         )
+
+
+def _habit(habit: Habit, score: float) -> RecalledPassage:
+    """Tell what recurs as a passage, of the score of the best turn."""
+    return RecalledPassage(
+        id=habit.id,
+        session="",
+        speaker=habit.speaker,
+        role=None,
+        text=habit.text,
+        at=habit.last,
+        score=score,
+        kind="habit",
+        members=list(habit.members[-MEMBERS:]),
+    )
 
 
 def _options(query: Query, view: GraphView, extractor: Extractor, now: int) -> RecallOptions:

@@ -228,6 +228,14 @@ class _Extremes(Turns):
         return self._all(self.view.extremes("feedback")[int(self._much)] / 10)
 
     @cached_property
+    def is_history(self) -> Floats:
+        return self._all(self._much)
+
+    @cached_property
+    def is_pictured(self) -> Floats:
+        return self._all(self._much * self.asked.pictures)
+
+    @cached_property
     def likeness(self) -> Floats:
         found = self.inquiry.likeness
         if found is None:

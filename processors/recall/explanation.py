@@ -5,7 +5,7 @@ Computed again from the view and the question: whoever folds the same log to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -21,12 +21,14 @@ from processors.recall.features import values
 from processors.recall.inquiry import Inquiry, Laid
 from processors.recall.query_terms import QueryTerms
 from processors.recall.recall import RecallOptions, activate, seeds_of
+from processors.recall.succession import TERM as SUCCESSION
 from processors.recall.weights import FEATURES
 from processors.recall.working import SHARE, TFIDF, weighed
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 DEFAULTS = RecallOptions()
+TELLING = 1e-6  # of a score: less is rounding
 
 
 def explanations(
@@ -37,8 +39,11 @@ def explanations(
     passages: Iterable[int],
     options: RecallOptions = DEFAULTS,
     cosine: Floats | None = None,
+    scores: Sequence[float] | None = None,
 ) -> Iterator[Why]:
     """Explain, one after the other, why the default recall gives each of `passages` (numbers) its score.
+
+    scores  that they were ranked by: what the terms lack of one was handed down by what it superseded (succession.py)
 
     What concerns the question alone is computed once, before the first.  The graph of `view` must not change meanwhile:
     how often two concepts were said together is read from it.
@@ -49,10 +54,12 @@ def explanations(
     numbers = np.fromiter(passages, np.int64)
     laid = inquiry.on(np.unique(view.of_turns("session", numbers)))
     columns = values(laid)
-    for passage, place in zip(numbers.tolist(), laid.place(numbers).tolist(), strict=True):
+    for rank, (passage, place) in enumerate(zip(numbers.tolist(), laid.place(numbers).tolist(), strict=True)):
         values_of = zip(FEATURES, columns[:, place] * flow, strict=True)
         found = {name: float(value) for name, value in values_of if value}
         ranked = found | term(view, passage) | options.kind.explained(view, passage)
+        lacks = 0.0 if scores is None else scores[rank] - sum(ranked.values())
+        ranked |= {SUCCESSION: lacks} if lacks > TELLING else {}
         yield Why(
             terms=_of_mind(view, meant, passage, options.now) if options.kind.in_mind else ranked,
             mentions=_mentions(laid, meant, place),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from emgas.messages.filters import Filter
 from state.arrays import Integers
-from state.graph.passage_table import ROLES
+from state.graph.passage_table import ROLES, modality
 from state.graph.view import GraphView, importance
 
 Mask = NDArray[np.bool_]
@@ -74,6 +74,8 @@ class Allowed:
             passes &= np.isin(view.of_turns("session", turn), self._named)
         if self._speakers is not None:
             passes &= np.isin(view.of_turns("speaker", turn), self._speakers)
+        if self._only.modality:
+            passes &= (view.of_turns("modality", turn) & modality(self._only.modality)) > 0
         if self._only.roles:
             passes &= np.isin(view.of_turns("role", turn), [ROLES.index(role) for role in self._only.roles])
         return passes

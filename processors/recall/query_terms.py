@@ -32,7 +32,7 @@ from processors.recall.bm25 import idf
 from processors.recall.misspellings import meant
 from processors.recall.speaker_mentions import named_speakers, speaker_mark
 from processors.text.language import clean
-from processors.text.question_types import asks_now, of_asker
+from processors.text.question_types import asks_now, asks_past, asks_picture, of_asker
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -57,7 +57,8 @@ class QueryTerms:
     dates          (d,) marks of days and months
     speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
     wants          subset of WANTED
-    now            whether it asks how things are now
+    now, past      whether it asks how things are now, or how they once were
+    pictures       whether it asks for a photo
     kinds          asking word → numbers of its members, seeds left out
     """
 
@@ -70,6 +71,8 @@ class QueryTerms:
     named: Integers
     wants: frozenset[str]
     now: bool
+    past: bool
+    pictures: bool
     kinds: dict[str, tuple[int, ...]]
 
     @property
@@ -114,6 +117,8 @@ def asked(view: GraphView, question: Extraction, text: str, asker: str = "", wea
         named=named,
         wants=frozenset(ids).intersection(WANTED),
         now=asks_now(plain),
+        pictures=asks_picture(plain),
+        past=asks_past(plain) or len(dates) > 0,
         kinds=kinds,
     )
 

@@ -35,6 +35,7 @@ from processors.recall.kinds import KINDS, Kind
 from processors.recall.links import recall_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.ranking import carried, per_token
+from processors.recall.succession import succeeded
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.working import decay, going_on, in_mind, keywords, weighed
 from processors.text.continuations import continuation
@@ -164,7 +165,8 @@ def recall(
         passages = _of_mind(view, meant, options, allowed, limit)
     else:
         inquiry = Inquiry(view, meant, activation.energy, cosine)
-        passages = best_turns(inquiry, options.weights, allowed, limit, few=options.few, kind=options.kind)
+        found = best_turns(inquiry, options.weights, allowed, limit, few=options.few, kind=options.kind)
+        passages = succeeded(inquiry, found, allowed, options.weights, limit)
     return RecallResult(
         seeds=_described(view, activation, seeds),
         concepts=_described(view, activation, strongest[: options.concepts]),

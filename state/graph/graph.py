@@ -29,6 +29,7 @@ from state.events.events import (
     GraphConfigured,
     GraphEvent,
     MemoryArchived,
+    MemoryConsolidated,
     MemoryRestored,
     Pinned,
     Retracted,
@@ -36,6 +37,7 @@ from state.events.events import (
     SessionEnded,
     SessionSummarised,
     SubjectErased,
+    Superseded,
     Ticked,
     TurnEmbedded,
     TurnNotRecorded,
@@ -121,6 +123,7 @@ class Graph(GraphTables):
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
         self.embeddings.renumber(passages)
+        self.relations = self.relations.renumbered(concepts, passages)
         self.sessions.renumber(passages)
         self.themes.renumber(concepts.tolist())
         if self._expiry_queue:
@@ -179,7 +182,8 @@ class Graph(GraphTables):
             return False
         self.clock = max(self.clock, event.at)
         numbers = self.concepts.numbers_of(event.concepts, event.at)
-        self.passages.add(event, self.events, numbers)
+        self.relations.add(self.passages.add(event, self.events, numbers), event.relations, self.concepts.numbers)
+        self.statements.add(event.id, event.speaker, event.statements)
         self._weights.extend([concept.weight for concept in event.concepts])
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
@@ -198,6 +202,17 @@ class Graph(GraphTables):
             self.enough_at = NEVER
         elif self.enough_at == NEVER:
             self.enough_at = self.last_turn_at
+
+    @folds(Superseded)
+    def _fold_superseded(self, event: Superseded) -> bool:
+        """Let turns be history; the clock stays, as it comes with a turn that is not older."""
+        newer = self.passages.numbers.get(event.newer)
+        if newer is None:
+            return False
+        older = [number for number in self._passages(event.older) if number != newer]
+        for number in older:
+            self.passages.supersede(number, newer)
+        return bool(older)
 
     @folds(TurnEmbedded)
     def _fold_embedding(self, event: TurnEmbedded) -> bool:
@@ -321,6 +336,16 @@ class Graph(GraphTables):
         self.fresh_turns, self.enough_at, self.ended_at = 0, NEVER, NEVER
         return True
 
+    @folds(MemoryConsolidated)
+    def _fold_habit(self, event: MemoryConsolidated) -> bool:
+        """Keep what recurs, by the members of it that are here; one of which nothing is said any more goes."""
+        self._pass_window(event.at)
+        if event.text:
+            self.habits.apply(event, [turn for turn in event.members if turn in self.passages.numbers])
+        else:
+            self.habits.remove(event.id)
+        return True
+
     @folds(SessionEnded)
     def _fold_session_ended(self, event: SessionEnded) -> bool:
         """End a conversation: what is new is worth a consolidation then, however little it is."""
@@ -393,11 +418,14 @@ class Graph(GraphTables):
 
     def _drop(self, concepts: Iterable[str], turns: Iterable[str]) -> None:
         self.settle()  # the exchanges of turns that wait are with turns that are still here
+        concepts, turns = list(concepts), list(turns)
+        self.habits.without(turns, concepts)
         for number in self._known(concepts):
             self.concepts.forget(number)
             self.forgotten += 1
             self._dead_rows += 1
         for number in self._passages(turns):
+            self.statements.remove(self.passages.ids[number])
             self.passages.remove(number)
             self._dead_rows += 1
         self.sessions.forget(frozenset(turns), self.passages.has_session)

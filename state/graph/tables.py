@@ -16,8 +16,11 @@ from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.decay import NEVER
 from state.graph.embedding_table import EmbeddingTable
+from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
+from state.graph.relation_table import RelationTable
 from state.graph.session_table import SessionTable
+from state.graph.statement_table import StatementTable
 from state.graph.theme_table import ThemeTable
 from state.graph.turn_facts import TurnFacts
 
@@ -58,6 +61,9 @@ class GraphTables:
         self.pairs: dict[Window, PairCounts] = {window: PairCounts() for window in get_args(Window)}
         self.embeddings = EmbeddingTable()
         self.themes = ThemeTable()
+        self.relations = RelationTable()
+        self.statements = StatementTable()
+        self.habits = HabitTable()
         self.sessions, self.ended_at = SessionTable(), NEVER
         self.unrecorded = 0
         self.access: dict[str, list[str]] = {}

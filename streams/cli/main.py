@@ -29,6 +29,7 @@ class Commands(LazyGroup):
         "recap": Lazy("streams.cli.memory.views:recap"),
         "trend": Lazy("streams.cli.memory.views:trend"),
         "explore": Lazy("streams.cli.memory.views:explore"),
+        "habits": Lazy("streams.cli.memory.habits:habits"),
         "recent": Lazy("streams.cli.memory.conversations:recent"),
         "end": Lazy("streams.cli.memory.conversations:end"),
         "themes": Lazy("streams.cli.memory.themes:themes"),

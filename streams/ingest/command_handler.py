@@ -6,7 +6,8 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     id known to the graph, same text        TurnDuplicated
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
-                                            GraphConfigured, behind it TurnEmbedded if there is a model
+                                            GraphConfigured, behind it TurnEmbedded if there is a model, and
+                                            Superseded for what is history since
     id known as erased                      TurnDuplicated: nothing of it is kept again, whatever it says now
     a turn while recording is paused        TurnNotRecorded: nothing of what it says, not even as a dead letter
     a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
@@ -34,15 +35,17 @@ from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
 from emgas.messages.topics import INBOUND, Command
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Turn, Undo, Unpin
-from emgas.times import HOUR_MS, wall_clock
+from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
+from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.text.anchors import anchored
+from processors.text.statements import statements
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
@@ -51,6 +54,7 @@ from state.events.events import (
     GraphConfigured,
     Pinned,
     Retracted,
+    Superseded,
     TurnDuplicated,
     TurnEmbedded,
     TurnNotRecorded,
@@ -59,7 +63,7 @@ from state.events.events import (
     Unpinned,
     encode,
 )
-from state.events.extraction_types import Anchor
+from state.events.extraction_types import Anchor, Attached, Statement
 from state.events.memory_settings import PRESETS, SWITCHES, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
@@ -171,7 +175,7 @@ class CommandHandler:
         return command
 
     def decide(self, arrival: Record, command: Command) -> Decision:
-        """Decide which events account for `arrival`.  Before any command but a turn, all before it must be folded.
+        """Decide which events account for `arrival`.  All before must be folded, but before a turn that states nothing.
 
         What fails twice at one record (an extractor or a model at its text, an event that nobody could read back) fails
         for ever, so it is that record's outcome.  What may pass on another day is raised.
@@ -279,26 +283,39 @@ class CommandHandler:
         extractor = self._context.extractor
         said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now(arrival)
         at = min(said_at, now + self._context.skew_ms)
-        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=wall_clock(at, _zone(turn)))
+        local = wall_clock(at, _zone(turn))
+        found = extractor.of_turn(remembered(turn), speaker=turn.speaker, at=local)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         event = TurnRecorded(
             src=arrival.offset,
-            **turn.model_dump(exclude={"at", "importance"}),
+            **turn.model_dump(exclude={"at", "importance", "attachments"}),
             **_weighed(turn),
             at=at,
             clamped=at != said_at,
             live=now - at <= LIVE_MS,
             question=found.question,
             tokens=found.tokens,
-            concepts=list(found.concepts),
+            concepts=[*found.concepts, *found.phrases],
             times=list(found.times),
+            relations=list(found.relations),
             extractor=extractor.version,
+            statements=stated_by(turn),
+            attachments=[Attached(**each.model_dump()) for each in turn.attachments],
+            ahead=round((local - at) / MINUTE_MS),
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
-        events: list[DataEvent] = [*birth, event, *self._embedded(turn, at)]
+        events: list[DataEvent] = [*birth, event, *self._embedded(turn, at), *self._superseded(event)]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
+
+    def _superseded(self, event: TurnRecorded) -> list[Superseded]:
+        """Decide what a turn that states something makes history; all before it must be folded."""
+        graph = self._state.graph(event.graph) if event.statements else None
+        if graph is None:
+            return []
+        speaker, at = event.speaker, event.at
+        return list(superseded(graph, event.id, speaker=speaker, at=at, stated=event.statements))
 
     def _now(self, arrival: Record) -> int:
         """Tell the present: a worker's clock that is behind the broker's must not move turns into the past."""
@@ -429,10 +446,15 @@ class CommandHandler:
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
 
     def _concept_ids(self, graph: Graph, text: str) -> list[str]:
-        """Find the concept ids that a user means: an id, or whatever the extractor finds in the words."""
-        if text in graph.concepts.numbers:
+        """Find the concept ids that a user means: an id, or whatever the extractor finds in the words.
+
+        Of a phrase its words are meant as well.
+        """
+        number = graph.concepts.numbers.get(text)
+        if number is not None and number not in graph.concepts.phrases:
             return [text]
-        return [concept.id for concept in self._context.extractor.of_query(text).concepts]
+        found = [concept.id for concept in self._context.extractor.of_query(text).concepts]
+        return found if number is None else [text, *found]
 
 
 def _resumable_parts(gone: Leaving, named: Sequence[str]) -> list[dict[str, list[str]]]:
@@ -463,6 +485,16 @@ def _weighed(turn: Turn) -> _Weighed:
         return {"importance": turn.importance, "anchor": None}
     anchor, importance = found
     return {"importance": importance if turn.importance is None else turn.importance, "anchor": anchor}
+
+
+def remembered(turn: Turn) -> str:
+    """Give what a turn says, and what is on what came with it: the text that concepts are found in."""
+    return "\n".join([turn.text, *(each.caption for each in turn.attachments if each.caption)])
+
+
+def stated_by(turn: Turn) -> list[Statement]:
+    """Find what a turn states of how things are; what an assistant says of itself does not count."""
+    return [] if turn.role in ("assistant", "system", "tool") else statements(turn.text)
 
 
 def _unheard(arrival: Record, turn: Turn) -> Decision:

@@ -12,9 +12,10 @@ from emgas import limits
 from emgas.messages.contents import Graphs, List, Read, RecordedTurn, Turns
 from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compared, GrownPair
 from emgas.messages.sessions import InMind, Recent
-from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Memory, concept_ids
+from processors.recall.habit_views import recurring
 from processors.recall.minds import minded, recorded
 from processors.recall.neighbourhood import explored
 from processors.recall.recaps import recapped
@@ -60,9 +61,9 @@ def turns(memory: Memory, request: Read, extractor: Extractor) -> Turns:
 
 
 def told(
-    memory: Memory, request: Recap | Trend | Explore | Recent, extractor: Extractor
-) -> Recapped | Trended | Explored | InMind:
-    """Recap conversations, tell how often something is spoken of, what a concept is, or what is in mind."""
+    memory: Memory, request: Recap | Trend | Explore | Habits | Recent, extractor: Extractor
+) -> Recapped | Trended | Explored | Recurring | InMind:
+    """Recap conversations, tell how often something is spoken of, show a concept, what recurs, or what is in mind."""
     match request:
         case Recap():
             return recapped(memory, request)
@@ -72,6 +73,8 @@ def told(
             return trended(memory, request, extractor)
         case Explore():
             return explored(memory, request, extractor)
+        case Habits():
+            return recurring(memory, request, extractor)
 
 
 def _next(ordinals: Integers, page: Integers, request: Read) -> int | None:

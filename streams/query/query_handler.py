@@ -36,7 +36,7 @@ from emgas.messages.queries import Describe, Failure, FailureCode, Query, Timing
 from emgas.messages.sessions import Recent
 from emgas.messages.topics import REQUEST, OfGraph, OfPartition, Question
 from emgas.messages.topics import Answer as Message
-from emgas.messages.views import Explore, Recap, Trend
+from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.recall.answer import Answer, Answerer, Memory, in_one_go, is_long
 from processors.recall.facts import GraphChangedError, Steps
@@ -253,7 +253,7 @@ class QueryHandler:
                 return await self._recall(request, writer, asked, started=started)
             case Describe():
                 return description(writer.state, request.graph, position_of(writer))
-            case Recap() | Trend() | Explore() | Recent():
+            case Recap() | Trend() | Explore() | Habits() | Recent():
                 memory = await self._memory(request, writer, asked)
                 async with self._turn(self._short, asked):
                     await asyncio.sleep(0)
@@ -342,7 +342,10 @@ class QueryHandler:
         return answer._replace(reply=answer.reply.model_copy(update={"timing": timing}))
 
     async def _memory(
-        self, query: Query | Read | Picture | Recap | Trend | Explore | Recent, writer: PartitionWriter, asked: _Asked
+        self,
+        query: Query | Read | Picture | Recap | Trend | Explore | Habits | Recent,
+        writer: PartitionWriter,
+        asked: _Asked,
     ) -> Callable[[], Memory]:
         """Find what is asked: called again, it gives the graph as it has become meanwhile, but the past stays."""
         state = writer.state

@@ -23,7 +23,7 @@ from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description
 from emgas.messages.sessions import InMind
 from emgas.messages.topics import ANSWER
-from emgas.messages.views import Explored, Recapped, Trended
+from emgas.messages.views import Explored, Recapped, Recurring, Trended
 from emgas.wire import SUBJECT
 from gateway.app import application
 from gateway.errors import TooOftenError
@@ -85,6 +85,7 @@ CALLS = [
     call("POST", "/v1/graphs/G/grant", GRANT, "admin"),
     call("POST", "/v1/graphs/G/revoke", GRANT, "admin"),
     call("GET", "/v1/graphs/G/trend?text=kettle&by=week", None, "read"),
+    call("GET", "/v1/graphs/G/habits?text=kettle&limit=3", None, "read"),
     call("GET", "/v1/graphs/G/concept?name=kettle&hops=2", None, "read"),
     call("GET", "/v1/graphs/G/picture?around=kettle", None, "read"),
     call("GET", "/v1/graphs/G/changes?since=2025-01-01", None, "read"),
@@ -130,6 +131,7 @@ TOLD: dict[str, Any] = {
     "trend": Trended,
     "explore": Explored,
     "recent": InMind,
+    "habits": Recurring,
 }
 HEADERS = {
     "Content-Type": "application/json",
@@ -146,7 +148,7 @@ def answered(sent: Sent) -> bytes:
             return reply(message["graph"])
         case "describe":
             return ANSWER.dump_json(Description(graph=message["graph"], found=True, position=POSITION))
-        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" | "recent" as kind:
+        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" | "recent" | "habits" as kind:
             return ANSWER.dump_json(TOLD[kind](graph=message["graph"], found=True, position=POSITION))
         case "list":
             return ANSWER.dump_json(Graphs(graphs=NAMES[sent.partition :: 4], position=POSITION))

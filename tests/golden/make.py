@@ -5,6 +5,7 @@ moment.  It holds every kind of event, and all that a graph can go through:
 
     demo, demo-zh   the conversation of `emgas demo`, imported: English and Chinese, with times; topics; undo
     garden          forgetful, with settings of its own: weeks of talk that end decay, session and tumbling windows
+    mornings        a habit, what is history since another turn, and a photo
     kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
     vault, ashes    some of one graph, and all of another, is erased
     a log between two lives: exported, restored elsewhere, where it goes on, with a model of text embeddings
@@ -31,6 +32,7 @@ import numpy
 from msgspec.structs import replace
 
 from emgas import Turn
+from emgas.messages.turns import Attachment
 from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
@@ -94,6 +96,7 @@ class Story:
         for turn in talk(["garden"], weeks=8):
             await memory.record(turn)
         await self.kitchen()
+        await self.mornings()
         await self.pipeline.restart()
         await self.change_our_minds()
         await self.disturb()
@@ -111,6 +114,22 @@ class Story:
         await self.say("early", "One day we shall have a larger kitchen.", self.now + 300 * DAY)
         self.now += 20 * DAY
         await self.timer("kitchen").tick(self.now)
+
+    async def mornings(self) -> None:
+        """Let something recur, with an exception; say how things are, and otherwise; send a photo from elsewhere."""
+        memory = self.pipeline.memory
+        await memory.configure("mornings", "elephant", least_turns=4)
+        for day in range(12):
+            text = "No latte today, the café is closed." if day == 7 else "A latte at the corner café."
+            at = WINTER + day * DAY
+            await memory.record(Turn(id=f"m{day}", graph="mornings", speaker="Ada", text=text, session=f"{day}", at=at))
+        photo = Attachment(uri="photos/harbour.png", mime="image/png", kind="image", caption="Boats in the harbour")
+        for number, (text, attached) in enumerate(
+            (("I live in Berlin.", []), ("I live in Lisbon now.", []), ("Look at this!", [photo]))
+        ):
+            at, there = WINTER + (20 + number) * DAY, {"timezone": "Europe/Lisbon" if number else "Europe/Berlin"}
+            said = {"text": text, "attachments": attached, "metadata": there, "session": f"h{number}"}
+            await memory.record(Turn(id=f"h{number}", graph="mornings", speaker="Ada", at=at, **said))
 
     async def change_our_minds(self) -> None:
         memory = self.pipeline.memory

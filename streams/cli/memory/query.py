@@ -165,6 +165,7 @@ def show(reply: Reply, timezone: str = "UTC") -> None:
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
         text = escape(passage.text) + (" [dim](from the archive)[/dim]" if passage.archived else "")
+        text += " [dim](history)[/dim]" if passage.superseded_by else ""
         passages.add_row(
             f"{passage.score:.2f}", format_utc(wall_clock(passage.at, timezone)), escape(passage.speaker), text
         )
