@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from emgas.messages.views import Quote, Recap, Recapped, SessionRecap
 from processors.recall.answer import Memory
 from processors.recall.context import tokens
 from processors.recall.sentences import sentences
+from processors.text.shown import Shown
 from state.arrays import Integers
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -65,7 +67,7 @@ def _wanted(view: GraphView, asked: Recap) -> list[int]:
 def _recap(memory: Memory, graph: Graph, view: GraphView, session: int, words: int) -> SessionRecap:
     passages = np.flatnonzero(view.passage_session == session)
     worth = _worth(view, passages)
-    best = sorted(worth, key=lambda number: (-worth[number], number))[:ABOUT]
+    best = sorted(worth, key=lambda number: (-worth[number], number))
     times = view.passage_at[passages]
     by_id = {view.ids[number]: value for number, value in worth.items()}
     speakers = Counter(view.passage_speaker[passages].tolist())
@@ -76,7 +78,7 @@ def _recap(memory: Memory, graph: Graph, view: GraphView, session: int, words: i
         turns=len(passages),
         archived=int(view.passage_archived[passages].sum()),
         speakers=[view.speakers[number] for number, _ in speakers.most_common()],
-        concepts=[view.labels[number] for number in best],
+        concepts=[label for _, label in islice(Shown(view.known).labels(best), ABOUT)],
         summary=_summary(memory, graph, _telling(view, passages, worth), worth=by_id, words=words),
     )
 

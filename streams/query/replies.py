@@ -9,6 +9,7 @@ from emgas import limits
 from emgas.messages.fields import Position
 from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.queries import Description, Theme
+from processors.text.shown import Shown
 from state.graph import theme_table
 from state.partition import Partition
 from streams.ingest.partition_writer import PartitionWriter
@@ -72,12 +73,12 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         pinned=int(view.passage_pinned.sum()),
         pinned_concepts=graph.concepts.pinned.count(1),
         long_term=sum(graph.concepts.long_term),
-        themes=[_theme(topic, view.labels) for topic in view.themes],
+        themes=[_theme(topic, view.labels, Shown(view.known)) for topic in view.themes],
         position=position,
     )
 
 
-def _theme(topic: theme_table.Theme, labels: Sequence[str]) -> Theme:
-    concepts = [labels[number] for number in topic.members]
+def _theme(topic: theme_table.Theme, labels: Sequence[str], shown: Shown) -> Theme:
+    concepts = [label for _, label in shown.labels(topic.members)] or [labels[number] for number in topic.members]
     # The recorded label may name a concept that was forgotten since: what is shown names the living only.
     return Theme(id=topic.id, label=", ".join(concepts[:NAMED_BY]), concepts=concepts, born=topic.born)
