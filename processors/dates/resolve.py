@@ -19,6 +19,7 @@ from typing import Final
 from emgas.limits import EARLIEST_MS, LATEST_MS, SPANS_PER_TURN
 from emgas.times import DAY_MS, EPOCH, datetime_of
 from processors.dates import chinese as chinese_dates
+from processors.dates import clock
 from processors.dates import english as english_dates
 from processors.dates.arithmetic import Days
 from processors.dates.grammar import Grammar
@@ -43,6 +44,21 @@ def anchored(text: str, at: int, language: str) -> list[TimeSpan]:
         if len(spans) == SPANS_PER_TURN:
             break
     return list(spans)
+
+
+def told_times(text: str, at: int, language: str) -> list[TimeSpan]:
+    """Find all that a clean text says of time: days as `anchored`, then times of day, durations, sets, vague ones."""
+    days = anchored(text, at, language)
+    plain = simplified(text)
+    written = text if len(text) == len(plain) else plain
+    said = day_of(at)
+    found = clock.timed(plain, said, at, list(_apart(plain, said, language))) if language == "en" else []
+    others = [
+        TimeSpan(written[each.start : each.end], each.since, each.until, each.kind, each.value, each.confidence)
+        for each in found
+        if EARLIEST_MS <= each.since < each.until <= LATEST_MS
+    ]
+    return [*days, *dict.fromkeys(others)][:SPANS_PER_TURN]
 
 
 def day_of(at: int) -> date:

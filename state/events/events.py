@@ -477,6 +477,7 @@ def encode(event: AnyEvent) -> bytes:
             del plain[name]
     if isinstance(event, TurnRecorded):
         plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]  # without an unknown kind
+        plain["times"] = [each if each[3] else each[:3] for each in plain["times"]]  # days are as ever
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
         read = _READER.decode(value)

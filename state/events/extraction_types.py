@@ -2,7 +2,7 @@
 
 Concept    ["framework", "frameworks", 0.87, 1]   ["new york", "New York", 0.9, 1, "place"]
 Relation   ["@speaker:ada", "lives-in", "lisbon", 0, 16]
-TimeSpan   ["last week", 1682899200000, 1683504000000]
+TimeSpan   ["last week", 1682899200000, 1683504000000]   ["every Monday", …, …, "set", "FREQ=WEEKLY;BYDAY=MO", 1.0]
 Anchor     ["remember", "forced"]
 """
 
@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 from emgas import limits
 from emgas.messages.relations import Kind, RelationType
 
+TimeKind = Literal["", "time", "duration", "set", "vague"]
 Milliseconds = Annotated[int, Meta(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
 
 
@@ -75,11 +76,17 @@ class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     text   the expression as it stood in the text ("last week")
     since  ms since 1970, UTC: its first
     until  ms since 1970, UTC: the first that it no longer means; > since
+    kind   "" days; else what is not found by days (processors/dates/clock.py); written, with the rest, only where it is
+    value  of a duration ISO 8601 ("PT3H"), of a set an RRULE ("FREQ=WEEKLY;BYDAY=MO"), else ""
+    confidence  that it is meant, in (0, 1]
     """
 
     text: str
     since: Milliseconds
     until: Milliseconds
+    kind: TimeKind = ""
+    value: str = ""
+    confidence: Annotated[float, Meta(gt=0, le=1)] = 1.0
 
     def __post_init__(self) -> None:
         """Raise ValueError for a span that ends before it begins: nobody could tell its days."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import orjson
+from msgspec.structs import asdict
 
 from emgas import limits
-from emgas.messages.contents import Graphs, List, Read, RecordedTurn, Turns
+from emgas.messages.contents import Graphs, List, Read, RecordedTurn, SpokenTime, Turns
 from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compared, GrownPair
 from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 from processors.extraction.extractor import Extractor
@@ -118,6 +119,7 @@ def _recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
         archived=bool(view.passage_archived[number]),
         pinned=bool(view.passage_pinned[number]),
         importance=turn.importance,
+        times=[SpokenTime(**asdict(span)) for span in turn.times],
     )
 
 

@@ -127,3 +127,17 @@ class Views(PipelineSteps):
         assert ["new york", "trumpet", "dog"] in told.paths
         await pipeline.memory.forget(graph, concepts=["New York"])
         assert not (await pipeline.memory.explore(graph, "New York")).found
+
+    @pytest.mark.source("P11")
+    async def test_a_turn_that_is_read_tells_what_it_says_of_time_by_its_senders_clock(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        late = NOON + 6 * HOUR  # 18:00 UTC, and two in the morning of the next day in Shanghai
+        shanghai = {"timezone": "Asia/Shanghai"}
+        await pipeline.record(graph, id="c0", text="明天下午两点开会，每周一游泳。", at=late, metadata=shanghai)
+        (turn,) = (await pipeline.memory.turns(graph)).turns
+        midnight = NOON + 12 * HOUR
+        day, time, often = turn.times
+        assert (day.kind, day.since) == ("", midnight + DAY)
+        assert (time.kind, time.since, time.confidence) == ("time", midnight + DAY + 14 * HOUR, 1.0)
+        assert (often.kind, often.value) == ("set", "FREQ=WEEKLY;BYDAY=MO")

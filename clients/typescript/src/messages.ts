@@ -258,6 +258,24 @@ export interface RecordedTurn {
    * how much it matters, 0 to 1, where that is known
    */
   importance: number | null;
+  /**
+   * what it says of time
+   */
+  times?: SpokenTime[];
+}
+/**
+ * What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
+ *
+ * kind   "" days, time (of day), duration, set (what repeats), vague
+ * value  of a duration ISO 8601, of a set an RRULE, else ""       confidence  that it is meant, up to 1
+ */
+export interface SpokenTime {
+  text: string;
+  since: number;
+  until: number;
+  kind: "" | "time" | "duration" | "set" | "vague";
+  value: string;
+  confidence: number;
 }
 /**
  * How many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last (ms).
