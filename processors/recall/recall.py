@@ -31,7 +31,7 @@ from processors.recall.best_turns import FEW, best_turns
 from processors.recall.edge_scores import Mask
 from processors.recall.filters import NO_FILTER, Allowed
 from processors.recall.inquiry import Inquiry
-from processors.recall.links import recall_links, theme_links
+from processors.recall.links import recall_links, relation_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.ranking import carried, per_token
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
@@ -218,6 +218,8 @@ def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Acti
             out = out.joined(recall_links(view, firing, how.recall_links))
         if how.topic_links:
             out = out.joined(theme_links(view, firing, how.topic_links))
+        if how.type_weights:
+            out = out.joined(relation_links(view, firing, how.type_weights))
         return out if how.marks else out.where(~view.marks(out.target))
 
     return spread(seeds, view.concepts, edges, how)

@@ -126,6 +126,12 @@ export interface Spreading {
   recall_links?: number | null;
   topic_links?: number | null;
   window?: ("turn" | "exchange") | null;
+  /**
+   * links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
+   */
+  type_weights?: {
+    [k: string]: number;
+  } | null;
 }
 /**
  * What the answer had seen: `watermark` is the offset in `events`, `source` the offset in `turns`, -1 for none.
