@@ -51,6 +51,15 @@ class SpokenTime(Message):
     confidence: float = 1.0
 
 
+class BoundPronoun(Message):
+    """A pronoun of a turn, the characters from `start` to `end`: the concept that it means, by id, and how surely."""
+
+    start: int
+    end: int
+    concept: str
+    confidence: float
+
+
 class RecordedTurn(Message):
     """A turn as it was said.  `at`: ms; without a time of its own, when it was recorded."""
 
@@ -68,6 +77,9 @@ class RecordedTurn(Message):
     )
     times: list[SpokenTime] = Field(
         default_factory=list, description="what it says of time", exclude_if=lambda told: not told
+    )
+    mentions: list[BoundPronoun] = Field(
+        default_factory=list, description="whom its pronouns mean", exclude_if=lambda told: not told
     )
 
 

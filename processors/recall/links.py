@@ -14,7 +14,6 @@ what was said, so PPMI stays what it is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from state.arrays import Integers
 from state.graph.view import GraphView
 
 T_MIN = DAY_MS  # recalls within a day count as at one time
-_NONE: Final = np.zeros(0, np.int64)
 
 
 def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
@@ -50,9 +48,9 @@ def relation_links(view: GraphView, concepts: Integers, weights: Mapping[Relatio
                 for target in there:
                     weight = found.get((source, target), 0.0) + weights[each.type] * count / (1 + count)
                     found[source, target] = weight
-    pairs = sorted(found)
-    source, target = (np.array(column, np.int64) for column in zip(*pairs, strict=True)) if pairs else (_NONE, _NONE)
-    return Edges(source, target, np.array([found[pair] for pair in pairs], np.float64))
+    pairs = np.array(sorted(found), np.int64).reshape(-1, 2)
+    weight = np.array([found[pair] for pair in sorted(found)], np.float64)
+    return Edges(pairs[:, 0], pairs[:, 1], weight)
 
 
 def _words(view: GraphView, concept: int) -> list[int]:

@@ -38,7 +38,7 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
-from state.events.extraction_types import Anchor, Concept, Milliseconds, Relation, TimeSpan
+from state.events.extraction_types import Anchor, Concept, Mention, Milliseconds, Relation, TimeSpan
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.upcasting import VERSION, as_present, upcast
@@ -140,6 +140,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
 
     `importance`, written only where it is known, is what the sender said, else what the rule `anchor` gives.
     `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
+    `mentions`, likewise, is whom its pronouns mean, in this turn or an older one of its session.
     """
 
     src: Ordinal
@@ -162,6 +163,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     relations: Annotated[list[Relation], Meta(max_length=limits.RELATIONS_PER_TURN)] = msgspec.field(
         default_factory=list
     )
+    mentions: Annotated[list[Mention], Meta(max_length=limits.MENTIONS_PER_TURN)] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
@@ -552,6 +554,7 @@ _UNSAID = {
     "importance": None,
     "anchor": None,
     "relations": [],
+    "mentions": [],
 }  # written only where they differ
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]

@@ -1,6 +1,7 @@
 """What extraction finds in a text, as events record it: concepts, how they are related, what expressions of time mean.
 
 Concept    ["framework", "frameworks", 0.87, 1]   ["new york", "New York", 0.9, 1, "place"]
+Mention    [12, 15, "mary", 0.9]
 Relation   ["@speaker:ada", "lives-in", "lisbon", 0, 16]
 TimeSpan   ["last week", 1682899200000, 1683504000000]   ["every Monday", …, …, "set", "FREQ=WEEKLY;BYDAY=MO", 1.0]
 Anchor     ["remember", "forced"]
@@ -57,6 +58,15 @@ class Relation(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
             raise ValueError("relations: `end` lies before `start`")
         if self.source == self.target:
             raise ValueError("relations: a concept is related to itself")
+
+
+class Mention(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A pronoun, the characters of a turn's text from start to end, the concept that it means by id, and how surely."""
+
+    start: Annotated[int, Meta(ge=0, le=limits.TEXT_BYTES)]
+    end: Annotated[int, Meta(ge=0, le=limits.TEXT_BYTES)]
+    concept: Annotated[str, Meta(min_length=1)]
+    confidence: Annotated[float, Meta(gt=0, le=1)]
 
 
 class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):

@@ -33,11 +33,15 @@ from emgas.times import HOUR_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
+from processors.extraction.tags import by
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
+from processors.lifecycle.said_last import said_last
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.text.anchors import anchored
+from processors.text.language import clean
+from processors.text.mentions import Said, may_be_meant, mentions
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
@@ -53,7 +57,7 @@ from state.events.events import (
     Unpinned,
     encode,
 )
-from state.events.extraction_types import Anchor
+from state.events.extraction_types import Anchor, Concept, Mention
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
@@ -68,6 +72,7 @@ log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
+LOOKED_BACK = 20  # turns of a session, for who else speaks in it and whom pronouns mean
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
@@ -118,12 +123,14 @@ class CommandHandler:
         self._context = context
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
+        self._said: dict[tuple[str, str], list[Said]] = {}  # (graph id, session) → turns decided but not folded yet
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
 
     def folded(self) -> None:
         """Forget what was pending: the state knows it now."""
         self._pending.clear()
         self._born.clear()
+        self._said.clear()
         self._vectors.clear()
 
     @property
@@ -245,6 +252,7 @@ class CommandHandler:
         at = min(said_at, now + self._context.skew_ms)
         found = extractor.of_turn(turn.text, speaker=turn.speaker, at=wall_clock(at, _zone(turn)))
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
+        concepts = [*found.concepts, *found.phrases]
         event = TurnRecorded(
             src=arrival.offset,
             **turn.model_dump(exclude={"at", "importance"}),
@@ -254,9 +262,10 @@ class CommandHandler:
             live=now - at <= LIVE_MS,
             question=found.question,
             tokens=found.tokens,
-            concepts=[*found.concepts, *found.phrases],
+            concepts=concepts,
             times=list(found.times),
             relations=list(found.relations),
+            mentions=self._mentions(turn, concepts),
             extractor=extractor.version,
             **UNSTAMPED,
         )
@@ -264,6 +273,21 @@ class CommandHandler:
         events: list[DataEvent] = [*birth, event, *self._embedded(turn, at)]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
+
+    def _mentions(self, turn: Turn, concepts: Sequence[Concept]) -> list[Mention]:
+        """Bind the pronouns of a turn, and remember what of it those of the next one may mean, until it is folded.
+
+        In an encrypted graph a turn names nothing of others: who is erased must not stay as somebody's "she".
+        """
+        pending, speaker = self._said.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
+        graph = self._state.graph(turn.graph)
+        keys = self._context.keys
+        is_encrypted = bool(keys.of(turn.graph)) or (graph is None and keys is not NO_KEYS)
+        folded = [] if graph is None or is_encrypted else said_last(graph, turn.session, LOOKED_BACK)
+        before = [] if is_encrypted else [*reversed(pending), *folded]
+        found = mentions(turn.text, concepts, speaker, before)
+        pending.append(Said(speaker or "", tuple(concept for concept in concepts if may_be_meant(concept))))
+        return found
 
     def _now(self, arrival: Record) -> int:
         """Tell the present: a worker's clock that is behind the broker's must not move turns into the past."""

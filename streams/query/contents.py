@@ -10,7 +10,7 @@ import orjson
 from msgspec.structs import asdict
 
 from emgas import limits
-from emgas.messages.contents import Graphs, List, Read, RecordedTurn, SpokenTime, Turns
+from emgas.messages.contents import BoundPronoun, Graphs, List, Read, RecordedTurn, SpokenTime, Turns
 from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compared, GrownPair
 from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
 from processors.extraction.extractor import Extractor
@@ -120,6 +120,7 @@ def _recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
         pinned=bool(view.passage_pinned[number]),
         importance=turn.importance,
         times=[SpokenTime(**asdict(span)) for span in turn.times],
+        mentions=[BoundPronoun(**asdict(each)) for each in turn.mentions],
     )
 
 

@@ -240,6 +240,15 @@ export interface Theme {
   born: number;
 }
 /**
+ * A pronoun of a turn, the characters from `start` to `end`: the concept that it means, by id, and how surely.
+ */
+export interface BoundPronoun {
+  start: number;
+  end: number;
+  concept: string;
+  confidence: number;
+}
+/**
  * A turn as it was said.  `at`: ms; without a time of its own, when it was recorded.
  */
 export interface RecordedTurn {
@@ -268,6 +277,10 @@ export interface RecordedTurn {
    * what it says of time
    */
   times?: SpokenTime[];
+  /**
+   * whom its pronouns mean
+   */
+  mentions?: BoundPronoun[];
 }
 /**
  * What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
