@@ -221,6 +221,23 @@ async def trend(
     return told
 
 
+@router.get("/habits")
+async def habits(
+    graph: Annotated[Graph, may("read", "text", "speaker", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    text: Annotated[Text | None, Query(description="a question, or words; without it, all of them")] = None,
+    speaker: Annotated[Name | None, Query(description="whose")] = None,
+    limit: Annotated[int, Query(ge=1, le=TOP)] = 20,
+    as_of: Moment = None,
+) -> views.Recurring:
+    """Tell what recurs, how often, since when, and when not."""
+    told = await memory.habits(graph, text, speaker=speaker, limit=limit, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
 @router.get("/concept")
 async def explore(
     graph: Annotated[Graph, may("read", "name", "to", "hops", "relation", "limit", "as_of")],

@@ -13,6 +13,7 @@ from emgas import limits
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Text
 from emgas.messages.filters import Filter
 from emgas.messages.relations import RelationType
+from emgas.messages.sessions import Ending, SessionState
 
 
 class Recap(Message):
@@ -25,6 +26,7 @@ class Recap(Message):
     graph: GraphId
     sessions: Annotated[list[Name], Field(max_length=limits.RECAPPED)] = Field(default_factory=list)
     limit: int = Field(5, ge=1, le=limits.RECAPPED)
+    skip: int = Field(0, ge=0, description="of the last ones, to pass over", exclude_if=lambda skip: not skip)
     words: int = Field(60, ge=0, le=400)
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
@@ -44,6 +46,7 @@ class SessionRecap(Message):
 
     since, until  ms, of its first and its last turn         archived  turns of it that have faded
     concepts      what sets it apart from others, labels     summary   its most telling sentences, in order
+    state         whether it goes on                         ended     how it, or one before under its name, ended
     """
 
     session: str
@@ -54,6 +57,8 @@ class SessionRecap(Message):
     speakers: list[str]
     concepts: list[str]
     summary: list[Quote]
+    state: SessionState = "idle"
+    ended: Ending | None = Field(None, exclude_if=lambda ended: ended is None)
 
 
 class Recapped(Message):
@@ -212,4 +217,77 @@ class Explored(Message):
     relations: list[KnownRelation] = Field(default_factory=list)
     inferred: list[Inferred] = Field(default_factory=list)
     ids: list[str] = Field(default_factory=list)
+    position: Position
+
+
+class Habits(Message):
+    """A question for what recurs: habits that a text asks for, or all of them, those with most turns first.
+
+    speaker  whose
+    """
+
+    kind: Literal["habits"] = "habits"
+    graph: GraphId
+    text: Text | None = None
+    speaker: Name | None = None
+    limit: int = Field(20, ge=1, le=limits.TOP)
+    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
+
+
+class Exemption(Message):
+    """When something that recurs did not: from `since` to `until` (ms).  `turn`: which says so, where one does."""
+
+    since: int
+    until: int
+    turn: str | None = None
+
+
+class Habit(Message):
+    """What recurs, an abstract of the turns that are its members.
+
+    text         what is said of it            by          who wrote that
+    concepts     what all of it is about       period      days from one day of it to the next, in the middle
+    turns, days  how many, on how many days    members     ids of the latest of them
+    hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
+                 by the clock of who said them
+    exceptions   the latest times at which it did not recur, as far as that is an exception
+    """
+
+    id: str
+    speaker: str
+    text: str
+    concepts: list[str]
+    turns: int
+    days: int
+    first: int
+    last: int
+    period: float
+    hours: list[int]
+    weekdays: list[int]
+    exceptions: list[Exemption]
+    members: list[str]
+    by: str
+
+
+class HabitGroup(Message):
+    """Habits that are near one another: a level of the tree.  `above`: their affinity; `habits`: ids."""
+
+    above: float
+    habits: list[str]
+
+
+class Recurring(Message):
+    """What recurs in a graph.  An unknown graph gives `found: false`.
+
+    total   how many habits there are in all
+    groups  of these habits, from the closest to the widest; one that stands alone is in none
+    """
+
+    kind: Literal["recurring"] = "recurring"
+    graph: str
+    found: bool
+    total: int = 0
+    habits: list[Habit] = Field(default_factory=list)
+    groups: list[HabitGroup] = Field(default_factory=list)
     position: Position

@@ -49,8 +49,7 @@ def relation_links(view: GraphView, concepts: Integers, weights: Mapping[Relatio
                     weight = found.get((source, target), 0.0) + weights[each.type] * count / (1 + count)
                     found[source, target] = weight
     pairs = np.array(sorted(found), np.int64).reshape(-1, 2)
-    weight = np.array([found[pair] for pair in sorted(found)], np.float64)
-    return Edges(pairs[:, 0], pairs[:, 1], weight)
+    return Edges(pairs[:, 0], pairs[:, 1], np.array([found[pair] for pair in sorted(found)], np.float64))
 
 
 def _words(view: GraphView, concept: int) -> list[int]:

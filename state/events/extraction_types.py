@@ -5,6 +5,8 @@ Mention    [12, 15, "mary", 0.9]
 Relation   ["@speaker:ada", "lives-in", "lisbon", 0, 16]
 TimeSpan   ["last week", 1682899200000, 1683504000000]   ["every Monday", …, …, "set", "FREQ=WEEKLY;BYDAY=MO", 1.0]
 Anchor     ["remember", "forced"]
+Exempt     [1682899200000, 1682985600000, "t7"]
+Statement  ["lives in", "lisbon", false]
 """
 
 from __future__ import annotations
@@ -78,6 +80,44 @@ class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
 
     rule: str
     kind: Literal["forced", "spontaneous"]
+
+
+class Attached(Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
+    """What came with a turn, as its sender described it: fields as in emgas/messages/turns.py."""
+
+    uri: Annotated[str, Meta(min_length=1, max_length=2000)]
+    kind: Literal["image", "audio", "video", "file"]
+    mime: Annotated[str, Meta(max_length=200)] = ""
+    caption: Annotated[str, Meta(max_length=2000)] = ""
+    sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?\Z")] = ""
+
+
+STATEMENTS = 8  # of one turn, at most
+
+
+class Statement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """What a turn says of how things are: of its speaker, or of somebody whom it names.  SEEDS P38.
+
+    slot   what has one value at a time ("lives in", "sister works at", "favourite colour")
+    value  as it was said, in small letters ("lisbon")
+    ends   whether it says that this is no longer so
+    """
+
+    slot: Annotated[str, Meta(min_length=1, max_length=200)]
+    value: Annotated[str, Meta(min_length=1, max_length=200)]
+    ends: bool = False
+
+
+class Exempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """When something that recurs did not: SEEDS P40.
+
+    since, until  ms; whole days by the speaker's clock, as if that were UTC
+    turn          the turn that says so, "" where nothing was said at all
+    """
+
+    since: Milliseconds
+    until: Milliseconds
+    turn: str = ""
 
 
 class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):

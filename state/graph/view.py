@@ -20,6 +20,7 @@ from state.graph.lists import ragged
 from state.graph.passage_table import ROLES, PassageTable
 from state.graph.relation_table import RelationTable
 from state.graph.tables import GraphTables, Window
+from state.graph.turn_facts import TurnFacts
 from state.graph.turn_index import TurnIndex
 
 
@@ -76,7 +77,20 @@ class Labels(Sequence[str]):
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
 ConceptColumn = Literal["accessed", "first_recall"]
 TurnColumn = Literal[
-    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback", "role"
+    "at",
+    "tokens",
+    "session",
+    "speaker",
+    "question",
+    "archived",
+    "pinned",
+    "importance",
+    "feedback",
+    "role",
+    "event",
+    "superseded",
+    "modality",
+    "ahead",
 ]
 
 
@@ -261,6 +275,17 @@ class GraphView:
         """How many turns each session has, (sessions,): not to be kept."""
         return self._found.sessions.lengths
 
+    @property
+    def facts(self) -> TurnFacts:
+        """Give the metadata and times of turns, as far as they were read: processors/recall/facts.py sees to that."""
+        self.check_fresh()
+        return self._tables.facts
+
+    def session_upto(self, session: str) -> int:
+        """Tell from which passage on turns of a session are of the conversation that goes on in it."""
+        self.check_fresh()
+        return self._tables.sessions.upto(session)
+
     def session_numbers(self, names: Iterable[str]) -> Integers:
         """Find the numbers of the sessions of these names, as far as there are any."""
         known = self._turns.sessions
@@ -304,6 +329,15 @@ class GraphView:
     def importance(self) -> Floats:
         """Tell how much each passage matters, (p,): 0.5 where nobody said."""
         return importance(self.of_turns("importance", np.arange(self.turns)))
+
+    @cached_property
+    def successions(self) -> tuple[Integers, Integers]:
+        """List the passages that are history, ascending, and since which passage each is; (k,) both."""
+        self.check_fresh()
+        numbers = self._passages.numbers
+        stating = np.array(sorted(numbers[turn] for turn in self._tables.statements), np.int64)
+        newer = self.of_turns("superseded", stating)
+        return stating[newer >= 0], newer[newer >= 0]
 
     @cached_property
     def feedback(self) -> Floats:

@@ -28,13 +28,15 @@ def recap(
     *,
     session: Annotated[list[str] | None, typer.Option(help="Only of this session; may be repeated.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many of the last ones.")] = 5,
+    skip: Annotated[int, typer.Option(min=0, help="Of the last ones, to pass over.")] = 0,
     words: Annotated[int, typer.Option(min=0, help="Of each summary, at most.")] = 60,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
     """Tell what the last conversations were about, in their own words.  Exits with 3 for an unknown graph."""
-    told = _ask(lambda memory: memory.recap(graph, session or (), limit=limit, words=words, as_of=as_of), timeout)
+    wanted = {"limit": limit, "skip": skip, "words": words}
+    told = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **wanted), timeout)
     if json:
         output.print_json(told.model_dump())
     elif told.found:
@@ -104,7 +106,8 @@ def _ask(question: Callable[[MemoryClient], Awaitable[Told]], timeout: float) ->
 
 def _show_session(told: SessionRecap) -> None:
     who, about = ", ".join(told.speakers), ", ".join(told.concepts)
-    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {told.turns} turns, {escape(who)}"
+    state = told.state if told.ended is None else f"{told.state}, {told.ended.reason}"
+    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {told.turns} turns, {escape(who)} ({state})"
     output.out.print(head, highlight=False, soft_wrap=True)
     output.out.print(f"  [dim]{escape(about)}[/]", highlight=False, soft_wrap=True)
     for quote in told.summary:
