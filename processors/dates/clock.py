@@ -113,6 +113,11 @@ _FEW: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_TRIGGER: Final = re.compile(  # without which, and without a day, none of the patterns above need be tried
+    r"\d|点|noon|midnight|midday|half |quarter |every |each |days|ends|ly\b|long\b|for |t[ao]kes? |took |lasts?|lasted"
+    r"|spen[dt]|within|over |about |several|few |some |soon|one of|at |[每隔几]|最近|近来|这阵|前阵|前些|过些|过段|改天|工作日"
+    r"|小时|钟头|分钟|[秒天晚周月年]|星期|礼拜"
+)
 _FEW_LEAST: Final = 2  # what "a few" may be
 _FEW_MOST: Final = 6
 _SURE: Final = 1.0
@@ -141,6 +146,9 @@ def timed(text: str, said: date, now: int, days: Found) -> list[Timed]:
 
     said, now  the day it was said, and the moment (ms)      days  what the grammars found in it, in order
     """
+    small = text.lower()
+    if not days and not _TRIGGER.search(small):
+        return []
     sets = [found for match in _SET.finditer(text) if (found := _set(match, text, said))]
     taken = [(each.start, each.end) for each in sets]
     clocks = [each for each in _clocks(text, said, days) if _is_free(each, taken)]
