@@ -115,8 +115,8 @@ _FEW: Final = re.compile(
 )
 _TRIGGER: Final = re.compile(  # without which, and without a day, none of the patterns above need be tried
     r"\d|点|noon|midnight|midday|half |quarter |every |each |days|ends|ly\b|long\b|for |t[ao]kes? |took |lasts?|lasted"
-    r"|spen[dt]|within|over |about |several|few |some |soon|one of|at |[每隔几]|最近|近来|这阵|前阵|前些|过些|过段|改天|工作日"
-    r"|小时|钟头|分钟|[秒天晚周月年]|星期|礼拜"
+    r"|spen[dt]|within|over |about |several|few |some |soon|one of|at |[每隔几]"
+    r"|最近|近来|这阵|前阵|前些|过些|过段|改天|工作日|小时|钟头|分钟|[秒天晚周月年]|星期|礼拜"
 )
 _FEW_LEAST: Final = 2  # what "a few" may be
 _FEW_MOST: Final = 6

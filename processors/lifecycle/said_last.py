@@ -6,14 +6,14 @@ from itertools import islice
 from typing import cast
 
 from emgas.messages.relations import Kind
-from processors.text.mentions import Said, may_be_meant
+from processors.text.mentions import TurnBefore, may_be_meant
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 
 _SPEAKER = "@speaker:"
 
 
-def said_last(graph: Graph, session: str, most: int) -> list[Said]:
+def said_last(graph: Graph, session: str, most: int) -> list[TurnBefore]:
     """List the last turns of a session, at most so many, the latest first; those that wait to be counted as well."""
     passages, concepts = graph.passages, graph.concepts
     number = passages.sessions.get(session)
@@ -26,5 +26,5 @@ def said_last(graph: Graph, session: str, most: int) -> list[Said]:
         named = (
             Concept(concepts.ids[each], concepts.ids[each], 0.5, 1, cast(Kind, concepts.kind(each))) for each in held
         )
-        found.append(Said(speaker, tuple(concept for concept in named if may_be_meant(concept))))
+        found.append(TurnBefore(speaker, tuple(concept for concept in named if may_be_meant(concept))))
     return found

@@ -42,7 +42,7 @@ _NO_PLACE: Final = re.compile(
 _OF: Final = {"she": "female", "he": "male"}
 
 
-class Said(NamedTuple):
+class TurnBefore(NamedTuple):
     """A turn before: who said it (a tag), and the concepts in it that a pronoun may mean."""
 
     speaker: str
@@ -54,7 +54,9 @@ def may_be_meant(concept: Concept) -> bool:
     return concept.kind in ("person", "place", "organisation", "product") or concept.id in _KIN
 
 
-def mentions(text: str, concepts: Iterable[Concept], speaker: str | None, before: Sequence[Said]) -> list[Mention]:
+def mentions(
+    text: str, concepts: Iterable[Concept], speaker: str | None, before: Sequence[TurnBefore]
+) -> list[Mention]:
     """Bind the pronouns of a text as it was said, in order, at most limits.MENTIONS_PER_TURN.
 
     concepts  of the text         speaker  its tag         before  the turns of its session before it, the latest first
@@ -71,7 +73,7 @@ def _pronouns(text: str) -> Iterator[re.Match[str]]:
 
 
 def _bound(
-    text: str, match: re.Match[str], own: Sequence[Concept], *, speaker: str | None, before: Sequence[Said]
+    text: str, match: re.Match[str], own: Sequence[Concept], *, speaker: str | None, before: Sequence[TurnBefore]
 ) -> Mention | None:
     word = match.group().lower()
     kind = next((kind for kind in _KINDS if word in _LISTS[kind]), None)

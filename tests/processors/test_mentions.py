@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.text.mentions import Said, may_be_meant, mentions
+from processors.text.mentions import TurnBefore, may_be_meant, mentions
 from tests.support.clocks import NOON
 
 EXTRACTOR = YakeExtractor("en")
@@ -14,14 +14,14 @@ Talk = list[tuple[str, str]]
 
 def bound(*talk: tuple[str, str]) -> list[tuple[str, str, float]]:
     """Return what the pronouns of the last turn mean: word, concept, confidence."""
-    before: list[Said] = []
+    before: list[TurnBefore] = []
     found: list[tuple[str, str, float]] = []
     for speaker, text in talk:
         extracted = EXTRACTOR.of_turn(text, speaker=speaker, at=NOON)
         concepts, tag = [*extracted.concepts, *extracted.phrases], f"@speaker:{speaker.lower()}"
         bound_here = mentions(text, concepts, tag, before)
         found = [(text[each.start : each.end], each.concept, each.confidence) for each in bound_here]
-        before.insert(0, Said(tag, tuple(filter(may_be_meant, concepts))))
+        before.insert(0, TurnBefore(tag, tuple(filter(may_be_meant, concepts))))
     return found
 
 

@@ -338,11 +338,11 @@ export interface RecordedTurn {
   /**
    * a user wants it kept in mind
    */
-  pinned: boolean;
+  pinned?: boolean;
   /**
    * how much it matters, 0 to 1, where that is known
    */
-  importance: number | null;
+  importance?: number | null;
   /**
    * what it says of time
    */
@@ -794,6 +794,26 @@ export interface Revoke {
    */
   rights: ("read" | "write" | "forget" | "admin")[];
   kind: "revoke";
+}
+/**
+ * What a question that asked to reinforce woke, told by the reader that answered it: it writes no events.
+ *
+ * concepts  ids of what it woke, strongest first     turns  ids of what it brought back from the archive
+ * at        when it was asked, ms
+ */
+export interface Reinforce {
+  kind: "reinforce";
+  id: string;
+  graph: string;
+  /**
+   * @maxItems 100
+   */
+  concepts: string[];
+  /**
+   * @maxItems 100
+   */
+  turns?: string[];
+  at: number | string;
 }
 /**
  * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
@@ -1376,6 +1396,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke;
+export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce;
 export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent | Inspect | List | Checkpoint;
 export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind | Graphs | Inspection | Checkpointed | Outcome | Failure;
