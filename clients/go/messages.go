@@ -130,6 +130,8 @@ type Spreading struct {
 	RecallLinks      *float64 `json:"recall_links,omitempty"`
 	TopicLinks       *float64 `json:"topic_links,omitempty"`
 	Window           string   `json:"window,omitempty"`
+	// links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
+	TypeWeights *map[string]float64 `json:"type_weights,omitempty"`
 }
 
 // Position: what the answer had seen: watermark is the offset in events, source the offset in turns, -1 for none.
@@ -228,6 +230,15 @@ type Theme struct {
 	Born     int64    `json:"born"`
 }
 
+// BoundPronoun: a pronoun of a turn, the characters from start to end: the concept that it means, by id, and how
+// surely.
+type BoundPronoun struct {
+	Start      int64   `json:"start"`
+	End        int64   `json:"end"`
+	Concept    string  `json:"concept"`
+	Confidence float64 `json:"confidence"`
+}
+
 // RecordedTurn: a turn as it was said. at: ms; without a time of its own, when it was recorded.
 type RecordedTurn struct {
 	ID       string         `json:"id"`
@@ -243,6 +254,24 @@ type RecordedTurn struct {
 	Pinned bool `json:"pinned"`
 	// how much it matters, 0 to 1, where that is known
 	Importance *float64 `json:"importance"`
+	// what it says of time
+	Times []SpokenTime `json:"times"`
+	// whom its pronouns mean
+	Mentions []BoundPronoun `json:"mentions"`
+}
+
+// SpokenTime: what an expression of time in a turn means (docs/time.md), by the sender's clock: from since to
+// until, ms.
+//
+// kind: "" days, time (of day), duration, set (what repeats), vague
+// value: of a duration ISO 8601, of a set an RRULE, else ""; confidence: that it is meant, up to 1
+type SpokenTime struct {
+	Text       string  `json:"text"`
+	Since      int64   `json:"since"`
+	Until      int64   `json:"until"`
+	Kind       string  `json:"kind"`
+	Value      string  `json:"value"`
+	Confidence float64 `json:"confidence"`
 }
 
 // Activity: how many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last

@@ -45,6 +45,7 @@ from state.events.extraction_types import (
     Attached,
     Concept,
     Exempt,
+    Mention,
     Milliseconds,
     Relation,
     Statement,
@@ -136,6 +137,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     `statements`, written only where there are any, are what it says of how things are (processors/text/statements.py).
     `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
     `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
+    `mentions`, likewise, is whom its pronouns mean, in this turn or an older one of its session.
     """
 
     src: Ordinal
@@ -161,6 +163,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     relations: Annotated[list[Relation], Meta(max_length=limits.RELATIONS_PER_TURN)] = msgspec.field(
         default_factory=list
     )
+    mentions: Annotated[list[Mention], Meta(max_length=limits.MENTIONS_PER_TURN)] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
@@ -535,6 +538,7 @@ def encode(event: AnyEvent) -> bytes:
             del plain[name]
     if isinstance(event, TurnRecorded):
         plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]  # without an unknown kind
+        plain["times"] = [each if each[3] else each[:3] for each in plain["times"]]  # days are as ever
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
         read = _READER.decode(value)
@@ -612,6 +616,7 @@ _UNSAID = {
     "attachments": [],
     "ahead": 0,
     "relations": [],
+    "mentions": [],
 }  # written only where they differ
 _UNSAID_OF: dict[type, dict[str, None]] = {kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)}
 _FIELDS = {  # `kind` stands between what is inherited and what is its own

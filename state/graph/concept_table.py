@@ -58,6 +58,7 @@ class ConceptTable(Table):
         self.numbers: dict[str, int] = {}  # id → number, of those that are alive
         self.is_mark = array("b")  # 1 for what is no word: tags ("@day:…") and phrases; derived, so not packed
         self.phrases: dict[int, None] = {}  # number of each phrase ("new york"), ascending: it was one from the first
+        self._phrases_with: dict[str, list[int]] = {}  # word → phrases that hold it; derived
         self._first_form: list[str] = []  # the surface form that was seen first: most concepts have but that one
         self._forms: dict[int, dict[str, int]] = {}  # number → how often others were seen, in first-seen order
         self.rows = array("q")  # the row that each is stored under, ascending; given once, never again
@@ -111,7 +112,7 @@ class ConceptTable(Table):
         self.ids.append(name)
         self._first_form.append(name if form == name else form)  # one object, where both are equal
         if concept.is_phrase:
-            self.phrases[number] = None
+            self._note_phrase(number)
         self.created.append(at)
         self.rows.append(self.born)
         self.changed.append(1)
@@ -230,6 +231,15 @@ class ConceptTable(Table):
         others = self._forms.get(number, {})
         return {self._first_form[number]: self.in_turns[number] - sum(others.values()), **others}
 
+    def phrases_with(self, word: str) -> list[int]:
+        """List the phrases that hold a word, by its id; forgotten ones among them."""
+        return self._phrases_with.get(word, [])
+
+    def _note_phrase(self, number: int) -> None:
+        self.phrases[number] = None
+        for word in dict.fromkeys(self.ids[number].split(" ")):
+            self._phrases_with.setdefault(word, []).append(number)
+
     def kind(self, number: int) -> str:
         """Tell what a concept was most often, of equals the first; "" where nobody knows."""
         kinds = self._kinds.get(number)
@@ -307,7 +317,8 @@ class ConceptTable(Table):
         table.ids = values["ids"]
         table.numbers = {name: number for number, name in enumerate(table.ids)}
         table._kinds = {number: dict(kinds) for number, kinds in values.get("kinds", ())}
-        table.phrases = dict.fromkeys(values.get("phrases", ()))
+        for phrase in values.get("phrases", ()):
+            table._note_phrase(phrase)
         table._mark_from(0)
         table._first_form = values["first_form"]
         table._forms = {number: dict(others) for number, (_, *others) in values["forms"]}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any
 
@@ -175,6 +175,14 @@ class PassageTable(Table):
         """Slice the concept numbers of the passage before this one in its session, () if it is the first."""
         before = self._before[number]
         return () if before < 0 else self.concepts_of(before)
+
+    def backwards(self, session: int) -> Iterator[int]:
+        """Yield the passages of a session that are kept, the last folded first."""
+        passage = self._last_of_session.get(session, -1)
+        while passage >= 0:
+            if self.kept[passage]:
+                yield passage
+            passage = self._before[passage]
 
     def postings(self, first: int) -> tuple[Counts, Counts]:
         """Copy the concept numbers of the passages from `first` on, (m,), and how many each has, (passages,)."""

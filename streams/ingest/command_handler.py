@@ -40,12 +40,16 @@ from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extraction, Extractor, Said
+from processors.extraction.tags import by
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
+from processors.lifecycle.said_last import said_last
 from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.text.anchors import anchored
+from processors.text.language import clean
+from processors.text.mentions import TurnBefore, may_be_meant, mentions
 from processors.text.statements import statements
 from state.events.events import (
     UNSTAMPED,
@@ -64,7 +68,7 @@ from state.events.events import (
     Unpinned,
     encode,
 )
-from state.events.extraction_types import Anchor, Attached, Statement
+from state.events.extraction_types import Anchor, Attached, Concept, Mention, Statement
 from state.events.memory_settings import PRESETS, SWITCHES, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
@@ -83,6 +87,7 @@ log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
+LOOKED_BACK = 20  # turns of a session, for who else speaks in it and whom pronouns mean
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
@@ -137,6 +142,9 @@ class CommandHandler:
         self._context = context
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
+        self._talk: dict[
+            tuple[str, str], list[TurnBefore]
+        ] = {}  # (graph id, session) → turns not folded yet
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
         self._extracted: dict[Said, Extraction] = {}  # what was found ahead
@@ -145,6 +153,7 @@ class CommandHandler:
         """Forget what was pending: the state knows it now."""
         self._pending.clear()
         self._born.clear()
+        self._talk.clear()
         self._vectors.clear()
 
     @property
@@ -317,6 +326,7 @@ class CommandHandler:
         (said_at, at), said = self._times(arrival, turn), self._said(arrival, turn)
         found = self._extracted.pop(said, None) or extractor.of_turn(said.text, speaker=said.speaker, at=said.at)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
+        concepts = [*found.concepts, *found.phrases]
         event = TurnRecorded(
             src=arrival.offset,
             **turn.model_dump(exclude={"at", "importance", "attachments"}),
@@ -326,9 +336,10 @@ class CommandHandler:
             live=self._now(arrival) - at <= LIVE_MS,
             question=found.question,
             tokens=found.tokens,
-            concepts=[*found.concepts, *found.phrases],
+            concepts=concepts,
             times=list(found.times),
             relations=list(found.relations),
+            mentions=self._mentions(turn, concepts),
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
@@ -339,6 +350,21 @@ class CommandHandler:
         events: list[DataEvent] = [*birth, event, *self._embedded(turn, at), *self._superseded(event)]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
+
+    def _mentions(self, turn: Turn, concepts: Sequence[Concept]) -> list[Mention]:
+        """Bind the pronouns of a turn, and remember what of it those of the next one may mean, until it is folded.
+
+        In an encrypted graph a turn names nothing of others: who is erased must not stay as somebody's "she".
+        """
+        pending, speaker = self._talk.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
+        graph = self._state.graph(turn.graph)
+        keys = self._context.keys
+        is_encrypted = bool(keys.of(turn.graph)) or (graph is None and keys is not NO_KEYS)
+        folded = [] if graph is None or is_encrypted else said_last(graph, turn.session, LOOKED_BACK)
+        before = [] if is_encrypted else [*reversed(pending), *folded]
+        found = mentions(turn.text, concepts, speaker, before)
+        pending.append(TurnBefore(speaker or "", tuple(concept for concept in concepts if may_be_meant(concept))))
+        return found
 
     def _superseded(self, event: TurnRecorded) -> list[Superseded]:
         """Decide what a turn that states something makes history; all before it must be folded."""

@@ -24,7 +24,7 @@ const union = (name: string, channel: string) => `export type ${name} = ${Object
 /** What is left out of an answer where there is nothing to say. */
 const MAY_LACK: Record<string, string[]> = {
   RecalledPassage: ["why", "archived", "pinned", "importance"],
-  RecordedTurn: ["pinned", "importance"],
+  RecordedTurn: ["pinned", "importance", "times", "mentions"],
   Reply: ["matched"],
 };
 
