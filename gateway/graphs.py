@@ -43,7 +43,7 @@ from gateway.bodies import (
     TurnBody,
     UndoBody,
 )
-from gateway.errors import REFUSALS, UnknownGraphError, problem
+from gateway.errors import REFUSALS, RejectedError, UnknownGraphError
 from gateway.paths import PathGraph
 
 listing = APIRouter(prefix="/v1/graphs", responses=REFUSALS)
@@ -443,6 +443,5 @@ def _message(graph_id: str, body: BaseModel, key: str | None, **more: str) -> di
 
 def _told(outcome: turns.Outcome, accepted: int) -> Response:
     if outcome.status == "rejected":
-        reason = outcome.reason or "the memory refused it"
-        return problem(409 if "another text" in reason else 422, "rejected", reason)
+        raise RejectedError(outcome.reason)
     return JSONResponse(outcome.model_dump(), accepted if outcome.status == "accepted" else 200)

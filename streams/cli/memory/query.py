@@ -16,7 +16,7 @@ from emgas.messages.queries import MemoryKind, Mode, Query, Reply
 from emgas.messages.several import Merged
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
-from streams.cli.shared.client import session, someone_works
+from streams.cli.shared.client import session, someone_answers
 from streams.cli.shared.times import METAVAR
 from streams.cli.shared.why import why
 
@@ -102,8 +102,11 @@ def query(
 async def _ask(asked: Query, seconds: float) -> Reply:
     settings = output.settings()
     async with session(settings, seconds, begins=False) as connected:
-        if not await someone_works(settings):
-            raise EmgasError("no worker runs, so nobody can answer: start `emgas worker` on this broker, and ask again")
+        if not await someone_answers(settings):
+            raise EmgasError(
+                "no worker runs, so nobody can answer: start `emgas worker` on this broker (one of role writer does "
+                "not answer: a reader does), and ask again"
+            )
         return await connected.memory.ask(asked)
 
 
