@@ -263,7 +263,8 @@ class _Answering:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
         for place, habit in enumerate(self._habits, start=1):
-            packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, habit.text))
+            text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
+            packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, text))
         _ = self._worth, self._over_since  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)

@@ -11,7 +11,6 @@ from tests.support.builders import UNLINKED
 from tests.support.clocks import NOON
 from tests.support.living import Life
 
-
 THINGS = ("kettle", "cat", "sofa", "boat", "tree", "lamp", "roof", "bell", "coat", "drum", "fork", "gate")
 
 
