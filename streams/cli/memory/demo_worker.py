@@ -66,7 +66,7 @@ async def _live(memory: MemoryClient) -> None:
     await memory.pin(LIFE, turns=[kept.id])
     report("life", turns=len(turns), pinned=kept.text)
     for question in LIFE_QUESTIONS:
-        shown = {"top_concepts": 0, "top_passages": 3, "budget": BUDGET, "asker": kept.speaker}
+        shown: dict[str, Any] = {"top_concepts": 0, "top_passages": 3, "budget": BUDGET, "asker": kept.speaker}
         reply = await memory.query(LIFE, question, **shown)
         report("reply", question=question, answers=[], reply=reply.model_dump())
 
