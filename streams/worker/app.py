@@ -30,6 +30,7 @@ from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Answerer
 from processors.recall.dense import Embedder
+from processors.recall.perceptual import Encoder
 from state.store.store import Store
 from streams.ingest import source
 from streams.ingest.change_feed import ChangeFeed
@@ -72,6 +73,7 @@ class WorkerContext:
 
     extractor: Extractor
     embedder: Embedder | None = None
+    encoders: tuple[Encoder, ...] = ()
     worker: str
     now: Callable[[], int]
     on_halt: Callable[[BaseException], None]
@@ -288,6 +290,7 @@ class MemoryApp(faust.App):
             partitions=self._partition_count,
             extractor=context.extractor,
             embedder=context.embedder,
+            encoders=context.encoders,
             skew_ms=settings.skew_ms,
             preset=settings.preset,
             now=context.now,

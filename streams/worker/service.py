@@ -19,7 +19,7 @@ from typing import Any
 
 from emgas.errors import TransportError
 from emgas.logs import logger
-from streams.plugins import embedders, extractors
+from streams.plugins import embedders, encoders, extractors
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
@@ -50,6 +50,7 @@ async def running(
     """
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder, settings.data)
+    seeing = encoders.chosen(settings.encoders)
     _make(settings.home)
     async with _transport(settings, embedded_log) as transport, AsyncExitStack() as resources:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -58,7 +59,9 @@ async def running(
             halted.set_result(error)
             on_halt(error)
 
-        context = WorkerContext(extractor=extractor, embedder=embedder, worker=worker_name(), now=now_ms, on_halt=halt)
+        context = WorkerContext(
+            extractor=extractor, embedder=embedder, encoders=seeing, worker=worker_name(), now=now_ms, on_halt=halt
+        )
         app = MemoryApp(settings, transport, context)
         await resources.enter_async_context(served(settings, app))
         starting = asyncio.ensure_future(app.start())
