@@ -67,6 +67,11 @@ class Settings(BaseSettings, SecuritySettings):
     embedder: Path | None = Field(
         None, description="model of text embeddings (`emgas model add`): turns are recorded with their vectors"
     )
+    encoders: Annotated[list[str], NoDecode] = Field(
+        default_factory=list,
+        description="package.module.name of encoders of photos, sounds and films, comma-separated: what comes with "
+        "turns is recorded with their vectors",
+    )
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"
@@ -98,7 +103,7 @@ class Settings(BaseSettings, SecuritySettings):
     health: str | None = Field(None, description="[host:]port of /livez, /readyz and /metrics; a bare port: loopback")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
 
-    @field_validator("reply_topics", mode="before")
+    @field_validator("reply_topics", "encoders", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value

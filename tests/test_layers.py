@@ -100,6 +100,7 @@ IMPURE_FILES = (
     "emgas/integrations/",
     "emgas/logs.py",
     "emgas/schema/",
+    "evaluation/year/__main__.py",
     "processors/text/tables.py",
     "replay/rebuild/plan.py",
     "replay/backup/snapshots.py",

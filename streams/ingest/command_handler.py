@@ -25,6 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+import numpy as np
 from msgspec.structs import replace
 from pydantic import ValidationError
 
@@ -47,6 +48,7 @@ from processors.lifecycle.parts import parts
 from processors.lifecycle.said_last import said_last
 from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
+from processors.recall.perceptual import Encoder, encoder_name
 from processors.text.anchors import anchored
 from processors.text.language import clean
 from processors.text.mentions import TurnBefore, may_be_meant, mentions
@@ -121,6 +123,7 @@ class HandlerContext:
     partitions: int
     extractor: Extractor
     embedder: Embedder | None = None
+    encoders: Sequence[Encoder] = ()
     skew_ms: int
     preset: str
     now: Callable[[], int]
@@ -146,6 +149,7 @@ class CommandHandler:
             tuple[str, str], list[TurnBefore]
         ] = {}  # (graph id, session) → turns not folded yet
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
+        self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
         self._extracted: dict[Said, Extraction] = {}  # what was found ahead
 
@@ -155,11 +159,12 @@ class CommandHandler:
         self._born.clear()
         self._talk.clear()
         self._vectors.clear()
+        self._encoded.clear()
 
     @property
     def embeds(self) -> bool:
-        """Whether there is a model of text embeddings."""
-        return self._context.embedder is not None
+        """Whether there is a model of text embeddings, or of what comes with turns."""
+        return self._context.embedder is not None or bool(self._context.encoders)
 
     def embed_ahead(self, arrivals: Sequence[Record]) -> None:
         """Embed the texts of records that are about to be decided, together: in any thread, while nothing is decided.
@@ -167,9 +172,12 @@ class CommandHandler:
         What a model fails at is left to `decide`, which knows whose fault it is.
         """
         embedder = self._context.embedder
+        commands = [self.read(arrival) for arrival in arrivals]
+        for turn in commands:
+            if isinstance(turn, Turn):
+                self._encode(turn)
         if embedder is None:
             return
-        commands = (self.read(arrival) for arrival in arrivals)
         texts = list(dict.fromkeys(command.text for command in commands if isinstance(command, Turn)))
         try:
             self._vectors = dict(zip(texts, vectors_of(embedder, texts), strict=True))
@@ -347,7 +355,13 @@ class CommandHandler:
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
-        events: list[DataEvent] = [*birth, event, *self._embedded(turn, at), *self._superseded(event)]
+        events: list[DataEvent] = [
+            *birth,
+            event,
+            *self._embedded(turn, at),
+            *self._perceived(turn, at),
+            *self._superseded(event),
+        ]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
 
@@ -389,6 +403,27 @@ class CommandHandler:
             return []
         model, stored = model_name(embedder), packed(vector)
         return [TurnEmbedded(graph=turn.graph, id=turn.id, at=at, model=model, vector=stored, **UNSTAMPED)]
+
+    def _encode(self, turn: Turn) -> dict[str, Vectors]:
+        """Encode what came with a turn, by model: the first attachment that an encoder can read.  Once for a turn."""
+        known = self._encoded.get((turn.graph, turn.id))
+        if known is None:
+            known = self._encoded[turn.graph, turn.id] = {}
+            for encoder in self._context.encoders:
+                fitting = (each.uri for each in turn.attachments if each.kind == encoder.kind)
+                vectors = (_read_by(encoder, uri) for uri in fitting)
+                vector = next((vector for vector in vectors if vector is not None), None)
+                if vector is not None:
+                    known[encoder_name(encoder)] = vector
+        return known
+
+    def _perceived(self, turn: Turn, at: int) -> list[TurnEmbedded]:
+        """Record what encoders make of what came with a turn, as vectors of their own models."""
+        found = self._encode(turn) if self._context.encoders and turn.attachments else {}
+        return [
+            TurnEmbedded(graph=turn.graph, id=turn.id, at=at, model=model, vector=packed(vector), **UNSTAMPED)
+            for model, vector in found.items()
+        ]
 
     def _birth(self, graph_id: str) -> list[GraphConfigured]:
         """Configure a graph that is new: its first event says how it lives, so that no replay asks any configuration.
@@ -561,6 +596,16 @@ def _weighed(turn: Turn) -> _Weighed:
         return {"importance": turn.importance, "anchor": None}
     anchor, importance = found
     return {"importance": importance if turn.importance is None else turn.importance, "anchor": anchor}
+
+
+def _read_by(encoder: Encoder, uri: str) -> Vectors | None:
+    """Encode what lies at an address; None for what the encoder cannot read, or fails at: the turn is worth more."""
+    try:
+        vector = encoder.encode(uri)
+    except Exception:  # of whichever encoder
+        log.warning("attachment not encoded", model=encoder_name(encoder), exc_info=True)
+        return None
+    return vector if vector is not None and np.isfinite(vector).all() and vector.any() else None
 
 
 def remembered(turn: Turn) -> str:

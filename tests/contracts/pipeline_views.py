@@ -89,7 +89,7 @@ class Views(PipelineSteps):
         reply = await pipeline.memory.query(graph, "How often do I drink latte?", asker="Ada", top_passages=4)
         assert (reply.passages[0].kind, reply.passages[0].text) == ("habit", habit.text)
         assert len(reply.passages) == 4
-        assert habit.text in reply.context
+        assert habit.text.removeprefix("Ada: ") in reply.context
         assert (await pipeline.memory.habits(graph, as_of=NOON + 2 * DAY)).habits == []
         assert not (await pipeline.memory.habits("nobody-ever")).found
 

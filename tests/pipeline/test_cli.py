@@ -33,8 +33,9 @@ from tests.support.transports import overwrite
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 TURNS = len(CONVERSATION.read_bytes().splitlines())
+LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "756bd6db31897d5bd14cdcaea44999fcf8e0491159027760520f7f3e9c7f75dc"
+DEMO_DIGEST = "1e28f669d1a5310000603d5440d2dcb0a2eeec745481ae59349dff068200d2d2"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
@@ -80,6 +81,9 @@ def a_line(**changes: Any) -> bytes:
 def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_memory_if_asked(tmp_path: Path) -> None:
     said = emgas(tmp_path, "demo", "--keep", str(tmp_path / "kept"))
     assert "context, ready for a prompt" in said.out
+    assert "latte: 15 times on 15 days since 2025-09-02" in said.out
+    assert "without a lift. [history: changed 2025-09-27]" in said.out
+    assert "pinned, so that it never fades: The code of the bicycle lock is 4471." in said.out
     assert "no word of the question is in it, and it is found, by sister → lark:\nI read in the local paper" in said.out
     commands = re.findall(r"^  emgas (.*?)(?:   #.*)?$", said.out, re.MULTILINE)
     assert [command.split()[2] for command in commands if command.startswith("--data")] == [
@@ -99,7 +103,7 @@ def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
     }  # fmt: skip
     assert told["match"] is True
     assert told["digest_live"] == told["digest_replayed"]
-    assert (told["turns"], told["graphs"]) == (TURNS, 2)
+    assert (told["turns"], told["graphs"]) == (TURNS + LIFE, 3)
     assert min(told["concepts"], told["pairs"]) > 0
     assert list(tmp_path.iterdir()) == [], "the demo leaves nothing behind"
     assert said.json["digest_live"] == DEMO_DIGEST, "it is the same on every machine"
