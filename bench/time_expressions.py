@@ -1,6 +1,6 @@
 """Are dates in text understood?  Our grammar beside libraries, on tables of expressions whose meaning is known.
 
-    python -m evaluation.time_expressions tests/processors/data/time_expressions.tsv …
+    python -m bench.time_expressions tests/processors/data/time_expressions.tsv …
 
 A row is: the day it is said, the text, and the spans that its expressions mean, "; " between them, "-" for none.
 
