@@ -1,6 +1,6 @@
 """Are dates in text understood?  Our grammar beside libraries, on tables of expressions whose meaning is known.
 
-    python -m evaluation.time_expressions tests/processors/data/time_expressions.tsv …
+    python -m bench.time_expressions tests/processors/data/time_expressions.tsv …
 
 A row is: the day it is said, the text, and the spans that its expressions mean, "; " between them, "-" for none.
 
@@ -8,7 +8,7 @@ A row is: the day it is said, the text, and the spans that its expressions mean,
     right      share of what it noted that is the very span: day, weekend, month …
     about      share of what it noted that lies inside a span that is meant, whatever its length: some tell days alone
     covered    share of what is meant that it noted rightly;  and about: what it noted at least a part of
-    ms         wall time for a text, the median over all
+    ms         CPU time for a text, the median over all
 
 What is not installed is told on stderr and left out.
 """
@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Final, NamedTuple
 
 from evaluation.date_libraries import CHINESE, ENGLISH, LIBRARIES, Finder
@@ -83,9 +83,9 @@ def measured(find: Finder, asked: Iterable[Expression]) -> Found:
     noted = meant = right = about = 0
     took = []
     for each in asked:
-        started = perf_counter()
+        started = process_time()
         found = find(each.text, each.said)
-        took.append((perf_counter() - started) * 1000)
+        took.append((process_time() - started) * 1000)
         noted, meant = noted + len(found), meant + len(each.means)
         right += (Counter(found) & Counter(each.means)).total()
         about += inside(found, each.means)
