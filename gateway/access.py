@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Collection
 from contextvars import ContextVar
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
@@ -34,6 +34,7 @@ CHAT = "/v1/chat/completions"
 API = ("/v1/", "/v2/", "/v3/")  # what takes JSON; the last two are mem0's
 
 _caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
+_claimed: ContextVar[str | None] = ContextVar("claimed", default=None)
 _bearer = HTTPBearer(auto_error=False, description="the key; without a file of keys, none is needed")
 
 
@@ -50,6 +51,7 @@ class Access:
         headers = Headers(scope=scope)
         try:
             token = _caller.set(await self._let_in(scope["path"], headers))
+            claimed = _claimed.set(_claim(headers))
             _check_body(scope, headers)
         except GatewayError as error:
             await refused(error)(scope, receive, send)
@@ -58,6 +60,7 @@ class Access:
             await self._app(scope, bounded(receive, most_bytes(scope["path"])), send)
         finally:
             _caller.reset(token)
+            _claimed.reset(claimed)
 
     async def _let_in(self, path: str, headers: Headers) -> Caller:
         if path in OPEN or path.startswith(OPEN_FOLDER):
@@ -130,6 +133,21 @@ def bounded(receive: Receive, most: int) -> Receive:
 def caller() -> Caller:
     """Name who sent the request that is being answered."""
     return _caller.get()
+
+
+def subject() -> str | None:
+    """Name on whose behalf the request comes, for graphs that grant rights (emgas/messages/rights.py).
+
+    A key stands for its name.  One with the right to admin, and who needs no key, runs the memory, and may say by the
+    header Emgas-Subject for whom it asks.
+    """
+    who = caller()
+    return _claimed.get() if "admin" in who.rights else who.name
+
+
+def _claim(headers: Headers) -> str | None:
+    given = headers.get("emgas-subject")
+    return unquote(given) if given else None
 
 
 def may(right: Right, *parameters: str) -> Any:

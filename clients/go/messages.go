@@ -7,11 +7,25 @@ package emgas
 
 import "encoding/json"
 
-// Command is what one tells a graph: Turn, Configure, Forget, Pin, Unpin, Feedback, Undo or Erase.
+// Command is what one tells a graph: Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant
+// or Revoke.
 type Command interface{ graph() string }
 
-// Question is what one asks a graph: Query, Describe, Read, Picture, Compare, Recap, Trend or Explore.
+// Question is what one asks a graph: Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits or Recent.
 type Question interface{ graph() string }
+
+// Attachment: what came with a turn: a photo, a voice note, a file. It stays where it is; its caption is
+// remembered.
+//
+// caption: what is on it, or said in it: remembered as if it had been said
+// sha256 of its bytes, hex, where somebody wants to know later that it is the same
+type Attachment struct {
+	Uri     string `json:"uri"`
+	Mime    string `json:"mime,omitempty"`
+	Kind    string `json:"kind"`
+	Caption string `json:"caption,omitempty"`
+	Sha256  string `json:"sha256,omitempty"`
+}
 
 // Settings: what may be changed about how a graph lives; what is not given keeps the preset's value. Durations in
 // ms.
@@ -48,8 +62,29 @@ type Settings struct {
 	LeastTurns *int64 `json:"least_turns,omitempty"`
 	// share of words in common (Jaccard) from which two turns of a conversation say the same; from 1 on: never
 	DuplicateAbove *float64 `json:"duplicate_above,omitempty"`
+	// affinity from which two turns are near: what hangs together so is one habit
+	AffinityAbove *float64 `json:"affinity_above,omitempty"`
+	// share of the words in affinity; the rest is how near in time two turns were said
+	AffinityGamma *float64 `json:"affinity_gamma,omitempty"`
+	// time scale of affinity: days for projects, months for habits
+	AffinityTau *int64 `json:"affinity_tau,omitempty"`
+	// turns that make a habit, at least; 0: none are looked for
+	HabitMembers *int64 `json:"habit_members,omitempty"`
+	// days on which they were said, at least
+	HabitDays *int64 `json:"habit_days,omitempty"`
 	// how many of the last events can be taken back; the store keeps as much as that needs
 	UndoEvents *int64 `json:"undo_events,omitempty"`
+	// 1: that a conversation ended by silence (idle) is recorded, with what it was about
+	EndSessions *int `json:"end_sessions,omitempty"`
+	// turns after which a conversation ends, and goes on as another; 0: never
+	SessionTurns *int64 `json:"session_turns,omitempty"`
+	// a conversation ends where a turn has less than this share of its words in common with the last ones; 0:
+	// never
+	TopicShift *float64 `json:"topic_shift,omitempty"`
+	// 0: what is said is not recorded, only that something was
+	Recording *int `json:"recording,omitempty"`
+	// 0: questions bring back nothing, and are told why
+	Recalling *int `json:"recalling,omitempty"`
 }
 
 // Filter: what a turn must be to come back; what is not given is not asked. A name that the graph lacks matches
@@ -61,9 +96,10 @@ type Settings struct {
 // min_importance: it matters at least as much; 0.5 counts where nobody said, and 1 where it is pinned
 // pinned: whether a user wants it kept in mind
 // concepts: it holds one of these, by id or as it was written
-// metadata it has these entries. Metadata is read turn by turn, in the order of the ranking, and not
-// beyond the first 1,000: of what ranks below, nothing comes back
+// metadata: it has all of these entries, whatever they are
+// spoken_since, spoken_until: it speaks of a time in since <= time < until (ms): "last week", as it is resolved
 // exclude: turn ids that must not come back, such as those that are in the prompt already
+// modality: something of one of these kinds came with it
 // include_archive: whether turns that have faded may come back, behind others
 type Filter struct {
 	Sessions       []string       `json:"sessions,omitempty"`
@@ -75,7 +111,10 @@ type Filter struct {
 	Until          *int64         `json:"until,omitempty"`
 	Concepts       []string       `json:"concepts,omitempty"`
 	Metadata       map[string]any `json:"metadata,omitempty"`
+	SpokenSince    *int64         `json:"spoken_since,omitempty"`
+	SpokenUntil    *int64         `json:"spoken_until,omitempty"`
 	Exclude        []string       `json:"exclude,omitempty"`
+	Modality       []string       `json:"modality,omitempty"`
 	IncludeArchive *bool          `json:"include_archive,omitempty"`
 }
 
@@ -135,7 +174,10 @@ type Mention struct {
 	Times    int64   `json:"times"`
 }
 
-// RecalledPassage: an old turn, and how well it answers.
+// RecalledPassage: an old turn, and how well it answers; or what recurs, if the question asks for that.
+//
+// kind: "habit": text says what recurs, speaker whose it is, at when it last did
+// members: of a habit: ids of its latest turns
 type RecalledPassage struct {
 	ID      string  `json:"id"`
 	Session string  `json:"session"`
@@ -147,9 +189,14 @@ type RecalledPassage struct {
 	// it had faded, and comes from the archive
 	Archived bool `json:"archived"`
 	// a user wants it kept in mind
-	Pinned bool `json:"pinned"`
+	Pinned  bool     `json:"pinned"`
+	Kind    string   `json:"kind"`
+	Members []string `json:"members"`
+	// it is history: the turn that says how things are since
+	SupersededBy *string `json:"superseded_by"`
 	// how much it matters, 0 to 1, where that is known
-	Importance *float64 `json:"importance"`
+	Importance  *float64     `json:"importance"`
+	Attachments []Attachment `json:"attachments"`
 	// if the query said explain
 	Why *Why `json:"why"`
 }
@@ -287,6 +334,15 @@ type GrownPair struct {
 	After  int64  `json:"after"`
 }
 
+// Ending: how a conversation ended, at at (ms). summary: what it was about, made of turns (ids), and by whom.
+type Ending struct {
+	At      int64    `json:"at"`
+	Reason  string   `json:"reason"`
+	Summary string   `json:"summary"`
+	Turns   []string `json:"turns"`
+	By      string   `json:"by"`
+}
+
 // Quote: a sentence of a turn, word for word.
 type Quote struct {
 	Turn    string `json:"turn"`
@@ -299,6 +355,7 @@ type Quote struct {
 //
 // since, until: ms, of its first and its last turn; archived: turns of it that have faded
 // concepts: what sets it apart from others, labels; summary: its most telling sentences, in order
+// state: whether it goes on; ended: how it, or one before under its name, ended
 type SessionRecap struct {
 	Session  string   `json:"session"`
 	Since    int64    `json:"since"`
@@ -308,6 +365,8 @@ type SessionRecap struct {
 	Speakers []string `json:"speakers"`
 	Concepts []string `json:"concepts"`
 	Summary  []Quote  `json:"summary"`
+	State    string   `json:"state"`
+	Ended    *Ending  `json:"ended"`
 }
 
 // Span: a time, from since to until (ms), and how many turns lie in it.
@@ -315,6 +374,15 @@ type Span struct {
 	Since int64 `json:"since"`
 	Until int64 `json:"until"`
 	Turns int64 `json:"turns"`
+}
+
+// Inferred: what a concept is related to over hops steps; confidence is 1 / hops, path the concepts on the way.
+type Inferred struct {
+	ID         string   `json:"id"`
+	Label      string   `json:"label"`
+	Hops       int64    `json:"hops"`
+	Confidence float64  `json:"confidence"`
+	Path       []string `json:"path"`
 }
 
 // KnownConcept: what a concept is to a memory. strength: what is left of it at the graph's time; times in ms.
@@ -331,6 +399,22 @@ type KnownConcept struct {
 	Archived bool             `json:"archived"`
 	Pinned   bool             `json:"pinned"`
 	Theme    *string          `json:"theme"`
+	// what it is: person, place, organisation …
+	Of *string `json:"of"`
+}
+
+// KnownRelation: what turns say of two concepts: how many of them do, when they first and last did (ms), the latest
+// by id.
+type KnownRelation struct {
+	Source      string   `json:"source"`
+	Type        string   `json:"type"`
+	Target      string   `json:"target"`
+	SourceLabel string   `json:"source_label"`
+	TargetLabel string   `json:"target_label"`
+	Times       int64    `json:"times"`
+	First       int64    `json:"first"`
+	Last        int64    `json:"last"`
+	IDs         []string `json:"ids"`
 }
 
 // Neighbour: a concept that is linked: times said together with the one before it, confidence 1 / hops.
@@ -342,6 +426,54 @@ type Neighbour struct {
 	Hops       int64    `json:"hops"`
 	Confidence float64  `json:"confidence"`
 	Path       []string `json:"path"`
+}
+
+// Exemption: when something that recurs did not: from since to until (ms). turn: which says so, where one does.
+type Exemption struct {
+	Since int64   `json:"since"`
+	Until int64   `json:"until"`
+	Turn  *string `json:"turn"`
+}
+
+// Habit: what recurs, an abstract of the turns that are its members.
+//
+// text: what is said of it; by: who wrote that
+// concepts: what all of it is about; period: days from one day of it to the next, in the middle
+// turns, days: how many, on how many days; members: ids of the latest of them
+// hours: (24,) turns by hour of day; weekdays: (7,) turns by day of the week, Monday first
+// by the clock of who said them
+// exceptions: the latest times at which it did not recur, as far as that is an exception
+type Habit struct {
+	ID         string      `json:"id"`
+	Speaker    string      `json:"speaker"`
+	Text       string      `json:"text"`
+	Concepts   []string    `json:"concepts"`
+	Turns      int64       `json:"turns"`
+	Days       int64       `json:"days"`
+	First      int64       `json:"first"`
+	Last       int64       `json:"last"`
+	Period     float64     `json:"period"`
+	Hours      []int64     `json:"hours"`
+	Weekdays   []int64     `json:"weekdays"`
+	Exceptions []Exemption `json:"exceptions"`
+	Members    []string    `json:"members"`
+	By         string      `json:"by"`
+}
+
+// HabitGroup: habits that are near one another: a level of the tree. above: their affinity; habits: ids.
+type HabitGroup struct {
+	Above  float64  `json:"above"`
+	Habits []string `json:"habits"`
+}
+
+// Inherited: what the conversation before was about: recorded when it ended, or else read from it now, by by.
+type Inherited struct {
+	Session  string   `json:"session"`
+	At       int64    `json:"at"`
+	Summary  string   `json:"summary"`
+	Turns    []string `json:"turns"`
+	By       string   `json:"by"`
+	Recorded bool     `json:"recorded"`
 }
 
 // Turn: one utterance of a conversation. id names it for ever: the same id again has no second effect.
@@ -360,6 +492,8 @@ type Turn struct {
 	Metadata map[string]any `json:"metadata,omitempty"`
 	// how much it matters, 0.5 as much as any other; without it, rules decide whether it matters more
 	Importance *float64 `json:"importance,omitempty"`
+	// photos, voice notes, files that came with it
+	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
 // Configure: how a graph is to live from here on: a preset, and what differs from it.
@@ -437,6 +571,36 @@ type Erase struct {
 	Whole   bool   `json:"whole,omitempty"`
 }
 
+// EndSession: a conversation is over: it is summed up and consolidated, and the next one inherits what it was
+// about.
+//
+// What is said in the session from then on is another conversation under the same name.
+type EndSession struct {
+	Kind    string `json:"kind"`
+	ID      string `json:"id"`
+	Graph   string `json:"graph"`
+	Session string `json:"session,omitempty"`
+}
+
+// Grant: somebody may do this in a graph from here on; a graph that grants anything is closed to all other
+// subjects.
+type Grant struct {
+	ID      string   `json:"id"`
+	Graph   string   `json:"graph"`
+	Subject string   `json:"subject"`
+	Rights  []string `json:"rights"`
+	Kind    string   `json:"kind"`
+}
+
+// Revoke: somebody may no longer do this in a graph.
+type Revoke struct {
+	ID      string   `json:"id"`
+	Graph   string   `json:"graph"`
+	Subject string   `json:"subject"`
+	Rights  []string `json:"rights"`
+	Kind    string   `json:"kind"`
+}
+
 // Query: a question to one graph. It never changes state; reinforce asks for an event that does.
 //
 // Without top_passages, as many passages come back as the question needs, 3 to 20; budget,
@@ -455,6 +619,11 @@ type Query struct {
 	ContextPassages *int `json:"context_passages,omitempty"`
 	// speaker who asks: whom my and I mean
 	Asker string `json:"asker,omitempty"`
+	// of which kind: working, what is in mind of session; episodic, where what lies long ago and what matters
+	// little counts less
+	Memory string `json:"memory,omitempty"`
+	// conversation in which it is asked: what and then? goes on from; else the latest one
+	Session string `json:"session,omitempty"`
 	// answer once the turn at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
 	// answer as of this time
@@ -538,7 +707,9 @@ type Recap struct {
 	Graph    string   `json:"graph"`
 	Sessions []string `json:"sessions,omitempty"`
 	Limit    *int     `json:"limit,omitempty"`
-	Words    *int     `json:"words,omitempty"`
+	// of the last ones, to pass over
+	Skip  *int64 `json:"skip,omitempty"`
+	Words *int   `json:"words,omitempty"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
 	// as the graph was at this time
@@ -572,8 +743,38 @@ type Explore struct {
 	// another one: by which ways does the first lead to it?
 	To string `json:"to,omitempty"`
 	// links at most from the concept to what is told
-	Hops  *int `json:"hops,omitempty"`
-	Limit *int `json:"limit,omitempty"`
+	Hops *int `json:"hops,omitempty"`
+	// what follows about it by this relation?
+	Relation string `json:"relation,omitempty"`
+	Limit    *int   `json:"limit,omitempty"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// as the graph was at this time
+	AsOf *int64 `json:"as_of,omitempty"`
+}
+
+// Habits: a question for what recurs: habits that a text asks for, or all of them, those with most turns first.
+//
+// speaker: whose
+type Habits struct {
+	Kind    string `json:"kind"`
+	Graph   string `json:"graph"`
+	Text    string `json:"text,omitempty"`
+	Speaker string `json:"speaker,omitempty"`
+	Limit   *int   `json:"limit,omitempty"`
+	// answer once the record at this offset of turns is folded
+	After *int64 `json:"after,omitempty"`
+	// as the graph was at this time
+	AsOf *int64 `json:"as_of,omitempty"`
+}
+
+// Recent: a question for what is in mind of a conversation, the latest one without a name: its last turns, and
+// keywords.
+type Recent struct {
+	Kind    string `json:"kind"`
+	Graph   string `json:"graph"`
+	Session string `json:"session,omitempty"`
+	Limit   *int   `json:"limit,omitempty"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
 	// as the graph was at this time
@@ -625,6 +826,8 @@ type Reply struct {
 	Timing   Timing             `json:"timing"`
 	// false: nothing in the graph answers; what is listed, if anything, is the newest
 	Matched bool `json:"matched"`
+	// recalling is paused
+	Paused bool `json:"paused"`
 }
 
 // Description: what a graph holds. An unknown graph gives found: false.
@@ -649,7 +852,11 @@ type Description struct {
 	PinnedConcepts   int64              `json:"pinned_concepts"`
 	LongTerm         int64              `json:"long_term"`
 	Themes           []Theme            `json:"themes"`
-	Position         Position           `json:"position"`
+	// turns that came while recording was paused
+	Unrecorded int64 `json:"unrecorded"`
+	// who may do what, by subject; empty: nobody is kept out
+	Access   map[string][]string `json:"access"`
+	Position Position            `json:"position"`
 }
 
 // Turns: a page of turns. An unknown graph gives found: false.
@@ -750,16 +957,56 @@ type Trended struct {
 // Explored: a concept and what is around it. found: false: the graph is unknown, or knows no such concept.
 //
 // neighbours: the strongest links first; paths: ways to to, the strongest first, as ids
+// relations: what was said of it and another, most often said first
+// inferred: what follows by the relation that was asked for, nearest first, at most 10
 // ids: of the latest turns that hold the concept
 type Explored struct {
-	Kind       string        `json:"kind"`
-	Graph      string        `json:"graph"`
-	Found      bool          `json:"found"`
-	Concept    *KnownConcept `json:"concept"`
-	Neighbours []Neighbour   `json:"neighbours"`
-	Paths      [][]string    `json:"paths"`
-	IDs        []string      `json:"ids"`
-	Position   Position      `json:"position"`
+	Kind       string          `json:"kind"`
+	Graph      string          `json:"graph"`
+	Found      bool            `json:"found"`
+	Concept    *KnownConcept   `json:"concept"`
+	Neighbours []Neighbour     `json:"neighbours"`
+	Paths      [][]string      `json:"paths"`
+	Relations  []KnownRelation `json:"relations"`
+	Inferred   []Inferred      `json:"inferred"`
+	IDs        []string        `json:"ids"`
+	Position   Position        `json:"position"`
+}
+
+// Recurring: what recurs in a graph. An unknown graph gives found: false.
+//
+// total: how many habits there are in all
+// groups: of these habits, from the closest to the widest; one that stands alone is in none
+type Recurring struct {
+	Kind     string       `json:"kind"`
+	Graph    string       `json:"graph"`
+	Found    bool         `json:"found"`
+	Total    int64        `json:"total"`
+	Habits   []Habit      `json:"habits"`
+	Groups   []HabitGroup `json:"groups"`
+	Position Position     `json:"position"`
+}
+
+// InMind: what is in mind of a conversation. An unknown graph gives found: false.
+//
+// state: working: it goes on; idle: it fell silent; ended; turns: the last ones, in their order
+// total: turns that are in mind in all; keywords: its last ones, the latest last
+// themes: what it touched, the latest first: labels; inherited: what the one before was about
+type InMind struct {
+	Kind      string         `json:"kind"`
+	Graph     string         `json:"graph"`
+	Found     bool           `json:"found"`
+	Session   string         `json:"session"`
+	State     string         `json:"state"`
+	Ended     *Ending        `json:"ended"`
+	Total     int64          `json:"total"`
+	Turns     []RecordedTurn `json:"turns"`
+	Keywords  []string       `json:"keywords"`
+	Themes    []string       `json:"themes"`
+	Inherited *Inherited     `json:"inherited"`
+	// recalling is paused
+	Paused   bool     `json:"paused"`
+	Position Position `json:"position"`
 }
 
 // Graphs: the names of graphs of a partition, ascending. next: after of the next page, None on the last.
@@ -822,22 +1069,27 @@ func (m *Trended) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-func (m Turn) graph() string      { return m.Graph }
-func (m Configure) graph() string { return m.Graph }
-func (m Forget) graph() string    { return m.Graph }
-func (m Pin) graph() string       { return m.Graph }
-func (m Unpin) graph() string     { return m.Graph }
-func (m Feedback) graph() string  { return m.Graph }
-func (m Undo) graph() string      { return m.Graph }
-func (m Erase) graph() string     { return m.Graph }
-func (m Query) graph() string     { return m.Graph }
-func (m Describe) graph() string  { return m.Graph }
-func (m Read) graph() string      { return m.Graph }
-func (m Picture) graph() string   { return m.Graph }
-func (m Compare) graph() string   { return m.Graph }
-func (m Recap) graph() string     { return m.Graph }
-func (m Trend) graph() string     { return m.Graph }
-func (m Explore) graph() string   { return m.Graph }
+func (m Turn) graph() string       { return m.Graph }
+func (m Configure) graph() string  { return m.Graph }
+func (m Forget) graph() string     { return m.Graph }
+func (m Pin) graph() string        { return m.Graph }
+func (m Unpin) graph() string      { return m.Graph }
+func (m Feedback) graph() string   { return m.Graph }
+func (m Undo) graph() string       { return m.Graph }
+func (m Erase) graph() string      { return m.Graph }
+func (m EndSession) graph() string { return m.Graph }
+func (m Grant) graph() string      { return m.Graph }
+func (m Revoke) graph() string     { return m.Graph }
+func (m Query) graph() string      { return m.Graph }
+func (m Describe) graph() string   { return m.Graph }
+func (m Read) graph() string       { return m.Graph }
+func (m Picture) graph() string    { return m.Graph }
+func (m Compare) graph() string    { return m.Graph }
+func (m Recap) graph() string      { return m.Graph }
+func (m Trend) graph() string      { return m.Graph }
+func (m Explore) graph() string    { return m.Graph }
+func (m Habits) graph() string     { return m.Graph }
+func (m Recent) graph() string     { return m.Graph }
 
 // MarshalJSON writes the kind, by which a reader tells messages apart.
 func (m Configure) MarshalJSON() ([]byte, error) {
@@ -885,6 +1137,27 @@ func (m Undo) MarshalJSON() ([]byte, error) {
 func (m Erase) MarshalJSON() ([]byte, error) {
 	type plain Erase
 	m.Kind = "erase"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m EndSession) MarshalJSON() ([]byte, error) {
+	type plain EndSession
+	m.Kind = "endsession"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Grant) MarshalJSON() ([]byte, error) {
+	type plain Grant
+	m.Kind = "grant"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Revoke) MarshalJSON() ([]byte, error) {
+	type plain Revoke
+	m.Kind = "revoke"
 	return json.Marshal(plain(m))
 }
 
@@ -941,6 +1214,20 @@ func (m Trend) MarshalJSON() ([]byte, error) {
 func (m Explore) MarshalJSON() ([]byte, error) {
 	type plain Explore
 	m.Kind = "explore"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Habits) MarshalJSON() ([]byte, error) {
+	type plain Habits
+	m.Kind = "habits"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Recent) MarshalJSON() ([]byte, error) {
+	type plain Recent
+	m.Kind = "recent"
 	return json.Marshal(plain(m))
 }
 

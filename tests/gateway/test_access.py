@@ -21,8 +21,9 @@ from emgas.messages.contents import Graphs, RecordedTurn, Turns
 from emgas.messages.operator import Inspection
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description
+from emgas.messages.sessions import InMind
 from emgas.messages.topics import ANSWER, Command, Question
-from emgas.messages.views import Explored, Recapped, Trended
+from emgas.messages.views import Explored, Recapped, Recurring, Trended
 from gateway.access import CHAT
 from gateway.app import application
 from gateway.chat import Model
@@ -87,6 +88,7 @@ CALLS = [
     call("GET", "/v1/graphs/G/turns?concept=kettle&limit=3", None, "read"),
     call("GET", "/v1/graphs/G/sessions?limit=3", None, "read"),
     call("GET", "/v1/graphs/G/trend?text=kettle&by=week", None, "read"),
+    call("GET", "/v1/graphs/G/habits?text=kettle&limit=3", None, "read"),
     call("GET", "/v1/graphs/G/concept?name=kettle&hops=2", None, "read"),
     call("GET", "/v1/graphs/G/picture?around=kettle", None, "read"),
     call("GET", "/v1/graphs/G/changes?since=2025-01-01", None, "read"),
@@ -112,6 +114,11 @@ CALLS = [
     record("queries", {"kind": "recap"}, "read"),
     record("queries", {"kind": "trend", "text": "kettle"}, "read"),
     record("queries", {"kind": "explore", "concept": "kettle"}, "read"),
+    record("queries", {"kind": "habits"}, "read"),
+    record("queries", {"kind": "recent"}, "read"),
+    record("turns", {"kind": "endsession", "id": "s1"}, "write"),
+    record("turns", {"kind": "grant", "id": "g1", "subject": "ben", "rights": ["read"]}, "admin"),
+    record("turns", {"kind": "revoke", "id": "g2", "subject": "ben", "rights": ["read"]}, "admin"),
     record("turns", {"kind": "erase", "id": "e1", "whole": True}, "admin"),
     Call("POST", "/v1/records/queries?partition=0", {"kind": "inspect"}, frozenset({"admin"}), everywhere=True),
     Call("POST", "/v1/records/queries?partition=0", {"kind": "checkpoint"}, frozenset({"admin"}), everywhere=True),
@@ -145,6 +152,8 @@ TOLD: dict[str, Any] = {
     "recap": Recapped,
     "trend": Trended,
     "explore": Explored,
+    "habits": Recurring,
+    "recent": InMind,
 }
 HEADERS = {
     "Content-Type": "application/json",
@@ -161,7 +170,7 @@ def answered(sent: Sent) -> bytes:
             return reply(message["graph"])
         case "describe":
             return ANSWER.dump_json(Description(graph=message["graph"], found=True, position=POSITION))
-        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" as kind:
+        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" | "habits" | "recent" as kind:
             more = {"turns": [SAID]} if message.get("ids") else {}
             return ANSWER.dump_json(TOLD[kind](graph=message["graph"], found=True, position=POSITION, **more))
         case "list":
