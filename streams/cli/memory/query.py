@@ -10,11 +10,10 @@ import typer
 from rich.markup import escape
 
 from emgas.client.query_arguments import asking
-from emgas.errors import EmgasError
 from emgas.messages.queries import MemoryKind, Mode, Query, Reply
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
-from streams.cli.shared.client import session, someone_works
+from streams.cli.shared.client import session
 from streams.cli.shared.times import METAVAR
 from streams.cli.shared.why import why
 
@@ -96,8 +95,6 @@ def query(
 async def _ask(asked: Query, seconds: float) -> Reply:
     settings = output.settings()
     async with session(settings, seconds, begins=False) as connected:
-        if not await someone_works(settings):
-            raise EmgasError("no worker runs, so nobody can answer: start `emgas worker` on this broker, and ask again")
         return await connected.memory.ask(asked)
 
 
