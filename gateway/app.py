@@ -72,6 +72,7 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
     mcp = mcp_server(_opened(app))
     app.include_router(graphs.listing)
     app.include_router(graphs.router)
+    app.include_router(graphs.several)
     app.include_router(records.router)
     app.include_router(mem0.router)
     app.include_router(chat.router)

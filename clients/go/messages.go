@@ -7,8 +7,8 @@ package emgas
 
 import "encoding/json"
 
-// Command is what one tells a graph: Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant
-// or Revoke.
+// Command is what one tells a graph: Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant,
+// Revoke or Reinforce.
 type Command interface{ graph() string }
 
 // Question is what one asks a graph: Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits or Recent.
@@ -601,6 +601,20 @@ type Revoke struct {
 	Kind    string   `json:"kind"`
 }
 
+// Reinforce: what a question that asked to reinforce woke, told by the reader that answered it: it writes no
+// events.
+//
+// concepts: ids of what it woke, strongest first; turns: ids of what it brought back from the archive
+// at: when it was asked, ms
+type Reinforce struct {
+	Kind     string   `json:"kind"`
+	ID       string   `json:"id"`
+	Graph    string   `json:"graph"`
+	Concepts []string `json:"concepts"`
+	Turns    []string `json:"turns,omitempty"`
+	At       int64    `json:"at"`
+}
+
 // Query: a question to one graph. It never changes state; reinforce asks for an event that does.
 //
 // Without top_passages, as many passages come back as the question needs, 3 to 20; budget,
@@ -1080,6 +1094,7 @@ func (m Erase) graph() string      { return m.Graph }
 func (m EndSession) graph() string { return m.Graph }
 func (m Grant) graph() string      { return m.Graph }
 func (m Revoke) graph() string     { return m.Graph }
+func (m Reinforce) graph() string  { return m.Graph }
 func (m Query) graph() string      { return m.Graph }
 func (m Describe) graph() string   { return m.Graph }
 func (m Read) graph() string       { return m.Graph }
@@ -1158,6 +1173,13 @@ func (m Grant) MarshalJSON() ([]byte, error) {
 func (m Revoke) MarshalJSON() ([]byte, error) {
 	type plain Revoke
 	m.Kind = "revoke"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Reinforce) MarshalJSON() ([]byte, error) {
+	type plain Reinforce
+	m.Kind = "reinforce"
 	return json.Marshal(plain(m))
 }
 

@@ -50,6 +50,7 @@ var types = []any{
 	emgas.EndSession{},
 	emgas.Grant{},
 	emgas.Revoke{},
+	emgas.Reinforce{},
 	emgas.Query{},
 	emgas.Describe{},
 	emgas.Read{},

@@ -3,15 +3,16 @@
 topic          partitions  kept                                          a record may be
 turns          P           7 days: longer than the longest outage        TRANSPORT_BYTES + 1 MiB
 events         P           for ever, never compacted: it is the truth    as turns
-queries        P           an hour                                       as turns: an oversized one gets an answer
+queries        P · R       an hour; R readers of each of P               as turns: an oversized one gets an answer
 replies        R           an hour                                       as turns
 changes        P           for ever: few, and their end tells what was sent  as turns
 dead-letters   P           30 days                                       a turn, untouched, and its error headers
-keys           1           the newest of each key, compacted; only where keys are in a topic   as turns
+keys           1           the newest of each key, compacted soon; only where keys are in a topic   as turns
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,27 +23,28 @@ from emgas.wire import TopicNames
 MIB: Final = 1024 * 1024
 FOR_EVER: Final = -1
 RECORD_BYTES: Final = TRANSPORT_BYTES + MIB  # a value, and what key, headers and the batch header add to it
-COMPACTED_MS: Final = HOUR_MS  # for so long at most a broker keeps a key that was replaced, once it writes on
-COMPACTED: Final = {
-    "cleanup.policy": "compact",
-    "max.compaction.lag.ms": str(COMPACTED_MS),
-    "segment.ms": str(COMPACTED_MS),
-    "min.cleanable.dirty.ratio": "0.01",
-    "delete.retention.ms": "0",
-}
+CLEANED_MS: Final = 60_000  # for a broker to look for what is to be compacted (every 15 s by default), and to do it
 LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole record, and the error headers
 
 
 @dataclass(frozen=True, slots=True)
 class TopicPlan:
-    """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka."""
+    """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka.
+
+    unit  its count may be any multiple of so many, and may be raised; 0: it is fixed at birth
+    """
 
     name: str
     partitions: int
     retention_ms: int
     max_record_bytes: int
     broker_time: bool = True
-    compacted: bool = False
+    compacted_ms: int | None = None  # after so long a segment is closed, and what was replaced goes; None: all is kept
+    unit: int = 0
+
+    def may_have(self, partitions: int) -> bool:
+        """Tell whether a topic that has so many partitions can be used as planned, or be given more."""
+        return partitions % self.unit == 0 if self.unit else partitions == self.partitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +59,16 @@ class TopicDescription:
     config: dict[str, str] = field(default_factory=dict)
 
 
-def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16) -> tuple[TopicPlan, ...]:
+def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16, readers: int = 1) -> tuple[TopicPlan, ...]:
     """Plan the six topics; `partitions` is shared by all keyed ones and can never change.
 
     `reply_partitions` only spreads clients, each of which reads one of them and drops what is not its own.
+    `readers` may answer of one partition: `queries` has so many times as many.
     """
     return (
         TopicPlan(topics.turns, partitions, 7 * DAY_MS, RECORD_BYTES),
         TopicPlan(topics.events, partitions, FOR_EVER, RECORD_BYTES, broker_time=False),
-        TopicPlan(topics.queries, partitions, HOUR_MS, RECORD_BYTES),
+        TopicPlan(topics.queries, partitions * readers, HOUR_MS, RECORD_BYTES, unit=partitions),
         TopicPlan(topics.replies, reply_partitions, HOUR_MS, RECORD_BYTES),
         TopicPlan(topics.changes, partitions, FOR_EVER, RECORD_BYTES),
         TopicPlan(topics.dead_letters, partitions, 30 * DAY_MS, LARGEST_RECORD_BYTES),
@@ -79,7 +82,7 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
     of 2023 with its own timestamps would have it expired before it is read.  In `events`, its writer tells the time.
     """
     return {
-        **(COMPACTED if plan.compacted else {"cleanup.policy": "delete"}),  # never the log: a fold needs every event
+        **_cleaned(plan.compacted_ms),
         "retention.ms": str(plan.retention_ms),
         "retention.bytes": "-1",
         "max.message.bytes": str(plan.max_record_bytes),
@@ -89,9 +92,34 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
     }
 
 
-def keys_plan(topics: TopicNames) -> TopicPlan:
+def _cleaned(compacted_ms: int | None) -> dict[str, str]:
+    """Say what becomes of what is old; never is the log compacted: a fold needs every event."""
+    if compacted_ms is None:
+        return {"cleanup.policy": "delete"}
+    return {
+        "cleanup.policy": "compact",
+        "max.compaction.lag.ms": str(compacted_ms),
+        "segment.ms": str(compacted_ms),
+        "min.cleanable.dirty.ratio": "0.01",
+        "delete.retention.ms": "0",
+        "file.delete.delay.ms": "0",
+    }
+
+
+def keys_plan(topics: TopicNames, compacted_ms: int = HOUR_MS) -> TopicPlan:
     """Plan the topic of the keys of encrypted graphs (streams/transport/keys/kafka_keys.py)."""
-    return TopicPlan(topics.keys, 1, FOR_EVER, RECORD_BYTES, compacted=True)
+    return TopicPlan(topics.keys, 1, FOR_EVER, RECORD_BYTES, compacted_ms=compacted_ms)
+
+
+def replaced_within_ms(config: Mapping[str, str], tick_ms: int) -> int | None:
+    """Tell for how long a broker keeps the bytes of a record that was replaced, if a worker lives that looks each tick.
+
+    `config` is that of the topic.  None: for ever, as nothing is compacted there.
+    """
+    if "compact" not in config.get("cleanup.policy", ""):
+        return None
+    waits = (int(config[name]) for name in ("segment.ms", "max.compaction.lag.ms"))
+    return max(waits) + tick_ms + CLEANED_MS + int(config["file.delete.delay.ms"])
 
 
 def differences(found: TopicDescription, wanted: TopicPlan) -> list[str]:

@@ -24,6 +24,7 @@ from emgas.messages.queries import Description
 from emgas.messages.sessions import InMind
 from emgas.messages.topics import ANSWER, Command, Question
 from emgas.messages.views import Explored, Recapped, Recurring, Trended
+from emgas.wire import SUBJECT
 from gateway.access import CHAT
 from gateway.app import application
 from gateway.chat import Model
@@ -38,6 +39,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 TURN = {"id": "t1", "speaker": "Ada", "text": "The kettle broke."}
 FORGET = {"id": "f1", "turns": ["t1"]}
 RIGHT = {"id": "b1", "turns": ["t1"], "value": 1.0}
+GRANT = {"id": "g1", "subject": "planner", "rights": ["read"]}
 PIN = {"id": "p1", "turns": ["t1"]}
 
 
@@ -87,6 +89,11 @@ CALLS = [
     call("GET", "/v1/graphs/G", None, "read"),
     call("GET", "/v1/graphs/G/turns?concept=kettle&limit=3", None, "read"),
     call("GET", "/v1/graphs/G/sessions?limit=3", None, "read"),
+    call("POST", "/v1/query", {"graphs": ["G"], "text": "what broke?"}, "read"),
+    call("GET", "/v1/graphs/G/recent?limit=3", None, "read"),
+    call("POST", "/v1/graphs/G/sessions/end", {"id": "e1", "session": "s1"}, "write"),
+    call("POST", "/v1/graphs/G/grant", GRANT, "admin"),
+    call("POST", "/v1/graphs/G/revoke", GRANT, "admin"),
     call("GET", "/v1/graphs/G/trend?text=kettle&by=week", None, "read"),
     call("GET", "/v1/graphs/G/habits?text=kettle&limit=3", None, "read"),
     call("GET", "/v1/graphs/G/concept?name=kettle&hops=2", None, "read"),
@@ -105,6 +112,10 @@ CALLS = [
     record("turns", {"kind": "feedback", **RIGHT}, "write"),
     record("turns", {"kind": "pin", **PIN}, "write"),
     record("turns", {"kind": "unpin", **PIN}, "write"),
+    record("turns", {"kind": "endsession", "id": "e1"}, "write"),
+    record("turns", {"kind": "grant", **GRANT}, "admin"),
+    record("turns", {"kind": "revoke", **GRANT}, "admin"),
+    record("queries", {"kind": "recent"}, "read"),
     record("queries", {"kind": "query", **QUERY}, "read"),
     record("queries", {"kind": "query", **QUERY, "reinforce": True}, "read", "write"),
     record("queries", {"kind": "describe"}, "read"),
@@ -251,6 +262,20 @@ async def test_what_reaches_the_log_is_within_the_graphs_and_rights_of_the_key(
     else:
         assert was_refused(response), response.text
         assert sent == []
+
+
+@pytest.mark.source("P44")
+@pytest.mark.parametrize("call", CALLS, ids=IDS)
+@pytest.mark.parametrize("claimed", [None, "böb"])
+async def test_a_request_comes_on_behalf_of_its_key_unless_that_may_admin(
+    door: Door, call: Call, claimed: str | None
+) -> None:
+    door.http.headers["Emgas-Subject"] = quote(claimed or "")
+    for rights, subject in ((RIGHTS - {"admin"}, "planner"), (RIGHTS, claimed)):
+        _, sent = await door.try_out(call, "ada", Caller(name="planner", graphs=("*",), rights=rights))
+        assert [each.headers.get(SUBJECT, b"").decode() or None for each in sent] == [subject] * len(sent)
+        assert sent or "admin" in call.rights
+    del door.http.headers["Emgas-Subject"]
 
 
 @pytest.mark.parametrize("call", CALLS, ids=IDS)

@@ -28,7 +28,7 @@ from tests.support.served import serving
 
 CASES = int(os.environ.get("EMGAS_FUZZ_CASES", "500"))
 KEY = {"Authorization": "Bearer all"}
-OPERATIONS = 32  # of the document; a test counts them
+OPERATIONS = 37  # of the document; a test counts them
 
 
 def keys() -> Keys:

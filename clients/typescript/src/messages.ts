@@ -759,6 +759,26 @@ export interface Revoke {
   kind: "revoke";
 }
 /**
+ * What a question that asked to reinforce woke, told by the reader that answered it: it writes no events.
+ *
+ * concepts  ids of what it woke, strongest first     turns  ids of what it brought back from the archive
+ * at        when it was asked, ms
+ */
+export interface Reinforce {
+  kind: "reinforce";
+  id: string;
+  graph: string;
+  /**
+   * @maxItems 100
+   */
+  concepts: string[];
+  /**
+   * @maxItems 100
+   */
+  turns?: string[];
+  at: number | string;
+}
+/**
  * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
  *
  * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
@@ -1339,6 +1359,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke;
+export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce;
 export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent | Inspect | List | Checkpoint;
 export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind | Graphs | Inspection | Checkpointed | Outcome | Failure;
