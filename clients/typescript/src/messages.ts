@@ -261,17 +261,17 @@ export interface RecalledPassage {
    * a user wants it kept in mind
    */
   pinned?: boolean;
-  kind: "turn" | "habit";
-  members: string[];
+  kind?: "turn" | "habit";
+  members?: string[];
   /**
    * it is history: the turn that says how things are since
    */
-  superseded_by: string | null;
+  superseded_by?: string | null;
   /**
    * how much it matters, 0 to 1, where that is known
    */
   importance?: number | null;
-  attachments: Attachment[];
+  attachments?: Attachment[];
   /**
    * if the query said `explain`
    */
@@ -496,7 +496,7 @@ export interface SessionRecap {
   concepts: string[];
   summary: Quote[];
   state: "working" | "idle" | "ended";
-  ended: Ending | null;
+  ended?: Ending | null;
 }
 /**
  * A time, from `since` to `until` (ms), and how many turns lie in it.
@@ -1137,7 +1137,7 @@ export interface Reply {
   /**
    * recalling is paused
    */
-  paused: boolean;
+  paused?: boolean;
 }
 /**
  * What a graph holds.  An unknown graph gives `found: false`.
@@ -1168,11 +1168,11 @@ export interface Description {
   /**
    * turns that came while recording was paused
    */
-  unrecorded: number;
+  unrecorded?: number;
   /**
    * who may do what, by subject; empty: nobody is kept out
    */
-  access: {
+  access?: {
     [k: string]: string[];
   };
   position: Position;
@@ -1339,7 +1339,7 @@ export interface InMind {
   /**
    * recalling is paused
    */
-  paused: boolean;
+  paused?: boolean;
   position: Position;
 }
 /**
