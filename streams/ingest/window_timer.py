@@ -16,6 +16,7 @@ from state.events.events import DataEvent
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
 from streams.ingest.change_feed import ChangeFeed
+from streams.ingest.conversations import with_summaries
 from streams.ingest.partition_writer import PartitionWriter
 from streams.transport.failpoints import Step, passing
 
@@ -52,7 +53,8 @@ class WindowTimer:
         for events in due_windows(graph, now):
             if events:
                 passing(Step.WINDOW)
-                await self.append(events)  # all parts at once: else the graph could be let go of between them
+                # all parts at once: else the graph could be let go of between them
+                await self.append(with_summaries(events, graph, self._state.text_of))
             else:
                 await asyncio.sleep(0)  # windows in which nothing happens may be many: others come in between
             current = self._state.graph(graph.graph_id)

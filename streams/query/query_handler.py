@@ -8,6 +8,7 @@
     answering fails unexpectedly                 Failure `internal`: that answer is lost, the worker goes on
     the state is broken (HaltedError)            Failure `internal`, and the partition halts
     the partition has halted                     Failure `internal`, with what an operator can do
+    its subject may not ask that graph           Failure `forbidden`
     else                                         Reply; a graph that nobody wrote to gives an empty one
 
 A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered; a reader,
@@ -34,18 +35,21 @@ from emgas.messages.fields import Position
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect
 from emgas.messages.pictures import Compare, Compared, Picture
 from emgas.messages.queries import Describe, Failure, FailureCode, Query, Timing
+from emgas.messages.sessions import Recent
 from emgas.messages.topics import REQUEST, OfGraph, OfPartition, Question
 from emgas.messages.topics import Answer as Message
 from emgas.messages.turns import Reinforce
-from emgas.messages.views import Explore, Recap, Trend
+from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
-from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory, Steps, in_one_go, is_long
+from processors.recall.answer import Answer, Answerer, Memory, in_one_go, is_long
+from processors.recall.facts import GraphChangedError, Steps
 from processors.recall.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import LogRewrittenError, StoreCorruptError
 from state.events.events import TurnRecorded
 from streams.errors import RefusedError, RejectedError
+from streams.ingest.access import check_question
 from streams.ingest.command_handler import check_size, explained
 from streams.ingest.reinforcing import RecallEvent, recalled_events
 from streams.ingest.window_timer import WindowTimer
@@ -246,12 +250,16 @@ class QueryHandler:
     async def _of_graph(self, request: OfGraph, writer: HeldPartition, asked: _Asked) -> Answer | Message:
         started = time.perf_counter()
         await self._wait_for(request.after, writer, asked)
+        try:
+            check_question(request, asked.record, writer.state.graph(request.graph))
+        except RejectedError as why:
+            raise RefusedError("forbidden", str(why)) from None
         match request:
             case Query():
                 return await self._recall(request, writer, asked, started=started)
             case Describe():
                 return description(writer.state, request.graph, position_of(writer))
-            case Recap() | Trend() | Explore():
+            case Recap() | Trend() | Explore() | Habits() | Recent():
                 memory = await self._memory(request, writer, asked)
                 async with self._turn(self._short, asked):
                     await asyncio.sleep(0)
@@ -340,12 +348,16 @@ class QueryHandler:
         return answer._replace(reply=answer.reply.model_copy(update={"timing": timing}))
 
     async def _memory(
-        self, query: Query | Read | Picture | Recap | Trend | Explore, writer: HeldPartition, asked: _Asked
+        self,
+        query: Query | Read | Picture | Recap | Trend | Explore | Habits | Recent,
+        writer: HeldPartition,
+        asked: _Asked,
     ) -> Callable[[], Memory]:
         """Find what is asked: called again, it gives the graph as it has become meanwhile, but the past stays."""
         state = writer.state
         if query.as_of is None:
-            return lambda: Memory(state.graph(query.graph), state.text_of, position_of(writer))
+            now = self._time_of(query.graph, asked)
+            return lambda: Memory(state.graph(query.graph), state.text_of, position_of(writer), now)
         position = position_of(writer)
         past = await self._past(query.graph, query.as_of, writer=writer, asked=asked)
         memory = Memory(past.graph, past.text_of, position) if past else Memory(None, state.text_of, position)

@@ -42,6 +42,7 @@ class Pipeline:
     memory: MemoryClient
     app: MemoryApp
     reader: AnsweringApp  # who answers: the same, where there is one worker alone
+    subject: str | None = None  # on whose behalf `memory` calls
 
     def __init__(self, settings: Settings, transport: Transport, reader: dict[str, Any] | None = None) -> None:
         self._reader_differs = reader
@@ -64,11 +65,18 @@ class Pipeline:
             if self.settings.is_embedded:
                 assert isinstance(self.transport, SqliteTransport)
                 connection = EmbeddedConnection(self.settings, self.transport.log)
-                self.memory = await starting.enter_async_context(MemoryClient(connection, timeout=PATIENCE))
+                self.memory = await starting.enter_async_context(
+                    MemoryClient(connection, timeout=PATIENCE, subject=lambda: self.subject)
+                )
                 self.app = cast(MemoryApp, connection.app)
             else:
                 self.app = cast(MemoryApp, await self._started(starting, self.settings))
-                client = MemoryClient(self.settings.broker, prefix=self.settings.prefix, timeout=PATIENCE)
+                client = MemoryClient(
+                    self.settings.broker,
+                    prefix=self.settings.prefix,
+                    timeout=PATIENCE,
+                    subject=lambda: self.subject,
+                )
                 self.memory = await starting.enter_async_context(client)
             self.reader = self.app
             if self._reader_differs is not None:
