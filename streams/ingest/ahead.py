@@ -11,6 +11,9 @@ from processors.extraction.extractor import Extraction, Said
 class AheadExtractor(Protocol):
     """Finds what turns hold, beside the event loop."""
 
+    def start(self) -> None:
+        """Begin to get ready, in the background: there is a burst of turns."""
+
     def takes(self, queued: int) -> bool:
         """Tell whether to ask about turns of which `queued` wait."""
 
