@@ -14,8 +14,9 @@ class AheadExtractor(Protocol):
     def start(self) -> None:
         """Begin to get ready, in the background: there is a burst of turns."""
 
-    def takes(self, queued: int) -> bool:
-        """Tell whether to ask about turns of which `queued` wait."""
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be asked."""
 
     async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
         """Find what turns hold, as far as that can be found; never raise."""

@@ -223,7 +223,7 @@ class TurnProcessor:
         while not self._queue.empty() and len(batch) < self._context.batch_turns:
             batch.append(self._queue.get_nowait())
         pool, extraction = self._context.pool, None
-        if pool is not None and pool.takes(len(batch) + self.queued):
+        if pool is not None and pool.is_ready:
             arrivals = [delivery.arrival for delivery in batch]
             extraction = asyncio.create_task(self._handler.extract_ahead(pool, arrivals))
         self._ahead.append(_Portion(batch, extraction))

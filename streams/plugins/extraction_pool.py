@@ -3,7 +3,7 @@
 So a burst takes more than one core, and the event loop is left to who asks.
 
     start()                begin to start the processes, in the background
-    takes(queued)          whether what waits is worth it: a single turn is done sooner here
+    is_ready               whether it can be asked
     await found(said)      what each holds; what is missing the worker finds itself
 
 Processes start when they are first wanted, and end after IDLE_SECONDS without anything to do.  A process that dies is
@@ -31,12 +31,12 @@ from streams.plugins.extraction_child import LENGTH, framed
 
 log = logger("extraction")
 MODULE: Final = f"{__package__}.extraction_child"
-WORTH: Final = 8  # turns that wait in one partition, from which on processes are asked, once they run
 PORTION: Final = 8  # turns that one process gets at once
 TRIES: Final = 2  # processes that one portion may cost
 STARTS: Final = 3  # processes in a row that end before they can be asked: then there is no pool
 IDLE_SECONDS: Final = 60.0
 PATIENCE_SECONDS: Final = 60.0  # for one portion; a text takes milliseconds
+START_SECONDS: Final = 300.0  # until a process can be asked: two, where it is not starved
 MOST: Final = 4  # processes, unless an operator wants more
 
 
@@ -86,9 +86,10 @@ class ExtractionPool:
         """The processes that run."""
         return [process.pid for process in self._running]
 
-    def takes(self, queued: int) -> bool:
-        """Tell whether to ask it about turns of which `queued` wait."""
-        return queued >= WORTH and self.ready > 0 and self._failed_starts < STARTS
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be asked: also about a single turn, as that leaves the loop to others."""
+        return self.ready > 0 and self._failed_starts < STARTS
 
     async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
         """Find what turns hold, as far as that can be found here."""
@@ -165,7 +166,7 @@ class ExtractionPool:
         )
         try:
             path, language, words, version = self._loading
-            found = await _asked(process, (path, language, list(words)))
+            found = await _asked(process, (path, language, list(words)), START_SECONDS)
             if found != version:
                 raise HaltedError(f"an extraction process loads {found}, not {version}: install one version")
         except BaseException:
@@ -216,11 +217,11 @@ class ExtractionPool:
             return self._waiting.popleft()
 
 
-async def _asked(process: Process, message: Any) -> Any:
+async def _asked(process: Process, message: Any, seconds: float = PATIENCE_SECONDS) -> Any:
     """Ask a process.  Raises EOFError when it died, OSError, TimeoutError when it takes too long."""
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101 - as above
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(seconds):
         process.stdin.write(framed(message))
         await process.stdin.drain()
         head = await process.stdout.readexactly(LENGTH.size)

@@ -315,8 +315,9 @@ class Ahead:
     def start(self) -> None:
         self.started += 1
 
-    def takes(self, queued: int) -> bool:
-        return self.started > 0 and queued >= 8
+    @property
+    def is_ready(self) -> bool:
+        return self.started > 0
 
     async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
         self.asked.append(len(said))
