@@ -5,6 +5,7 @@ HaltedError (emgas/errors.py)   a partition cannot go on: it halts alone, and is
 │   ├── FencedError             another worker claimed the partition: this one is not who it thinks it is
 │   └── AppendFailedError       the log did not acknowledge an event: what it holds now is unknown
 ├── SourceChangedError          `turns` is not the topic that the partition was claimed for, or not where it was
+├── RestoreUnfinishedError      the log is restored in part: what a worker writes would keep the rest out
 ├── WindowStuckError            closing a window did not close it (processors/lifecycle/windows.py)
 └── …                           what is wrong with a store or a log: state/errors.py, replay/errors.py
 Exception                       one record's outcome, caught where the record is handled
@@ -32,6 +33,10 @@ class AppendFailedError(WorkerHaltedError):
 
 class SourceChangedError(HaltedError):
     """`turns` was made anew, or goes back.  Operator action: none; the partition is claimed anew, and reads it all."""
+
+
+class RestoreUnfinishedError(HaltedError):
+    """The log holds a part of a backup.  Operator action: stop the workers, import again, start them."""
 
 
 class RejectedError(Exception):

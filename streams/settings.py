@@ -85,6 +85,9 @@ class Settings(BaseSettings, SecuritySettings):
     graph_keys: Path | None = Field(None, description="directory of the keys of encrypted graphs")
     kek_file: Path | None = Field(None, description="64 hexadecimal digits that the keys are encrypted by, at rest")
     erased_within_days: int = Field(30, ge=1, description="what is erased is to be gone from every topic: doctor looks")
+    keys_compacted_seconds: float = Field(
+        3600.0, ge=1, description="after so long Kafka is to compact the topic of keys: what is destroyed goes"
+    )
     snapshots: str | None = Field(None, description="directory or fsspec URL where workers keep snapshots")
     snapshots_kept: int = Field(3, ge=1, description="newest snapshots kept of each partition")
     health: str | None = Field(None, description="[host:]port of /livez, /readyz and /metrics; a bare port: loopback")

@@ -8,6 +8,7 @@ request     configure, forget: accepted or rejected, never lost
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
@@ -81,12 +82,14 @@ class Ledger:
 
     sent      (id of the topic, partition, offset) → what it was
     asked     correlation id → the turn that the question wants to be answered behind, None for none
+    woken     (graph, when the broker took it, ms) of each question that reinforces
     imported  a graph of old turns alone, to which nobody ever tells the time of day
     """
 
     imported: str
     sent: dict[tuple[str, int, int], Sent] = field(default_factory=dict)
     asked: dict[bytes, int | None] = field(default_factory=dict)
+    woken: Counter[tuple[str, int]] = field(default_factory=Counter)
 
 
 class Client:
@@ -173,6 +176,8 @@ class Client:
         graph = graph or self._chance.choice(self.graphs)
         correlation = b"q%d" % self._number()
         self.ledger.asked[correlation] = query.get("after")
+        if query.get("reinforce") and graph not in self._imported:  # those have a clock of their own
+            self.ledger.woken[graph, self._broker.now()] += 1
         value = json.dumps({"kind": "query", "graph": graph, "text": self._text(), **query}).encode()
         self._append(self._topics.queries, graph, value, self._address(correlation, 20_000))
         return correlation
@@ -190,9 +195,14 @@ class Client:
 
     def answer(self, correlation: bytes) -> dict[str, Any] | None:
         """Look for the answer to a question, or the outcome of a turn."""
+        told = self.told(correlation)
+        return told[-1] if told else None
+
+    def told(self, correlation: bytes) -> list[dict[str, Any]]:
+        """Look for all that was answered."""
         topic = self._broker.topics.get(self._topics.replies)
         held = topic.logs[0].held if topic else []
-        return next((_message(each) for each in reversed(held) if _correlation(each) == correlation), None)
+        return [_message(each) for each in held if _correlation(each) == correlation]
 
     def answers(self) -> dict[bytes, dict[str, Any]]:
         """Give all answers, also those of a topic that is gone: correlation id → the first one."""

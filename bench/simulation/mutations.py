@@ -21,6 +21,7 @@ from streams.ingest.partition_writer import PartitionWriter, ProducedLog
 from streams.ingest.turn_processor import TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 from streams.query.query_handler import QueryHandler
+from streams.query.redelivery import Redelivery
 from streams.recovery.partition_folds import Partitions
 from streams.transport import sender
 from streams.transport.sender import MessageSender
@@ -82,9 +83,9 @@ def _fold_over(self: Partition, offset: int, value: bytes) -> Folded:
         return Folded(None, Acceptance.GAP)  # type: ignore[arg-type]  # of no event
 
 
-async def _claimed_by_place(writer: PartitionWriter, turns: Any, topic_id: str | None) -> None:
+async def _claimed_by_place(writer: PartitionWriter, turns: Any, id_of_turns: source.TopicId) -> None:
     """Claim, and take any topic `turns` for the one that was read."""
-    await writer.claim(source_topic=writer.state.position.source_topic or topic_id or "")
+    await writer.claim(source_topic=writer.state.position.source_topic or await id_of_turns() or "")
 
 
 def _all_at_once(self: TurnProcessor, deliveries: list[Any]) -> list[list[Any]]:
@@ -126,6 +127,12 @@ async def _folded_unseen(self: PartitionWriter, offset: int, value: bytes) -> No
     """Fold an event of our own, whatever becomes of it."""
     await self._catch_up(offset)
     self.state.fold(offset, value)
+
+
+def _acknowledged_at_once(self: Redelivery, partition: int, acknowledge: Callable[[], object]) -> Callable[[], None]:
+    """Take a question for answered when it comes."""
+    acknowledge()
+    return lambda: None
 
 
 def _looked_at_all(self: WindowTimer, graph_id: str) -> None:
@@ -204,6 +211,8 @@ WITHOUT: dict[str, list[Patch]] = {
     "asked in its own time": [(QueryHandler, "_time_of", lambda self, graph_id, asked: self._context.now())],
     "ticks for live graphs": [(WindowTimer, "look_at", _looked_at_all)],
     "waiting for a turn": [(QueryHandler, "_wait_for", _nothing)],
+    "questions told": [(Redelivery, "hold", _acknowledged_at_once)],
+    "reinforced once": [(Redelivery, "may_be_again", lambda self, partition, offset: False)],
     "age by the log's clock": [(QueryHandler, "_age", _wall_age)],
     "changes caught up": [(ChangeFeed, "catch_up", _caught_up)],
     "changes judged": [(ChangeFeed, "_accepted", _everything)],

@@ -6,9 +6,9 @@ Safety, of the log as it is in the end, by rules of their own beside those of th
     zombie      what counts was written by the process whose claim is the latest before it
     accounted   the records of `turns` are accounted for in order, but what `TurnsLost` tells, which is gone
     once        no turn is recorded twice; what was said well is recorded, not rejected; what was not, is rejected;
-                what was told to be accepted is recorded
+                what was told to be accepted is recorded; no question reinforces twice
     letter      what was rejected lies in dead-letters
-    told        what a window decided lies in changes, and nothing else does
+    told        what a window decided lies in changes, and nothing else does; every question gets an answer or a refusal
     time        no turn counts as said later than its worker could know; an imported graph is told no time of day
 
 Liveness is asked of the running world (world.py).
@@ -16,6 +16,7 @@ Liveness is asked of the running world (world.py).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from state.errors import UnreadableEventError
 from state.events.events import (
     AnyEvent,
     Claim,
+    ConceptsRecalled,
     DataEvent,
     TurnRecorded,
     TurnRejected,
@@ -158,6 +160,11 @@ class Oracle:
             and answer["position"]["source"] < after
         ]
 
+    def silence(self) -> list[str]:
+        """Complain of questions that got no answer of any kind."""
+        silent = [correlation.decode() for correlation in self._ledger.asked if correlation not in self._answers]
+        return [f"told: the questions {silent} got no answer of any kind"] if silent else []
+
     # accounted
 
     def _unaccounted(self, partition: int, counted: list[Counted]) -> Iterator[str]:
@@ -195,6 +202,10 @@ class Oracle:
                 known.add((event.graph, event.id))
             yield from self._mistimed(each)
             yield from self._misjudged(partition, each)
+        woken = Counter((it.event.graph, it.event.at) for it in counted if isinstance(it.event, ConceptsRecalled))
+        for (graph, at), questions in self._ledger.woken.items():
+            if woken[graph, at] > questions:
+                yield f"once: what was asked of {graph} at {at} reinforces {woken[graph, at]} times"
         for (_, place, _), sent in self._ledger.sent.items():
             told = self._answers.get(sent.correlation, {}) if place == partition else {}
             if sent.kind == "good" and told.get("status") == "accepted" and (sent.graph, sent.id) not in known:

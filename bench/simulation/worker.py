@@ -33,11 +33,13 @@ from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.failpoints import Step
 from streams.transport.keys.key_store import MemoryKeys
 from streams.transport.select import Transport
-from streams.worker.app import BY_BROKER, MemoryApp, WorkerContext
+from streams.worker.answering_app import BY_BROKER, WorkerContext
+from streams.worker.app import MemoryApp
 
 PORTION = 40  # records that a fetch hands over at once
 RECOVERED = 12  # and recovery
 LOST_PORTIONS = 0.05  # part of them that recovery leaves out, as Faust's queue does when partitions come and go
+COMMIT_SECONDS = 1.0  # Faust's broker_commit_interval, as streams/worker/app.py has it
 READ_AGAIN = 0.3  # part of the assignments after which turns are read again that are accounted for
 LEFT_OUT = 0.01  # part of the turns that are fetched, and come to nobody
 STOP_SECONDS = 20.0  # as streams/cli/operate/worker.py has it
@@ -165,6 +167,7 @@ class Process:
             asyncio.create_task(self._guarded(self.app._take_turns(self.consumer.turns))),  # noqa: SLF001 - Faust's agents call these
             asyncio.create_task(self._guarded(self.app._take_queries(self.consumer.queries))),  # noqa: SLF001
             asyncio.create_task(self._guarded(self.consumer.fetch())),
+            asyncio.create_task(self._guarded(self.consumer.commit_now_and_then())),
             asyncio.create_task(self._guarded(self._watch_source())),
             asyncio.create_task(self._guarded(self._watch_group())),
         ]
@@ -235,6 +238,7 @@ class Process:
         if hasattr(self, "app"):
             await self._stop_recovering()
             await self.app.ownership.release()
+            await self.consumer.commit()
             self.app.folds.close()
         asyncio.get_running_loop().call_soon(self.kill)
 
@@ -347,6 +351,7 @@ class Consumer:
         self._topics = process.world.settings.topics
         self._at: dict[TopicPartition, int] = {}
         self._full: set[TopicPartition] = set()
+        self._acked: dict[TopicPartition, set[int]] = {}  # and not committed yet
         self._news = asyncio.Event()
         self.turns, self.queries = Stream(), Stream()
         self._broker.listening.append(self._news)
@@ -371,7 +376,7 @@ class Consumer:
 
     def hold(self) -> None:
         """Read nothing until we are told where from."""
-        self._at, self._full = {}, set()
+        self._at, self._full, self._acked = {}, set(), {}
 
     def position(self, partitions: set[int]) -> None:
         """Read on where the state says, and questions where the group stands."""
@@ -421,10 +426,8 @@ class Consumer:
         for record in records:
             if stream is self.turns and self._process.link.chance.random() < LEFT_OUT and record is not records[-1]:
                 continue
-            ack = partial(self._ack, tp, record.offset)
-            stream.queue.put_nowait(_event_of(tp.topic, tp.partition, record, ack))
-            if stream is self.queries:  # Faust acks what its agent takes; the app acks turns itself
-                ack()
+            acked = self._acked.setdefault(tp, set())
+            stream.queue.put_nowait(_event_of(tp.topic, tp.partition, record, partial(acked.add, record.offset)))
         self._news.set()
 
     def _out_of_range(self, tp: TopicPartition, at: int, start: int) -> None:
@@ -434,9 +437,23 @@ class Consumer:
         if at > start and tp.topic == self._topics.turns:
             self._process.app.source_goes_back(tp)  # type: ignore[arg-type]  # equal to Faust's
 
-    def _ack(self, tp: TopicPartition, offset: int) -> None:
-        committed = self._process.world.group.committed
-        committed[tp] = max(committed.get(tp, 0), offset + 1)
+    async def commit_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(COMMIT_SECONDS)
+            await self.commit()
+
+    async def commit(self) -> None:
+        """Tell the group how far all is acked; it believes its members alone."""
+        await self._process.link.hop()
+        group = self._process.world.group
+        if not group.has(self._process):
+            return
+        for tp, acked in self._acked.items():
+            at = group.committed.get(tp, 0)
+            while at in acked:
+                acked.discard(at)
+                at += 1
+            group.committed[tp] = at
 
     def take(self) -> Any:
         """Give what MemoryApp knows as its consumer."""

@@ -302,9 +302,9 @@ class Run:
         if silent:
             self.complaints.append(f"told: questions {silent}, asked in all calm, got no answer of any kind")
         for sent in rejected:
-            outcome = self.client.answer(sent.correlation)
-            if outcome is None or outcome.get("status") != "rejected":
-                self.complaints.append(f"told: a turn of {sent.graph} that is rejected in all calm is told {outcome}")
+            told = self.client.told(sent.correlation)  # read again while its partition halts, it is told that, too
+            if not any(outcome.get("status") == "rejected" for outcome in told):
+                self.complaints.append(f"told: a turn of {sent.graph} that is rejected in all calm is told {told}")
 
     def _is_folded(self, partition: int) -> bool:
         owner = self.owner(partition)
@@ -315,6 +315,7 @@ class Run:
         latest = self.now() + self.ahead_ms + SKEW_MS
         oracle = Oracle(self.broker, self.settings.topics, self.client, latest_ms=latest, tail_lost=self.tail_lost)
         self.complaints += oracle.unread() if "turns made anew" not in self.given else []
+        self.complaints += oracle.silence() if "no replies" not in self.given else []
         for partition in range(self.settings.partitions):
             owner = self.owner(partition)
             if owner is None:

@@ -44,10 +44,10 @@ Inbound = Annotated[
     | Annotated[Feedback, Tag("feedback")]
     | Annotated[Undo, Tag("undo")]
     | Annotated[Erase, Tag("erase")]
-    | Annotated[Reinforce, Tag("reinforce")]
     | Annotated[EndSession, Tag("endsession")]
     | Annotated[Grant, Tag("grant")]
-    | Annotated[Revoke, Tag("revoke")],
+    | Annotated[Revoke, Tag("revoke")]
+    | Annotated[Reinforce, Tag("reinforce")],
     Discriminator(_kind),
 ]
 

@@ -28,6 +28,7 @@ import orjson
 from emgas.errors import InvalidMessageError
 from emgas.times import datetime_of, milliseconds
 from emgas.wire import Record
+from replay.backup.unfinished import unmarked
 from replay.errors import BackupDamagedError, NoBackupError
 
 LINE_BYTES = 32 * 1024 * 1024  # the largest record, in base64, and room for the rest
@@ -89,8 +90,8 @@ def record_line(header: Header, stored: Stored) -> bytes:
     event |= _stamp(record.timestamp) | _key(record.key)
     event |= {"datacontenttype": "application/json" if readable else "application/octet-stream"}
     event |= {"emgaspartition": partition, "emgasoffset": record.offset}
-    if record.headers:
-        event["emgasheaders"] = orjson.dumps([[name, _base64(value)] for name, value in record.headers]).decode()
+    if headers := unmarked(record.headers):
+        event["emgasheaders"] = orjson.dumps([[name, _base64(value)] for name, value in headers]).decode()
     if readable:
         return orjson.dumps(event)[:-1] + b',"data":' + record.value
     return orjson.dumps({**event, "data_base64": _base64(record.value)})[:-1]

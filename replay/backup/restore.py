@@ -1,7 +1,8 @@
 """Restoring: a backup's records, byte for byte, into a log that is empty or that holds the beginning of it.
 
     pass 1   every line is checked, every event is folded as far as the head, and what the log holds is compared
-    pass 2   what the log lacks is appended, at the offsets that it had: events name offsets
+    pass 2   what the log lacks is appended, at the offsets that it had: events name offsets; of each partition the
+             first record comes before all else, for its mark keeps workers away until all is there (unfinished.py)
     then     one Claim per partition says that the sources start anew (state/log_position.py): `turns` is another topic
 
 Nothing is appended before pass 1 has come to its end.  A restore that was killed is started again.  Where the log goes
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from itertools import groupby
+from itertools import chain, groupby
 from typing import IO, NamedTuple, Protocol
 
 import orjson
@@ -29,6 +30,7 @@ from emgas.wire import Record
 from replay.accepted_events import read_records
 from replay.backup.backup import records
 from replay.backup.lines import LINE_BYTES, Header, header_of
+from replay.backup.unfinished import marked
 from replay.errors import NotRestorableError
 from replay.log import LogReader
 from replay.skipped_records import skips
@@ -73,10 +75,15 @@ async def restore(
             f"under a prefix, or in a data directory, with as many; {AS_TURNS}"
         )
     ends = [(await log.bounds(partition))[1] for partition in range(len(header.bounds))]
-    heads = await _check(file, log, header, ends, observe)
-    appended = 0
+    heads, firsts = await _check(file, log, header, ends, observe)
+    at = list(ends)
+    for partition, first in firsts.items():
+        if at[partition] == 0:
+            at[partition] += await _append(log, partition, [first], header.bounds[partition][1])
+    appended = sum(at) - sum(ends)
     for partition, ours in _by_partition(file, observe):
-        appended += await _append(log, partition, (record for record in ours if record.offset >= ends[partition]))
+        lacking = (record for record in ours if record.offset >= at[partition])
+        appended += await _append(log, partition, lacking, header.bounds[partition][1])
     for partition, (_, end) in enumerate(header.bounds):
         there, accounted_for = ends[partition], heads[partition].source
         if there < end or (there == end and await log.sources(partition) <= accounted_for):
@@ -139,22 +146,25 @@ def _observed(ours: Iterable[Record], observe: Observe) -> Iterator[Record]:
 
 async def _check(
     file: IO[bytes], log: LogReader, header: Header, ends: Sequence[int], observe: Observe
-) -> list[LogPosition]:
+) -> tuple[list[LogPosition], dict[int, Record]]:
     """Check the whole backup, and compare it with `log`; give the positions of folds of its partitions.
 
+    And the first record of each that has some.
     Raises NotRestorableError unless it is a log that a worker can live with, and `log` holds a beginning of it, or all.
     """
-    heads = [LogPosition()] * len(header.bounds)
+    heads, firsts = [LogPosition()] * len(header.bounds), dict[int, Record]()
     for partition, ours in _by_partition(file, observe):
         async with aclosing(
             read_records(log, partition, 0, min(ends[partition], header.bounds[partition][1]))
         ) as theirs:
-            heads[partition] = await _check_partition(partition, len(header.bounds), ours, theirs)
+            first = firsts[partition] = next(ours)
+            whole = chain([first], ours)
+            heads[partition] = await _check_partition(partition, len(header.bounds), whole, theirs)
     if any(first or head.watermark + 1 != end for head, (first, end) in zip(heads, header.bounds, strict=True)):
         raise NotRestorableError(
             f"the backup lacks the head of the log, or has gaps: it cannot be a log again; {AS_TURNS}"
         )
-    return heads
+    return heads, firsts
 
 
 async def _check_partition(
@@ -197,12 +207,12 @@ def _not_folded(partition: int, record: Record, error: HaltedError) -> NotRestor
     )
 
 
-async def _append(log: WritableLog, partition: int, ours: Iterable[Record]) -> int:
-    """Append records in batches; count them."""
+async def _append(log: WritableLog, partition: int, ours: Iterable[Record], end: int) -> int:
+    """Append records of a partition that ends before `end`, marked, in batches; count them."""
     batch: list[Record] = []
     size = count = 0
     for record in ours:
-        batch.append(record)
+        batch.append(marked(record, end))
         size, count = size + len(record.value), count + 1
         if len(batch) >= BATCH_RECORDS or size >= BATCH_BYTES:
             await _put(log, partition, batch)

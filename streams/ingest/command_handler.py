@@ -9,8 +9,8 @@ Every record gets exactly one event that accounts for it, in order, so that the 
                                             GraphConfigured, behind it TurnEmbedded if there is a model, and
                                             Superseded for what is history since
     id known as erased                      TurnDuplicated: nothing of it is kept again, whatever it says now
-    what a question woke, told by a reader  ConceptsRecalled, and MemoryRestored
     a turn while recording is paused        TurnNotRecorded: nothing of what it says, not even as a dead letter
+    what a question woke, told by a reader  ConceptsRecalled, and MemoryRestored
     a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
     pin, unpin, feedback, erase, end a      SubjectErased, SessionEnded, AccessGranted, AccessRevoked.  Requests are
     session, grant, revoke                  not told apart by id: a repeated one has its effect once more
@@ -258,11 +258,6 @@ class CommandHandler:
             case Turn():
                 return self._of_turn(arrival, command)
 
-    def _strengthened(self, arrival: Record, request: Feedback | Reinforce) -> Decision:
-        if isinstance(request, Reinforce):
-            return self._reinforced(arrival, request)
-        return self._judged(arrival, request)
-
     def _shared(self, arrival: Record, request: EndSession | Grant | Revoke) -> Decision:
         """Decide what concerns those who share a graph: its conversations, and who may do what."""
         try:
@@ -276,6 +271,11 @@ class CommandHandler:
         except RejectedError as why:
             return _rejected(arrival, request, str(why))
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
+
+    def _strengthened(self, arrival: Record, request: Feedback | Reinforce) -> Decision:
+        if isinstance(request, Reinforce):
+            return self._reinforced(arrival, request)
+        return self._judged(arrival, request)
 
     def _removed(self, arrival: Record, request: Forget | Erase) -> Decision:
         if isinstance(request, Erase):

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from emgas.errors import HaltedError
-from emgas.wire import ProducerRecord
+from emgas.wire import ProducerRecord, Record
 from replay.accepted_events import fold_record
 from replay.log import LogReader, keys_of
 from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, SubjectErased, encode
@@ -75,6 +75,7 @@ class PartitionWriter:
     timeout     to wait for acks, s
     appended    told of each append how long the acks and the fold took, s
     ignored     told why the fold did not accept an event of somebody else
+    lost        told how many turns are recorded as lost
     slices      of the event loop, which folding shares with others
     sealer      of what belongs to encrypted graphs
     """
@@ -90,6 +91,7 @@ class PartitionWriter:
         timeout: float,
         appended: Callable[[float, float], object] = lambda acks, fold: None,
         ignored: Callable[[str], object] = lambda reason: None,
+        lost: Callable[[int], object] = lambda count: None,
         slices: Slices | None = None,
         sealer: Sealer | None = None,
     ) -> None:
@@ -101,6 +103,7 @@ class PartitionWriter:
         self._worker = worker
         self._timeout = timeout
         self._appended, self._ignored = appended, ignored
+        self.lost = lost
         self._slices = slices or Slices(time.perf_counter)
         self._epoch = -1
         self._turn_to_append = asyncio.Lock()
@@ -134,6 +137,12 @@ class PartitionWriter:
             raise FencedError(
                 f"partition {self.partition} was claimed by another worker at offset {self.state.position.epoch}"
             )
+
+    async def last_record(self) -> Record | None:
+        """Read the record that the state was folded up to; None if there is none, or it was a hole."""
+        at = self.state.position.watermark
+        found = [record async for batch in self._log.read(self.partition, max(at, 0), at + 1) for record in batch]
+        return found[-1] if found else None
 
     @property
     def is_fenced(self) -> bool:

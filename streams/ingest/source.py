@@ -4,41 +4,72 @@ A position in `turns` means something in one topic only.  A claim names that top
 fold knows of which one its `source` is an offset (state/log_position.py).  Where `turns` was deleted and made anew, the
 claim starts from its beginning; where ids are not to be had, an end before the position tells the same.  Nothing counts
 twice: a turn that the log already holds is known by its id.
+
+Bounds are asked by name, so they may be of a successor.  They are those of the topic that has one id before and after.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from emgas.logs import logger
+from replay.backup.unfinished import missing
 from replay.log import LogReader
 from state.events.events import UNSTAMPED, TurnsLost
-from streams.errors import SourceChangedError
+from streams.errors import RestoreUnfinishedError, SourceChangedError
 from streams.ingest.partition_writer import PartitionWriter
 
 log = logger("ingest")
+COPIED = "nothing, unless this memory is being copied here: then stop, and copy all of it into an empty prefix"
+TopicId = Callable[[], Awaitable[str | None]]  # asks for the id of `turns`; None: there is none to be had
 
 
-async def claim(writer: PartitionWriter, turns: LogReader, topic_id: str | None) -> None:
-    """Claim the partition of `writer`, to go on in `turns`, whose id is `topic_id`, None if there is none to be had.
+async def claim(writer: PartitionWriter, turns: LogReader, id_of_turns: TopicId) -> None:
+    """Claim the partition of `writer`, to go on in `turns`.
 
-    Raises SourceChangedError while `turns` has no id and had one: it is just being made anew; else as `writer.claim`.
+    Raises SourceChangedError while `turns` has no id and had one, or gets another: it is just being made anew;
+    RestoreUnfinishedError while the log is restored in part; else as `writer.claim`.
     """
-    position, partition = writer.state.position, writer.partition
+    position, partition, topic_id = writer.state.position, writer.partition, await id_of_turns()
     if position.source_topic and topic_id is None:
         raise SourceChangedError(f"turns of partition {partition} cannot be seen: it was deleted, or is made anew")
     first, end = await turns.bounds(partition)
     is_anew = position.source >= end or position.source_topic not in {"", topic_id}
+    if (is_anew or first > position.source + 1) and await id_of_turns() != topic_id:
+        raise changed(partition)
+    if is_anew or not position.source_topic:
+        await check_whole(writer)
     if is_anew:
         told = {"was": position.source_topic, "is_now": topic_id, "read_to": position.source, "end": end}
-        log.error("turns was made anew: reading all of it", partition=partition, **told)
+        log.error("turns was made anew: reading all of it", partition=partition, **told, do=COPIED)
     await writer.claim(anew=is_anew, source_topic=topic_id or "")
     if first > (source := writer.state.position.source) + 1:
         await lose(writer, source + 1, first - 1)
+
+
+async def check_whole(writer: PartitionWriter) -> None:
+    """Raise RestoreUnfinishedError where a restore has more to append: a log that goes on can never be completed."""
+    last = await writer.last_record()
+    if last is not None and (lacking := missing(last)):
+        raise RestoreUnfinishedError(
+            f"partition {writer.partition} is restored in part: {last.offset + 1} events of a backup are there, "
+            f"{lacking} are not. Stop the workers and run `emgas import FILE` again, which goes on where it ended; "
+            "then start them"
+        )
+
+
+async def check(writer: PartitionWriter, id_of_turns: TopicId) -> None:
+    """Raise SourceChangedError unless `turns` is the topic of the claim: then bounds seen before are its own."""
+    claimed = writer.state.position.source_topic
+    if claimed and await id_of_turns() != claimed:
+        raise changed(writer.partition)
 
 
 async def lose(writer: PartitionWriter, first: int, last: int) -> None:
     """Record that turns are gone which nobody has read; reading goes on behind them.  Raises as `writer.append`."""
     log.error("turns lost", partition=writer.partition, first=first, last=last, count=last - first + 1)
     await writer.append([TurnsLost(src=last, first=first, last=last, **UNSTAMPED)])
+    writer.lost(last - first + 1)
 
 
 def is_claimed(writer: PartitionWriter, topic_id: str | None) -> bool:

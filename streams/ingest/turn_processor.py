@@ -52,6 +52,7 @@ class ProcessorContext:
 
     sender        of outcomes and dead letters       batch_turns   records decided and appended together, at most
     turns         reads the topic `turns_topic`      queued_turns  records that may wait before no more are fetched
+    topic_id      asks for the id of that topic
     hold          (partition, whether): fetch no more of a partition, or go on
     slices        of the event loop, which partitions share
     sealer        of dead letters
@@ -62,6 +63,7 @@ class ProcessorContext:
     sender: MessageSender
     turns: LogReader
     turns_topic: str
+    topic_id: source.TopicId
     batch_turns: int
     queued_turns: int
     hold: Callable[[int, bool], None]
@@ -273,6 +275,7 @@ class TurnProcessor:
             return
         first, _ = await turns.bounds(partition)
         if first > start:
+            await source.check(self._writer, self._context.topic_id)  # else it is a successor's turns that are gone
             await self._lose(start, min(first, end) - 1)
         async for records in turns.read(partition, self._source + 1, end):
             for at in range(0, len(records), self._context.batch_turns):

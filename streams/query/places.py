@@ -9,17 +9,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import NamedTuple
 
 from emgas.wire import ReplyAddress
 
 
+def _nothing() -> None:
+    """Tell nobody that a question was told."""
+
+
 class Place(NamedTuple):
-    """A question that is being answered: who asked (None: nobody who can be told), and which graph."""
+    """A question that is being answered: who asked (None: nobody who can be told), and which graph.
+
+    told  to be called once an answer, or why there is none, is in the log
+    """
 
     to: ReplyAddress | None
     graph: bytes | None
+    told: Callable[[], object] = _nothing
 
     @property
     def client(self) -> Hashable:
@@ -44,6 +52,10 @@ class Places:
         """Give a place to `task` until it ends."""
         self._held[task] = place
         task.add_done_callback(self._leave)
+
+    def unanswered(self, tasks: Iterable[asyncio.Task[None]]) -> list[Place]:
+        """Find the places of those among `tasks` that have no answer yet."""
+        return [self._held[task] for task in tasks if task in self._held and task not in self._settled]
 
     def settle(self, task: asyncio.Task[None]) -> None:
         """Note that `task` has its answer: it gives way to nobody."""

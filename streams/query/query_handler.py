@@ -9,11 +9,13 @@
     the state is broken (HaltedError)            Failure `internal`, and the partition halts
     the partition has halted                     Failure `internal`, with what an operator can do
     its subject may not ask that graph           Failure `forbidden`
+    it halts meanwhile                           Failure `internal`: ask again
+    the partition is taken away meanwhile        no answer here: the next owner reads the question (redelivery.py)
     else                                         Reply; a graph that nobody wrote to gives an empty one
 
 A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered; a reader,
-which appends nothing, tells the partition's writer.  What is
-answered, and from what, is said in processors/recall/answer.py: here is only when, and where to.
+which appends nothing, tells the partition's writer.  What is answered, and from what, is said in
+processors/recall/answer.py: here is only when, and where to.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -58,6 +60,7 @@ from streams.query.as_of_cache import AsOfCache
 from streams.query.held import HeldPartition
 from streams.query.log_clock import LogClock
 from streams.query.places import Place, Places
+from streams.query.redelivery import Redelivery
 from streams.query.replies import description, inspection, position_of
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
@@ -69,6 +72,7 @@ LONGEST_MS = 600_000  # and one with a deadline: it holds one of the places of `
 PART_TO_WAIT = 0.9  # of the time until the deadline: a refusal must arrive while its asker still listens
 PART_FOR_A_TURN = 0.7  # of the same, until it is answered at last: where many wait so long, many must be told
 PART_IN_QUEUE = 0.4  # of its time: what lay in the log for longer is refused at once, as is all that lies behind it
+MENDED = "the partition failed and is mended: ask again"
 
 T = TypeVar("T")
 
@@ -84,6 +88,7 @@ class QueryContext:
     now              ms since the epoch
     monotonic        ms since whenever
     end_of_turns     partition → the offset behind its last turn, asked of the log
+    end_of_queries   partition → the offset behind its last question, asked of the log
     fail             halts a partition, or the worker if the error is not the partition's alone
     command          sends what a question woke to the writer of its partition; None: we are the writer
     """
@@ -100,16 +105,28 @@ class QueryContext:
     now: Callable[[], int]
     monotonic: Callable[[], float]
     end_of_turns: Callable[[int], Awaitable[int]]
+    end_of_queries: Callable[[int], Awaitable[int]]
     fail: Callable[[int, BaseException], None]
     command: Callable[[Reinforce], Awaitable[None]] | None = None
 
 
 class _Asked(NamedTuple):
-    """A record of `queries`, the partition that it came from, and until when (monotonic, ms) it wants an answer."""
+    """A record of `queries`, the partition that it is about, and until when (monotonic, ms) it wants an answer.
+
+    place  the partition of `queries` that it came from: it may have several times as many
+
+    told  to be called once the answer, or why there is none, is in the log
+    """
 
     partition: int
+    place: int
     record: Record
     deadline: float
+    told: Callable[[], None]
+
+
+def _nothing() -> None:
+    """Acknowledge nothing: the record did not come through Faust."""
 
 
 class QueryHandler:
@@ -124,27 +141,34 @@ class QueryHandler:
         self._short = asyncio.Lock()  # one recall, then whatever else is to be done, then the next
         self._long = asyncio.Lock()  # for one long question at a time: several would hold up the short ones
         self._ends: dict[int, asyncio.Task[int]] = {}  # of `turns`, being asked, by partition
+        self._redelivery = Redelivery(context.end_of_queries)
+        self.claimed = self._redelivery.claimed  # to be told that a partition was taken up
 
     @property
     def answering(self) -> int:
         """How many questions wait for an answer, or for what they woke to be appended."""
         return len(self._places.tasks)
 
-    async def take(self, partition: int, record: Record) -> None:
+    async def take(self, place: int, record: Record, acknowledge: Callable[[], object] = _nothing) -> None:
         """Start answering a record of `queries`, or tell at once that there will be no answer.
 
         How much of its time is left is told by the log's clock, as is its deadline: a worker's wall clock may be wrong.
+
+        place        the partition of `queries` that it lay in
+        acknowledge  called when nobody need read it again (redelivery.py)
         """
-        to = self._context.sender.address(record)
+        told = self._redelivery.hold(place, acknowledge)
+        asker = Place(self._context.sender.address(record), record.key, told)
         granted, age = _granted(record), self._age(record)
         if age >= granted:
             self._refuse(
-                to, "expired", "the deadline has passed before a worker saw it: ask again, or check your clock"
+                asker, "expired", "the deadline has passed before a worker saw it: ask again, or check your clock"
             )
         elif age > PART_IN_QUEUE * granted:
-            self._refuse(to, "overloaded", "too many questions lie before this one: ask again later")
+            self._refuse(asker, "overloaded", "too many questions lie before this one: ask again later")
         else:
-            self._start(_Asked(partition, record, self._context.monotonic() + granted - age), to)
+            partition, deadline = place % self._context.partitions, self._context.monotonic() + granted - age
+            self._start(_Asked(partition, place, record, deadline, told), asker)
 
     def _age(self, record: Record) -> float:
         """Tell for how long (ms) a record waited in the log; unknown, and 0, if its sender wrote the timestamp."""
@@ -153,36 +177,40 @@ class QueryHandler:
         self._clock.see(record.timestamp)
         return self._clock.age(record.timestamp)
 
-    def _start(self, asked: _Asked, to: ReplyAddress | None) -> None:
+    def _start(self, asked: _Asked, place: Place) -> None:
         """Give the question a place and answer it in a task of its own."""
-        place = Place(to, asked.record.key)
         has_room, displaced = self._places.make_room(place)
         if displaced is not None:
-            self._refuse(
-                displaced.to, "overloaded", "others ask, too, and you have most questions here: ask again later"
-            )
+            self._refuse(displaced, "overloaded", "others ask, too, and you have most questions here: ask again later")
         if has_room:
-            task = asyncio.create_task(self._answer(asked, to))
+            task = asyncio.create_task(self._answer(asked, place.to))
             self._places.hold(task, place)
             self._asking[task] = asked.partition
             task.add_done_callback(lambda done: self._asking.pop(done, None))
         else:
-            self._refuse(to, "overloaded", "too many questions at once: ask again later")
+            self._refuse(place, "overloaded", "too many questions at once: ask again later")
 
-    def _refuse(self, to: ReplyAddress | None, code: FailureCode, message: str) -> None:
+    def _refuse(self, place: Place, code: FailureCode, message: str) -> None:
         failure = Failure(code=code, message=message)
-        self._context.sender.start(to, failure.kind, failure)
+        self._context.sender.start(place.to, failure.kind, failure, place.told)
 
     async def drop(self, *, halted: bool = False, partition: int | None = None) -> None:
-        """Stop answering, all or what asks `partition`; who asked will ask again elsewhere.
+        """Stop answering, all or what asks `partition`: the next owner reads the questions, or who asked is told.
 
         What is being appended is finished: the state would lack an event that the log has, and what is appended next
         would not follow it.  Not so once `halted`: nothing follows.
         """
-        dropped = {task for task in self._places.tasks if partition in (None, self._asking.get(task))}
-        dropped.discard(cast(asyncio.Task[None], asyncio.current_task()))
-        for task in dropped if halted else dropped - self._appending:
-            task.cancel()
+        myself = asyncio.current_task()
+        mine = [task for task in self._places.tasks if partition in (None, self._asking.get(task))]
+        dropped = [task for task in mine if task is not myself]
+        if partition is None:
+            self._redelivery.forget()
+        else:  # it stays ours, and nobody reads them again
+            for place in self._places.unanswered(dropped):
+                self._refuse(place, "internal", MENDED)
+        for task in dropped:
+            if halted or task not in self._appending:
+                task.cancel()
         await asyncio.gather(*dropped, return_exceptions=True)
         self._context.as_of_cache.forget()
 
@@ -194,7 +222,7 @@ class QueryHandler:
         except RefusedError as refusal:
             answer = refusal.failure
         except HaltedError as error:
-            await self._send(to, Failure(code="internal", message="the partition failed and is mended: ask again"))
+            await self._send(to, Failure(code="internal", message=MENDED), asked.told)
             self._context.fail(asked.partition, error)
             return
         except Exception:
@@ -204,13 +232,13 @@ class QueryHandler:
         assert task is not None  # noqa: S101 - there is one wherever something is awaited
         self._places.settle(task)
         if isinstance(answer, Answer):
-            await self._send(to, answer.reply)
+            await self._send(to, answer.reply, asked.told)
             await self._reinforce(asked, answer)
         elif answer is not None:
-            await self._send(to, answer)
+            await self._send(to, answer, asked.told)
 
-    async def _send(self, to: ReplyAddress | None, message: Message) -> None:
-        await self._context.sender.answer(to, message.kind, message)
+    async def _send(self, to: ReplyAddress | None, message: Message, told: Callable[[], None]) -> None:
+        await self._context.sender.answer(to, message.kind, message, told)
 
     async def _request(self, asked: _Asked) -> Question:
         """Parse a record.  Raises RefusedError for one that is no question, once it is a dead letter."""
@@ -221,7 +249,7 @@ class QueryHandler:
         except (RejectedError, ValidationError) as error:
             reason = explained(error) if isinstance(error, ValidationError) else str(error)
             topic = self._context.settings.topics.queries
-            errors = error_headers(topic, asked.partition, record.offset, reason)
+            errors = error_headers(topic, asked.place, record.offset, reason)
             await self._context.sender.dead_letter(record, errors)
             raise RefusedError("invalid", reason) from None
 
@@ -410,7 +438,7 @@ class QueryHandler:
             among.release()
 
     async def _reinforce(self, asked: _Asked, answer: Answer) -> None:
-        """Record what a question woke.
+        """Record what a question woke, but for one that may have been answered before: it must not count twice.
 
         Where a conversation goes on, asking is part of it: time goes on with it, and windows may end before it.
         Whatever fails here halts the partition or the worker: the log may hold what the state lacks.
@@ -420,6 +448,8 @@ class QueryHandler:
             return
         graph_id, timer = answer.reply.graph, self._context.timers.get(asked.partition)
         if not answer.recalled or timer is None:  # it wakes nothing, or the partition was taken away meanwhile
+            return
+        if self._redelivery.may_be_again(asked.place, asked.record.offset):
             return
         try:
             async with timer.lock:
@@ -441,7 +471,7 @@ class QueryHandler:
             return
         woken = Reinforce(
             kind="reinforce",
-            id=f"query-{asked.partition}-{asked.record.offset}",
+            id=f"query-{asked.place}-{asked.record.offset}",
             graph=answer.reply.graph,
             concepts=list(answer.recalled[: limits.TOP]),
             turns=list(answer.restored[: limits.TOP]),

@@ -150,7 +150,8 @@ async def _kafka_keys(settings: Settings) -> KeyStore:
     topic = settings.topics.keys
     reader = _kafka_reader(settings)(topic)
     await reader.partitions()  # or say that the topic is missing
-    keys = KafkaKeys(topic, reader, wrapping_by(settings.kek_file))
+    compacted_ms = round(settings.keys_compacted_seconds * 1000)
+    keys = KafkaKeys(topic, reader, wrapping_by(settings.kek_file), compacted_ms=compacted_ms)
     await keys.refresh()
     return keys
 
@@ -159,7 +160,9 @@ def planned(settings: Settings) -> tuple[TopicPlan, ...]:
     """Plan the topics of `settings`: that of the keys among them, if that is where they are."""
     readers = 1 if settings.is_embedded else settings.readers_per_partition
     topics = plan(settings.topics, settings.partitions, readers=readers)
-    return (*topics, keys_plan(settings.topics)) if settings.keys_in_topic else topics
+    if not settings.keys_in_topic:
+        return topics
+    return (*topics, keys_plan(settings.topics, round(settings.keys_compacted_seconds * 1000)))
 
 
 def _kafka_reader(settings: Settings) -> Callable[[str], KafkaReader]:

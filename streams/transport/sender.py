@@ -50,6 +50,10 @@ HEADER_BYTES: Final = 16  # of lengths, beside name and value
 Send = Callable[[ProducerRecord], Awaitable[Awaitable[Any]]]
 
 
+def _nothing() -> None:
+    """Tell nobody that an answer is with the log."""
+
+
 def error_headers(topic: str, partition: int, offset: int, reason: str) -> Headers:
     """Name in headers why a record became a dead letter."""
     return (
@@ -88,26 +92,35 @@ class MessageSender:
             return None
         return ReplyAddress(topic, partition, headers.get(CORRELATION_ID, b""))
 
-    async def answer(self, to: ReplyAddress | None, kind: str, message: BaseModel) -> None:
+    async def answer(
+        self, to: ReplyAddress | None, kind: str, message: BaseModel, done: Callable[[], object] = _nothing
+    ) -> None:
         """Begin to send `message` to `to`; when this returns the producer has it, unless that is to wait.
 
         Never raises: whoever asked chose the size of the correlation id, and must not stop the worker by it.
         """
-        self.start(to, kind, message)
+        self.start(to, kind, message, done)
         await asyncio.sleep(0)
 
-    def start(self, to: ReplyAddress | None, kind: str, message: BaseModel) -> None:
-        """Send `message` to `to` as soon as the event loop comes to it; do nothing without an address."""
+    def start(
+        self, to: ReplyAddress | None, kind: str, message: BaseModel, done: Callable[[], object] = _nothing
+    ) -> None:
+        """Send `message` to `to` as soon as the event loop comes to it; send nothing without an address.
+
+        done  called once the log has it, or it is dropped: nothing more will come of it
+        """
         if to is None:
+            done()
             return
         if len(self._answers) >= ANSWERS_AT_ONCE:
             self._drop("too many are on their way: is the topic there, and the broker?")
+            done()
             return
-        task = asyncio.create_task(self._answer(to, kind, message))
+        task = asyncio.create_task(self._answer(to, kind, message, done))
         self._answers.add(task)
         task.add_done_callback(self._answers.discard)
 
-    async def _answer(self, to: ReplyAddress, kind: str, message: BaseModel) -> None:
+    async def _answer(self, to: ReplyAddress, kind: str, message: BaseModel, done: Callable[[], object]) -> None:
         try:
             identity = to.correlation_id.decode(errors="replace")
             headers = ((CORRELATION_ID, to.correlation_id), *cloud_event(kind, identity, ""))
@@ -115,6 +128,7 @@ class MessageSender:
             await (await self._send(ProducerRecord(to.topic, None, value, headers, to.partition)))
         except Exception as error:  # noqa: BLE001 - whatever fails, the answer alone is lost
             self._drop(str(error))
+        done()
 
     def _drop(self, why: str) -> None:
         self.dropped += 1

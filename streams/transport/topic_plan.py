@@ -7,11 +7,12 @@ queries        P · R       an hour; R readers of each of P               as tur
 replies        R           an hour                                       as turns
 changes        P           for ever: few, and their end tells what was sent  as turns
 dead-letters   P           30 days                                       a turn, untouched, and its error headers
-keys           1           the newest of each key, compacted; only where keys are in a topic   as turns
+keys           1           the newest of each key, compacted soon; only where keys are in a topic   as turns
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,14 +23,7 @@ from emgas.wire import TopicNames
 MIB: Final = 1024 * 1024
 FOR_EVER: Final = -1
 RECORD_BYTES: Final = TRANSPORT_BYTES + MIB  # a value, and what key, headers and the batch header add to it
-COMPACTED_MS: Final = HOUR_MS  # for so long at most a broker keeps a key that was replaced, once it writes on
-COMPACTED: Final = {
-    "cleanup.policy": "compact",
-    "max.compaction.lag.ms": str(COMPACTED_MS),
-    "segment.ms": str(COMPACTED_MS),
-    "min.cleanable.dirty.ratio": "0.01",
-    "delete.retention.ms": "0",
-}
+CLEANED_MS: Final = 60_000  # for a broker to look for what is to be compacted (every 15 s by default), and to do it
 LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole record, and the error headers
 
 
@@ -45,7 +39,7 @@ class TopicPlan:
     retention_ms: int
     max_record_bytes: int
     broker_time: bool = True
-    compacted: bool = False
+    compacted_ms: int | None = None  # after so long a segment is closed, and what was replaced goes; None: all is kept
     unit: int = 0
 
     def may_have(self, partitions: int) -> bool:
@@ -88,7 +82,7 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
     of 2023 with its own timestamps would have it expired before it is read.  In `events`, its writer tells the time.
     """
     return {
-        **(COMPACTED if plan.compacted else {"cleanup.policy": "delete"}),  # never the log: a fold needs every event
+        **_cleaned(plan.compacted_ms),
         "retention.ms": str(plan.retention_ms),
         "retention.bytes": "-1",
         "max.message.bytes": str(plan.max_record_bytes),
@@ -98,9 +92,34 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
     }
 
 
-def keys_plan(topics: TopicNames) -> TopicPlan:
+def _cleaned(compacted_ms: int | None) -> dict[str, str]:
+    """Say what becomes of what is old; never is the log compacted: a fold needs every event."""
+    if compacted_ms is None:
+        return {"cleanup.policy": "delete"}
+    return {
+        "cleanup.policy": "compact",
+        "max.compaction.lag.ms": str(compacted_ms),
+        "segment.ms": str(compacted_ms),
+        "min.cleanable.dirty.ratio": "0.01",
+        "delete.retention.ms": "0",
+        "file.delete.delay.ms": "0",
+    }
+
+
+def keys_plan(topics: TopicNames, compacted_ms: int = HOUR_MS) -> TopicPlan:
     """Plan the topic of the keys of encrypted graphs (streams/transport/keys/kafka_keys.py)."""
-    return TopicPlan(topics.keys, 1, FOR_EVER, RECORD_BYTES, compacted=True)
+    return TopicPlan(topics.keys, 1, FOR_EVER, RECORD_BYTES, compacted_ms=compacted_ms)
+
+
+def replaced_within_ms(config: Mapping[str, str], tick_ms: int) -> int | None:
+    """Tell for how long a broker keeps the bytes of a record that was replaced, if a worker lives that looks each tick.
+
+    `config` is that of the topic.  None: for ever, as nothing is compacted there.
+    """
+    if "compact" not in config.get("cleanup.policy", ""):
+        return None
+    waits = (int(config[name]) for name in ("segment.ms", "max.compaction.lag.ms"))
+    return max(waits) + tick_ms + CLEANED_MS + int(config["file.delete.delay.ms"])
 
 
 def differences(found: TopicDescription, wanted: TopicPlan) -> list[str]:

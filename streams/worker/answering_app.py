@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 import faust
+from faust import Stream
 from faust.types import TP, StreamT
 from faust.types import EventT as Event
 
@@ -152,6 +153,7 @@ class AnsweringApp(faust.App):
             now=self._context.now,
             monotonic=lambda: self._context.monotonic() * 1000,
             end_of_turns=self._end_of_turns,
+            end_of_queries=self._end_of_queries,
             **held,
         )
 
@@ -163,6 +165,16 @@ class AnsweringApp(faust.App):
     async def _end_of_turns(self, partition: int) -> int:
         tp = TP(self._emgas.topics.turns, partition)
         return (await cast(PositionedConsumer, self.consumer).highwaters(tp))[tp]
+
+    async def _end_of_queries(self, place: int) -> int:
+        return (await self._reader(self._emgas.topics.queries).bounds(place))[1]
+
+    def _questions_about(self, partition: int) -> list[int]:
+        """List the partitions of `queries` of ours whose questions are about a partition."""
+        if self.role == "writer":
+            return []
+        ours = sorted(tp.partition for tp in self.consumer.assignment() if self.comes_first(tp))
+        return [place for place in ours if place % self._partition_count == partition]
 
     # what the transport asks
 
@@ -228,11 +240,11 @@ class AnsweringApp(faust.App):
 
     async def _take_queries(self, stream: StreamT[Any]) -> None:
         with self._halting():
-            async for event in stream.events():
+            async for event in cast(Stream[Any], stream).noack().events():
                 if self.halted is None:
                     message, record = event.message, record_of(event)
                     ANSWERED.set(self._trace(message.topic, message.partition, record))
-                    await self._query_handler.take(message.partition % self._partition_count, record)
+                    await self._query_handler.take(message.partition, record, event.ack)
 
     async def _send(self, record: ProducerRecord) -> Any:
         topic, key, value, headers, partition, _ = record

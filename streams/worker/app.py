@@ -4,9 +4,10 @@
     queries ─▶ agent ──▶ QueryHandler ──▶ recall ──▶ replies
 
 Agents take raw bytes and never yield (a yielded value would be sent wherever the message says).  They hand records
-over and do not ack: a record is acked when it is folded, and even that is only for lag metrics, as the position in
-`turns` is taken from the state (`source_position`).  Any unexpected failure halts the process: Faust would ack it and
-go on.  What is wrong with one partition halts that one alone.  Which are ours, and what works on them: ownership.py.
+over and do not ack: a turn is acked when it is folded, and even that is only for lag metrics, as the position in
+`turns` is taken from the state (`source_position`); a question is acked when it is told (streams/query/redelivery.py).
+Any unexpected failure halts the process: Faust would ack it and go on.  What is wrong with one partition halts that one
+alone.  Which are ours, and what works on them: ownership.py.
 
 A worker of role `writer` has its share of `queries`, as all members of a group must subscribe to the same topics, and
 reads none of it: readers do (reader_app.py).
@@ -131,10 +132,13 @@ class MemoryApp(AnsweringApp):
         async for _ in self.itertimer(self._emgas.tick_seconds, name="watch-source"):
             await self.look_at_source()
 
+    async def _id_of_turns(self) -> str | None:
+        return await self._topic_id(self._emgas.topics.turns)
+
     async def look_at_source(self) -> None:
         """Claim anew what was claimed for another topic `turns` than is there now."""
         try:
-            found = await self._topic_id(self._emgas.topics.turns)
+            found = await self._id_of_turns()
         except TransportError as error:  # while the broker is away there is nothing to see
             log.warning("cannot see which topic turns is", error=str(error))
             return
@@ -142,6 +146,17 @@ class MemoryApp(AnsweringApp):
             if not source.is_claimed(writer, found):
                 self.ownership.fail(partition, source.changed(partition))
         await self._check_assigned(found)
+
+    @faust.Service.task
+    async def _compact_keys(self) -> None:
+        """See to it that the broker can let go of keys that were destroyed, where they are in a topic."""
+        keys = self._sealer.keys
+        if isinstance(keys, KafkaKeys):
+            async for _ in self.itertimer(self._emgas.tick_seconds, name="compact-keys"):
+                try:
+                    await keys.write_on(self._context.now())
+                except TransportError as error:
+                    log.warning("keys cannot be compacted", error=str(error))
 
     async def _check_assigned(self, found: str | None) -> None:
         """Join the group anew where it was shared out while `turns` was not there: its turns would come to nobody."""
@@ -166,12 +181,15 @@ class MemoryApp(AnsweringApp):
             timeout=settings.append_timeout,
             appended=partial(self.metrics.appended, partition),
             ignored=lambda reason: self.metrics.ignored.labels(reason).inc(),
+            lost=self.metrics.lost_turns.inc,
             slices=self._slices,
             sealer=self._sealer,
         )
         await self._sealer.keys.refresh()
-        await source.claim(writer, self._reader(settings.topics.turns), await self._topic_id(settings.topics.turns))
+        await source.claim(writer, self._reader(settings.topics.turns), self._id_of_turns)
         self.metrics.claims.inc()
+        for place in self._questions_about(partition):
+            await self._query_handler.claimed(place)
         timer = WindowTimer(writer, self._change_feed(partition))
         return OwnedPartition(writer, timer, self._turn_processor(writer, timer))
 
@@ -196,6 +214,7 @@ class MemoryApp(AnsweringApp):
             sender=self._sender,
             turns=self._reader(settings.topics.turns),
             turns_topic=settings.topics.turns,
+            topic_id=self._id_of_turns,
             batch_turns=settings.batch_turns,
             queued_turns=settings.queued_turns,
             told=self.metrics.told,

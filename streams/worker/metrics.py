@@ -1,6 +1,7 @@
 """What a worker counts and times while it works, for Prometheus.  What can be read off at a scrape: gauges.py.
 
     emgas_turns_total{result}         accepted, duplicate, rejected: once, when folded
+    emgas_lost_turns_total            expired, or deleted, before anybody read them
     emgas_dead_letters_total          records that could not be accepted, and were kept
     emgas_answers_total{result}       reply, outcome, …, or the code of a failure: overloaded, not-yet, …
     emgas_ignored_events_total{reason}  of the log, met beside our own: fenced (a zombie's), gap
@@ -17,6 +18,7 @@ No label names a graph, a turn or a speaker.  Each worker has a registry of its 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -39,6 +41,7 @@ class WorkerMetrics:
         self.registry = CollectorRegistry()
         self.last_folds: dict[int, float] = {}
         self.turns = self._counter("turns", "Turns accounted for.", "result")
+        self.lost_turns = self._counter("lost_turns", "Turns that were gone before anybody read them.")
         self.dead_letters = self._counter("dead_letters", "Records that could not be accepted, and were kept.")
         self.answers = self._counter("answers", "Answers sent, by kind, or by the code of a failure.", "result")
         self.ignored = self._counter("ignored_events", "Events of the log that the fold did not accept.", "reason")
@@ -90,9 +93,11 @@ class CountingSender(MessageSender):
         super().__init__(*arguments)
         self._metrics = metrics
 
-    def start(self, to: ReplyAddress | None, kind: str, message: BaseModel) -> None:
+    def start(
+        self, to: ReplyAddress | None, kind: str, message: BaseModel, done: Callable[[], object] = lambda: None
+    ) -> None:
         self._metrics.answered(message)
-        super().start(to, kind, message)
+        super().start(to, kind, message, done)
         ANSWERED.get()()
 
     async def dead_letter(self, record: Record, errors: Headers) -> None:

@@ -110,14 +110,16 @@ async def _warn(settings: Settings, partitions: int) -> None:
     """
     for risk in await select.risks(settings):
         log.warning("the log may lose events", setting=risk)
-    told = None
-    while not settings.is_embedded:
+    told, myself = None, asyncio.current_task()
+    assert myself is not None  # noqa: S101 - there is one wherever something is awaited
+    while not (settings.is_embedded or myself.cancelling()):  # aiokafka takes a cancellation for an error of its own
         with suppress(TransportError):  # the broker is away: whoever reads or writes the log notices it, too
             grown = await select.growth(settings, partitions)
             if grown not in (told, None):
                 log.error("turns are being rejected", why=grown)
             told = grown
-        await asyncio.sleep(settings.tick_seconds)
+        if not myself.cancelling():
+            await asyncio.sleep(settings.tick_seconds)
 
 
 def _make(home: Path) -> None:

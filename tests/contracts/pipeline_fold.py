@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from typing import Any
@@ -18,7 +19,7 @@ from streams.errors import FencedError
 from streams.ingest.command_handler import CommandHandler
 from streams.ingest.turn_processor import TurnProcessor
 from streams.query.query_handler import QueryHandler
-from tests.support.clocks import eventually
+from tests.support.clocks import PATIENCE, eventually
 from tests.support.pipeline import Pipeline, a_turn, as_json, only
 from tests.support.pipeline_steps import PipelineSteps, failing
 
@@ -171,6 +172,20 @@ class Folds(PipelineSteps):
         await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 
+    async def test_a_question_that_its_owner_let_go_of_is_answered_by_the_next_one(self, doomed: Pipeline) -> None:
+        await doomed.record("ada")
+        value = as_json({"kind": "query", "graph": "ada", "text": "kettle"})
+        async with doomed.app._query_handler._short:  # noqa: SLF001 - another one is being answered
+            place, headers = doomed.place("ada"), doomed.address(b"left")
+            await doomed.produce(doomed.topics.queries, b"ada", value, place, headers)
+            await eventually(lambda: doomed.app.answering == 1)
+            await doomed.stop()
+        assert b"left" not in await doomed.correlations()
+        await doomed.start()
+        async with asyncio.timeout(PATIENCE):
+            while b"left" not in await doomed.correlations():  # noqa: ASYNC110 - a log that is asked
+                await asyncio.sleep(0.01)
+
     async def test_turns_that_are_gone_unread_are_recorded_as_lost_and_it_goes_on(self, doomed: Pipeline) -> None:
         await doomed.record("ada")
         partition = doomed.place("ada")
@@ -184,6 +199,7 @@ class Folds(PipelineSteps):
         assert doomed.ids("ada") == ["t1", "lost-2", "lost-3", "t9"]
         lost = [event for event in await doomed.events(partition) if isinstance(event, TurnsLost)]
         assert [(event.src, event.first, event.last) for event in lost] == [(2, 1, 2)]
+        assert doomed.app.metrics.registry.get_sample_value("emgas_lost_turns_total") == 2
         await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from emgas.wire import ProducerRecord
+from replay.accepted_events import read_records
 from streams.cli.operate.doctor import Findings, examine_keys
 from streams.settings import Settings
 from streams.transport import select
@@ -18,7 +21,7 @@ from streams.transport.kafka.reader import KafkaReader
 from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.keys.key_store import KeyStore
 from streams.transport.keys.wrapping import Wrapping, wrapping_by
-from streams.transport.topic_plan import COMPACTED, keys_plan
+from streams.transport.topic_plan import keys_plan
 from tests.contracts.key_store_contract import KeyStoreContract, Open
 from tests.contracts.pipeline_contract import WORKER
 from tests.contracts.pipeline_erasure import Erases, converse, erased, refolded
@@ -26,6 +29,9 @@ from tests.support.pipeline import Pipeline, settings_for
 from tests.support.transports import kafka_transport
 
 pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
+
+
+PATIENCE = 120.0  # seconds; a broker looks for what is to be compacted every 15
 
 
 def fresh(directory: Path, address: str) -> Settings:
@@ -48,7 +54,7 @@ class TestErasureOnKafka(Erases):
         await converse(encrypted, "kept")
         topic = encrypted.settings.topics.keys
         (found,) = await KafkaTopics(encrypted.settings.bootstrap).describe([topic])
-        assert found.config["cleanup.policy"] == COMPACTED["cleanup.policy"] == "compact"
+        assert found.config["cleanup.policy"] == "compact"
         records = [record for record in await encrypted.records(topic, 0) if (record.key or b"").startswith(b"kept/")]
         (key,) = encrypted.keys.of("kept").values()
         assert records
@@ -62,7 +68,8 @@ class TestErasureOnKafka(Erases):
     ) -> None:
         findings = Findings("kafka")
         await examine_keys(encrypted.settings.model_copy(update={"erased_within_days": days}), findings)
-        on, kept = findings.checks
+        on, kept, compacted = findings.checks
+        assert compacted.ok
         assert on.ok
         assert encrypted.settings.topics.keys in on.detail
         assert kept.ok == (not late)
@@ -108,6 +115,26 @@ class TestKeysInATopic(KeyStoreContract):
                 return keys
 
             yield opened
+
+
+async def test_a_key_that_was_destroyed_leaves_the_brokers_files_in_the_time_that_is_set(
+    kafka_address: str, tmp_path: Path
+) -> None:
+    settings = fresh(tmp_path, kafka_address).model_copy(update={"keys_compacted_seconds": 1.0, "tick_seconds": 0.5})
+    await select.create(settings)
+    reader = KafkaReader(settings.bootstrap, settings.topics.keys)
+
+    async def held() -> list[bytes]:
+        return [record.value async for record in read_records(reader, 0, 0, (await reader.bounds(0))[1])]
+
+    async with kafka_transport(kafka_address) as transport, Pipeline(settings, transport) as pipeline:
+        await converse(pipeline, "gone")
+        before = await held()
+        await erased(pipeline, "gone", whole=True)
+        give_up = time.monotonic() + PATIENCE
+        while set(before) & set(await held()):
+            assert time.monotonic() < give_up
+            await asyncio.sleep(0.5)
 
 
 async def test_a_memory_whose_topic_of_keys_is_missing_says_what_to_run(kafka_address: str, tmp_path: Path) -> None:

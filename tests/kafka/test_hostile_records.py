@@ -98,6 +98,7 @@ async def test_without_the_topic_for_answers_turns_are_folded_as_ever(pipeline: 
         )
     await eventually(lambda: len(pipeline.ids("ada")) == 21)
     assert pipeline.app.halted is None
+    await select.create(pipeline.settings)  # else a producer would wait a minute for it, and the worker's end for that
 
 
 async def test_what_an_aborted_transaction_wrote_was_never_said(pipeline: Pipeline) -> None:

@@ -15,7 +15,7 @@ import networkx as nx
 import pytest
 
 from emgas.errors import TransportError
-from emgas.wire import ProducerRecord
+from emgas.wire import ProducerRecord, partition_of
 from replay.as_of.graph_as_of import graph_at
 from replay.rebuild.rebuild import refold
 from state.store.store import MemoryStore
@@ -160,7 +160,7 @@ def test_a_memory_that_was_restored_only_in_part_says_so_when_it_opens(memory: P
         log.append([ProducerRecord(TOPIC, key, value, (), partition, at) for at, key, value in part])
     log.close()
     said = emgas(tmp_path, "query", "ada", "kettle").err
-    assert said.count("turns was made anew") == 2
+    assert said.count("turns was made anew") == said.count("copy all of it into an empty prefix") == 2
 
 
 def test_one_graphs_backup_is_no_log_but_its_turns_go_in(memory: Path, tmp_path: Path) -> None:
@@ -241,6 +241,8 @@ def test_a_backup_that_is_imported_where_it_came_from_brings_nothing_back_that_w
 
 # killed in between
 
+HERE = next(name for name in map(str, range(100)) if partition_of(name, 4) == 0)  # a graph of the partition of `large`
+
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -303,6 +305,22 @@ def test_an_import_that_is_killed_goes_on_and_makes_the_same_memory(large: Path,
     assert told["found"] + told["appended"] == appended(large) == appended(target) - 1, "a claim comes after"
     assert digests(target) == digests(large)
     assert emgas(target, "import", str(out), "--json").json["appended"] == 0
+
+
+def test_no_worker_writes_behind_an_import_that_was_killed_and_it_can_be_completed(large: Path, tmp_path: Path) -> None:
+    out, target = tmp_path / "backup", tmp_path / "target"
+    emgas(large, "export", "--out", str(out))
+    killed(target, "import", str(out), once=lambda: appended(target) >= 1)
+    there = appended(target)
+    assert 0 < there < appended(large)
+    said = emgas(target, "query", HERE, "anything", code=1).err
+    assert f"{there} events of a backup are there, {appended(large) - there} are not" in said
+    assert "run `emgas import FILE` again" in said
+    assert appended(target) == there
+    emgas(target, "import", str(out))
+    assert digests(target) == digests(large)
+    turn = json.dumps({"id": "new", "graph": HERE, "speaker": "Ada", "text": "The kettle is red."}).encode()
+    assert emgas(target, "publish", "-", "--json", stdin=turn).json["accepted"] == 1
 
 
 def appended(data: Path) -> int:

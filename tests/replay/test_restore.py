@@ -15,6 +15,7 @@ from emgas.wire import Record
 from replay.backup.backup import write
 from replay.backup.lines import Header
 from replay.backup.restore import Restored, restore, turns
+from replay.backup.unfinished import missing, unmarked
 from replay.errors import BackupDamagedError, NotRestorableError
 from replay.verify.verify import Audit, verify_partition
 from state.errors import LogRewrittenError
@@ -92,6 +93,10 @@ async def restored(raw: bytes, into: Topic) -> Restored:
     return await restore(io.BytesIO(raw), into, NOW, lambda: f"nonce-{next(numbers)}")
 
 
+def without_marks(records: list[Record]) -> list[Record]:
+    return [record._replace(headers=unmarked(record.headers)) for record in records]
+
+
 def folded(records: list[Record]) -> Partition:
     state = Partition(MemoryStore())
     for record in records:
@@ -104,7 +109,7 @@ async def test_a_log_is_restored_byte_for_byte_and_its_sources_start_anew(source
     size = sum(map(len, source.records))
     assert await restored(await backup(source), target) == Restored(size, 0)
     for before, after in zip(source.records, target.records, strict=True):
-        assert after[:-1] == before
+        assert without_marks(after[:-1]) == before
         claim = decode(after[-1].value)
         assert isinstance(claim, Claim)
         assert claim.anew
@@ -112,6 +117,31 @@ async def test_a_log_is_restored_byte_for_byte_and_its_sources_start_anew(source
         assert was.digest() == folded(after[:-1]).digest()
         assert was.digests() == there.digests()
         assert (was.position.source, there.position.source) == (before[-1].offset - 1, -1)
+
+
+@pytest.mark.parametrize("lives", range(1, 6))
+async def test_a_restore_that_died_can_be_told_by_the_last_record_of_each_partition(source: Topic, lives: int) -> None:
+    """Of two appends each partition has one record; of the six in all, the last two are claims."""
+    target, raw = Topic([], [], lives=lives), await backup(source)
+    with suppress(ConnectionError):
+        await restored(raw, target)
+    sizes = [len(partition) for partition in source.records]
+    there = [len(partition) for partition in target.records]
+    assert there[0] > 0
+    lacking = [missing(partition[-1]) for partition in target.records if partition]
+    assert lacking == [size - held for size, held in zip(sizes, there, strict=True) if held]
+    target.lives = 10**9
+    await restored(raw, target)
+    assert [without_marks(partition[:-1]) for partition in target.records] == source.records
+    assert [missing(partition[-1]) for partition in target.records] == [0, 0]
+
+
+async def test_a_backup_of_what_was_restored_is_the_backup_that_it_was_restored_from(source: Topic) -> None:
+    target, raw = Topic([], []), await backup(source)
+    await restored(raw, target)
+    for partition in target.records:
+        del partition[-1]  # the claim
+    assert await backup(target) == raw
 
 
 async def test_a_restore_again_changes_nothing(source: Topic) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import annotated_types
 from hypothesis import HealthCheck, given, settings
@@ -15,19 +15,23 @@ from pydantic import ValidationError
 
 from emgas import limits
 from emgas.messages.memory_settings import AllSettings
-from emgas.messages.topics import INBOUND
+from emgas.messages.topics import INBOUND, Command
+from emgas.messages.turns import Turn
 from emgas.wire import partition_of
 from state.events.events import Claim, TurnRejected, decode, source_of
 from state.events.memory_settings import PRESETS
 from state.partition import Partition
+from state.sealing.keyring import NO_KEYS, Keyring
 from state.store.store import MemoryStore
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
+from streams.transport.keys.key_store import MemoryKeys
 from streams.transport.topic_plan import RECORD_BYTES
 from tests.support.clocks import NOW
-from tests.support.fakes import DEAD_LETTERS, MemoryLog, OneConcept, SentRecords, arrival
+from tests.support.fakes import DEAD_LETTERS, MemoryLog, OneConcept, SentRecords, arrival, no_id
 from tests.support.logs import fold
 from tests.support.window_timers import timer_of
 
@@ -87,13 +91,21 @@ TURNS = st.fixed_dictionaries(
         "role": st.sampled_from(["user", "assistant", "system", "tool"]),
         "at": st.integers(NOW - 10**9, NOW) | st.integers(limits.EARLIEST_MS, limits.LATEST_MS),
         "metadata": METADATA,
+        "importance": st.none() | st.floats(0, 1),
     },
 )
-REQUESTS = st.one_of(
-    _request("configure", preset=st.sampled_from(sorted(PRESETS)), settings=SETTINGS),
-    _request("forget", concepts=MANY, turns=MANY, sessions=MANY),
-    _request("undo", first=POSITIONS, last=st.none() | POSITIONS),
-)
+NOTED = {"concepts": MANY, "turns": MANY}
+REQUESTS = {
+    "configure": _request("configure", preset=st.sampled_from(sorted(PRESETS)), settings=SETTINGS),
+    "forget": _request("forget", **NOTED, sessions=MANY, everything=st.booleans()),
+    "pin": _request("pin", **NOTED),
+    "unpin": _request("unpin", **NOTED),
+    "feedback": _request(
+        "feedback", turns=st.lists(NAMES, min_size=1, max_size=3), query=st.none() | TEXTS, value=st.floats(-1, 1)
+    ),
+    "undo": _request("undo", first=POSITIONS, last=st.none() | POSITIONS),
+    "erase": _request("erase", turn=NAMES) | _request("erase", speaker=NAMES) | _request("erase", whole=st.just(True)),
+}
 
 
 def _is_admitted(message: dict[str, Any]) -> bool:
@@ -104,32 +116,45 @@ def _is_admitted(message: dict[str, Any]) -> bool:
     return True
 
 
-ADMITTED = (TURNS | TURNS | REQUESTS).filter(_is_admitted)
+ADMITTED = (TURNS | TURNS | st.one_of(*REQUESTS.values())).filter(_is_admitted)
 
 
 class BoundedLog(MemoryLog):
-    """Takes what the topic `events` takes."""
+    """Takes what the topic `events` takes, and brings keys."""
+
+    graph_keys: Keyring = NO_KEYS
 
     async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
         assert all(len(key or b"") + len(value) < RECORD_BYTES for key, value in records)
         return await super().append(partition, records)
 
 
-async def account_for(messages: list[dict[str, Any]], at_once: int) -> tuple[Partition, BoundedLog, SentRecords]:
+async def account_for(
+    messages: list[dict[str, Any]], at_once: int, sealer: Sealer
+) -> tuple[Partition, BoundedLog, SentRecords]:
     """Run a turn processor over messages; give its state, its log and what it sent.  Raises what it raises."""
-    log, turns, sent, state = BoundedLog(PARTITIONS), MemoryLog(PARTITIONS), SentRecords(), Partition(MemoryStore())
-    writer = PartitionWriter(HERE, state, log, partitions=PARTITIONS, worker="me", timeout=60.0)
+    log, turns, sent = BoundedLog(PARTITIONS), MemoryLog(PARTITIONS), SentRecords()
+    state = Partition(MemoryStore(), graph_keys=sealer.keys)
+    log.graph_keys = sealer.keys
+    writer = PartitionWriter(HERE, state, log, partitions=PARTITIONS, worker="me", timeout=60.0, sealer=sealer)
     handling = HandlerContext(
-        partitions=PARTITIONS, extractor=OneConcept(), skew_ms=0, preset="default", now=lambda: NOW
+        partitions=PARTITIONS,
+        extractor=OneConcept(),
+        skew_ms=0,
+        preset="default",
+        now=lambda: NOW,
+        keys=sealer.keys,
     )
     processing = ProcessorContext(
         sender=sent.sender(),
         turns=turns,
         turns_topic="emgas.turns",
+        topic_id=no_id,
         batch_turns=at_once,
         queued_turns=100,
         hold=lambda partition, is_full: None,
         slices=Slices(time.perf_counter),
+        sealer=sealer,
     )
     handler = CommandHandler(state, HERE, handling)
     processor = TurnProcessor(writer=writer, timer=timer_of(writer, log, sent), handler=handler, context=processing)
@@ -149,12 +174,13 @@ async def account_for(messages: list[dict[str, Any]], at_once: int) -> tuple[Par
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.lists(ADMITTED, min_size=1, max_size=8), st.sampled_from([1, 8]))
+@given(st.lists(ADMITTED, min_size=1, max_size=8), st.sampled_from([1, 8]), st.booleans())
 def test_every_message_that_the_wire_admits_is_appended_and_folded_or_rejected_and_kept(
-    messages: list[dict[str, Any]], at_once: int
+    messages: list[dict[str, Any]], at_once: int, is_encrypted: bool
 ) -> None:
-    state, log, sent = asyncio.run(account_for(messages, at_once))
-    refolded = fold(log.values(HERE))
+    keys = MemoryKeys()
+    state, log, sent = asyncio.run(account_for(messages, at_once, Sealer(keys, is_on=is_encrypted)))
+    refolded = fold(log.values(HERE), Partition(MemoryStore(), graph_keys=keys))
     assert refolded.digest() == state.digest()
     assert state.position.source == len(messages) - 1
     sources = [source for event in _events(log) if (source := source_of(event)) is not None]
@@ -165,3 +191,8 @@ def test_every_message_that_the_wire_admits_is_appended_and_folded_or_rejected_a
 
 def _events(log: BoundedLog) -> list[Any]:
     return [event for _, value in log.values(HERE) if not isinstance(event := decode(value), Claim)]
+
+
+def test_messages_of_every_kind_are_drawn() -> None:
+    kinds = [get_args(each.model_fields["kind"].annotation)[0] for each in get_args(Command) if each is not Turn]
+    assert sorted(REQUESTS) == sorted(kinds)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable
 from pathlib import Path
 
 import pytest
 
+from emgas.wire import ProducerRecord, Record
 from state.errors import KeysError
 from state.partition import DueErasure
 from streams.settings import Settings
 from streams.transport.keys.file_keys import FileKeys
+from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.keys.key_store import KeyStore, MemoryKeys, destroy, give_birth
 from streams.transport.keys.wrapping import Wrapping, wrapping_by
 from tests.contracts.key_store_contract import KeyStoreContract, Open
+from tests.support.fakes import ListReader
 
 KEK = b"k" * 32
 
@@ -119,3 +124,68 @@ def test_encryption_on_kafka_wants_a_place_for_its_keys(tmp_path: Path) -> None:
     assert (shared.keys_in_topic, in_topic.keys_in_topic) == (False, True)
     assert shared.keys_directory == tmp_path / "kafka" / "emgas"
     assert Settings(data=tmp_path).keys_directory == tmp_path / "keys" / "embedded" / "emgas"
+
+
+class Broker(ListReader):
+    """A topic of keys, whose clock is told."""
+
+    def __init__(self) -> None:
+        super().__init__([[]])
+        self.now = 1_000_000
+
+    async def send(self, record: ProducerRecord) -> Awaitable[None]:
+        (there,) = self.records
+        there.append(Record(len(there), self.now, record.key, record.value or b"", record.headers, by_broker=True))
+
+        async def acknowledged() -> None:
+            return None
+
+        return acknowledged()
+
+    def opened(self) -> KafkaKeys:
+        return KafkaKeys("keys", self, Wrapping(KEK), self.send, compacted_ms=60_000)
+
+    @property
+    def written(self) -> int:
+        return len(self.records[0])
+
+
+async def test_once_a_key_is_destroyed_something_is_written_that_lets_the_broker_close_its_segment() -> None:
+    broker = Broker()
+    keys = broker.opened()
+    await keys.refresh()
+    key = await give_birth(keys, "ada")
+    broker.now += 10**9
+    await keys.write_on(broker.now)
+    assert broker.written == 1, "nothing was replaced"
+    await destroy(keys, "ada", [DueErasure([key.id], True, [])])
+    await keys.write_on(broker.now + 59_999)
+    assert broker.written == 2, "a segment is closed by what comes late enough alone"
+    broker.now += 60_000
+    other = broker.opened()  # whoever has the partition by then
+    for store in (other, keys, other):
+        await store.write_on(broker.now)
+    assert broker.written == 3
+    (left,) = other.of("ada").values()
+    assert left.is_destroyed
+
+
+async def test_what_was_written_too_early_by_a_clock_that_is_ahead_is_written_again() -> None:
+    broker = Broker()
+    keys = broker.opened()
+    key = await give_birth(keys, "ada")
+    await destroy(keys, "ada", [DueErasure([key.id], True, [])])
+    await keys.write_on(broker.now + 10**9)
+    assert broker.written == 3
+    broker.now += 60_000
+    await keys.write_on(broker.now)
+    await keys.write_on(broker.now + 10**9)
+    assert broker.written == 4
+
+
+async def test_what_is_read_takes_no_place_of_what_is_put_meanwhile() -> None:
+    broker = Broker()
+    keys = broker.opened()
+    key = await give_birth(keys, "ada")
+    await asyncio.gather(keys.refresh(), destroy(keys, "ada", [DueErasure([key.id], True, [])]))
+    assert keys.of("ada")[key.id].is_destroyed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -189,6 +190,21 @@ async def test_a_graph_whose_questions_hold_all_places_gives_way_to_another_one(
     await worker.handler.drop()
 
 
+async def test_256_questions_about_turns_that_are_far_away_shut_nobody_out() -> None:
+    worker = Answering()
+    worker.turns_end = 1
+    await worker.remember("t0")
+    for _ in range(256):
+        await worker.ask(a_query(after=10**6), deadline=b"%d" % (NOW + 600_000))
+    await worker.ask(client=2)
+    await worker.answers()
+    answers = [(sent.partition, sent.message) for sent in worker.sent.to(REPLIES)]
+    told = Counter((client, answer.get("code", answer["kind"])) for client, answer in answers)
+    assert told.pop((2, "reply")) == 1
+    assert set(told) <= {(1, "not-yet"), (1, "overloaded")}
+    assert told.total() == 256
+
+
 async def test_very_many_questions_at_once_are_each_answered_or_told() -> None:
     worker = Answering(queries_at_once=16)
     await worker.remember("t1")
@@ -361,13 +377,102 @@ async def test_a_failed_answer_ends_that_answer_and_the_worker_goes_on() -> None
     assert worker.halted == []
 
 
-async def test_who_waits_for_a_handler_that_is_dropped_gets_nothing() -> None:
+async def test_a_question_is_acknowledged_once_its_answer_is_in_the_log_and_all_before_it_are() -> None:
+    worker = Answering()
+    await worker.remember("t0")
+    await worker.ask(a_query(after=1), offset=5)
+    await worker.ask(offset=6)
+    await worker.ask(b"no question", offset=7)
+    await eventually(lambda: len(worker.sent.to(REPLIES)) == 2)
+    assert worker.acknowledged == []
+    await worker.remember("t1")
+    await worker.answers()
+    assert worker.acknowledged == [5, 6, 7]
+
+
+async def test_an_answer_that_the_log_has_not_acknowledged_leaves_its_question_open() -> None:
+    worker = Answering()
+    await worker.remember("t0")
+    worker.sent.silent = True
+    await worker.ask()
+    await eventually(lambda: not worker.handler.answering)
+    assert worker.acknowledged == []
+
+
+async def test_who_is_refused_or_gives_way_or_wants_no_answer_is_acknowledged() -> None:
+    worker = Answering(queries_at_once=2)
+    await worker.remember("t0")
+    for offset in range(3):
+        await worker.ask(a_query(after=1), offset=offset)
+    await worker.ask(offset=3, client=2)
+    await worker.ask(offset=4, asks=False)
+    await worker.remember("t1")
+    await worker.answers()
+    assert worker.acknowledged == [0, 1, 2, 3, 4]
+
+
+async def test_who_waits_when_partitions_are_taken_away_is_left_to_the_next_owner() -> None:
     worker = Answering()
     await worker.remember("t0")
     await worker.ask(a_query(after=1))
     await worker.handler.drop()
     assert await worker.answers() == []
+    assert worker.acknowledged == [], "so it is read again"
     assert worker.halted == []
+
+
+async def test_who_waits_in_a_partition_that_halts_alone_is_told_as_nobody_reads_the_question_again() -> None:
+    worker = Answering()
+    await worker.remember("t0")
+    await worker.ask(a_query(after=1), offset=3)
+    await worker.ask(offset=4)
+    await eventually(lambda: len(worker.sent.to(REPLIES)) == 1)
+    await worker.handler.drop(halted=True, partition=HERE)
+    answers = await worker.answers()
+    assert [answer.get("code", answer["kind"]) for answer in answers] == ["reply", "internal"]
+    assert "ask again" in answers[1]["message"]
+    assert worker.acknowledged == [3, 4]
+
+
+async def test_a_question_that_comes_while_a_partition_is_nobodys_is_left_to_the_next_owner() -> None:
+    worker = Answering()
+    await worker.handler.claimed(HERE)
+    writer = worker.writers.pop(HERE)
+    await worker.ask(offset=0)
+    await eventually(lambda: not worker.handler.answering)
+    await worker.handler.drop()
+    await worker.handler.claimed(HERE)
+    worker.writers[HERE] = writer
+    await worker.remember("t0")
+    await worker.ask(offset=0)
+    await worker.ask(offset=1)
+    assert [answer["kind"] for answer in await worker.answers()] == ["reply", "reply"]
+    assert worker.acknowledged == [0, 1]
+
+
+@pytest.mark.parametrize(("end", "recalled"), [(4, 0), (3, 1), (TransportError("the broker is gone"), 0)])
+async def test_a_question_that_may_have_been_answered_before_is_answered_and_reinforces_nothing(
+    end: int | TransportError, recalled: int
+) -> None:
+    worker = Answering()
+    worker.queries_end = end
+    await worker.handler.claimed(HERE)
+    await worker.remember("t0")
+    await worker.ask(a_query(reinforce=True), offset=3)
+    assert [answer["kind"] for answer in await worker.answers()] == ["reply"]
+    events = [decode(value) for _, value in worker.log.values(HERE)]
+    assert sum(isinstance(event, ConceptsRecalled) for event in events) == recalled
+
+
+async def test_what_halted_alone_and_goes_on_has_no_question_twice() -> None:
+    worker = Answering()
+    await worker.handler.claimed(HERE)
+    worker.queries_end = 9
+    await worker.handler.claimed(HERE)  # as it failed, and was claimed again
+    await worker.remember("t0")
+    await worker.ask(a_query(reinforce=True), offset=3)
+    await worker.answers()
+    assert isinstance(decode(worker.log.values(HERE)[-1][1]), ConceptsRecalled)
 
 
 async def test_what_a_question_is_appending_is_finished_when_partitions_are_taken_away() -> None:

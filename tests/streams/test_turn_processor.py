@@ -20,6 +20,7 @@ from processors.recall.dense import Embedder, Vectors
 from state.events.events import GraphConfigured, TurnRecorded, TurnRejected, TurnsLost, decode
 from state.partition import Partition
 from state.store.store import MemoryStore
+from streams.errors import SourceChangedError
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.slices import Slices
@@ -42,6 +43,7 @@ class Bench:
         self.log = MemoryLog(PARTITIONS)
         self.turns = MemoryLog(PARTITIONS)
         self.sent = SentRecords()
+        self.id_of_turns: str | None = None
         self.done: list[int] = []
         self.held: list[tuple[int, bool]] = []
         self.state = Partition(MemoryStore())
@@ -59,6 +61,7 @@ class Bench:
             sender=self.sent.sender(),
             turns=self.turns,
             turns_topic="emgas.turns",
+            topic_id=self.topic_id,
             batch_turns=8,
             queued_turns=queued,
             hold=lambda partition, is_full: self.held.append((partition, is_full)),
@@ -72,6 +75,9 @@ class Bench:
             context=processing,
             is_behind=is_behind,
         )
+
+    async def topic_id(self) -> str | None:
+        return self.id_of_turns
 
     def arrives(self, value: bytes, offset: int | None = None, **more: Any) -> Delivery:
         """Write a record to `turns` (unless it lies there), and deliver it."""
@@ -95,7 +101,7 @@ class Bench:
 
 @asynccontextmanager
 async def running(bench: Bench) -> AsyncIterator[asyncio.Task[None]]:
-    await bench.writer.claim()
+    await bench.writer.claim(source_topic=bench.id_of_turns or "")
     task = asyncio.create_task(bench.processor.run())
     try:
         yield task
@@ -240,6 +246,21 @@ async def test_turns_that_expired_unread_are_told_and_recorded_as_lost() -> None
     assert (bench.ids, bench.state.position.source) == (["t3", "t4", "t9"], 5)
     told = [each for each in logs if each["event"] == "turns lost"]
     assert [(each["log_level"], each["first"], each["last"], each["count"]) for each in told] == [("error", 0, 2, 3)]
+
+
+async def test_turns_of_another_topic_are_not_told_to_be_lost_of_the_one_that_was_claimed() -> None:
+    """`turns` was made anew, and what lay in it has expired, between two looks of a worker."""
+    bench = Bench()
+    bench.id_of_turns = "first"
+    for number in range(5):
+        bench.turns.put(a_turn(f"t{number}"), b"ada", HERE)
+    del bench.turns.records[HERE][:3]
+    async with running(bench) as task:
+        bench.id_of_turns = "second"
+        bench.processor.put(bench.arrives(a_turn("t9"), 5))
+        with pytest.raises(SourceChangedError):
+            await task
+    assert not [value for _, value in bench.log.values(HERE) if isinstance(decode(value), TurnsLost)]
 
 
 async def test_a_hole_in_the_offsets_is_passed_over() -> None:

@@ -39,7 +39,7 @@ from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.slices import Slices
 from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
 from tests.support.clocks import NOON
-from tests.support.fakes import MemoryLog, SentRecords, arrival
+from tests.support.fakes import MemoryLog, SentRecords, arrival, no_id
 from tests.support.logs import fold
 from tests.support.window_timers import CHANGES, timer_of
 
@@ -78,6 +78,7 @@ class House:
             sender=self.sent.sender(),
             turns=self.turns,
             turns_topic="emgas.turns",
+            topic_id=no_id,
             batch_turns=batch,
             queued_turns=10_000,
             hold=lambda partition, is_full: None,

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from emgas.errors import HaltedError
+from emgas.errors import HaltedError, TransportError
 from streams.cli.operate.worker import HALTED, Stopping, _own_directory
 from streams.settings import Settings
+from streams.transport import select
+from streams.worker import service
+from tests.support.clocks import PATIENCE
 
 
 async def test_what_fails_after_it_was_told_to_stop_is_no_reason_to_start_it_again() -> None:
@@ -40,3 +43,27 @@ def test_workers_on_one_machine_get_directories_of_their_own(tmp_path: Path) -> 
     settings = Settings(data=tmp_path, broker="kafka://127.0.0.1:1")
     taken = [_own_directory(settings).data for _ in range(3)]
     assert taken == [tmp_path, tmp_path / "worker-2", tmp_path / "worker-3"]
+
+
+async def test_a_cancellation_that_kafkas_client_takes_for_its_own_error_holds_up_no_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asking = asyncio.Event()
+
+    async def risks(settings: Settings) -> list[str]:
+        return []
+
+    async def growth(settings: Settings, known: int) -> str | None:
+        asking.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise TransportError("the consumer was closed") from None
+        return None
+
+    monkeypatch.setattr(select, "risks", risks)
+    monkeypatch.setattr(select, "growth", growth)
+    warning = asyncio.create_task(service._warn(Settings(broker="kafka://b:1", tick_seconds=3600.0), 1))  # noqa: SLF001 - run by a worker alone
+    await asyncio.wait_for(asking.wait(), PATIENCE)
+    warning.cancel()
+    assert await asyncio.wait([warning], timeout=PATIENCE) == ({warning}, set())

@@ -81,6 +81,11 @@ def arrival(
     return Record(offset, timestamp, key, value, headers, by_broker)
 
 
+async def no_id() -> str | None:
+    """Give the id of `turns` where there is none to be had."""
+    return None
+
+
 class ListReader:
     """A LogReader over lists, one per partition, that reads `batch` records at a time.
 

@@ -41,8 +41,8 @@ from tests.support.transports import SqliteTransport, Transport
 class Pipeline:
     memory: MemoryClient
     app: MemoryApp
-    reader: AnsweringApp  # who answers: the same, where there is one worker alone
     subject: str | None = None  # on whose behalf `memory` calls
+    reader: AnsweringApp  # who answers: the same, where there is one worker alone
 
     def __init__(self, settings: Settings, transport: Transport, reader: dict[str, Any] | None = None) -> None:
         self._reader_differs = reader
@@ -72,10 +72,7 @@ class Pipeline:
             else:
                 self.app = cast(MemoryApp, await self._started(starting, self.settings))
                 client = MemoryClient(
-                    self.settings.broker,
-                    prefix=self.settings.prefix,
-                    timeout=PATIENCE,
-                    subject=lambda: self.subject,
+                    self.settings.broker, prefix=self.settings.prefix, timeout=PATIENCE, subject=lambda: self.subject
                 )
                 self.memory = await starting.enter_async_context(client)
             self.reader = self.app

@@ -42,6 +42,8 @@ class Answering:
         self.now = NOW
         self.monotonic = 0.0
         self.turns_end: int | TransportError = 1_000_000
+        self.queries_end: int | TransportError = 0
+        self.acknowledged: list[int] = []
         self.store = MemoryStore()
         self.state = Partition(self.store)
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
@@ -62,6 +64,7 @@ class Answering:
                 now=lambda: self.now,
                 monotonic=lambda: self.monotonic,
                 end_of_turns=self.end_of_turns,
+                end_of_queries=self.end_of_queries,
                 halted=self.halted_partitions,
                 fail=lambda partition, error: self.halted.append(error),
             )
@@ -82,6 +85,11 @@ class Answering:
             raise self.turns_end
         return self.turns_end
 
+    async def end_of_queries(self, partition: int) -> int:
+        if isinstance(self.queries_end, TransportError):
+            raise self.queries_end
+        return self.queries_end
+
     async def remember(self, *names: str) -> None:
         if self.state.position.epoch < 0:
             await self.writer.claim()
@@ -91,7 +99,8 @@ class Answering:
 
     async def ask(self, value: bytes | None = None, partition: int = HERE, **more: Any) -> None:
         value = a_query() if value is None else value
-        await self.handler.take(partition, arrival(value, **{"timestamp": NOW, "asks": True, **more}))
+        record = arrival(value, **{"timestamp": NOW, "asks": True, **more})
+        await self.handler.take(partition, record, lambda: self.acknowledged.append(record.offset))
 
     async def waited(self, ms: float) -> None:
         """Let a question of NOW have waited in the log for `ms`, as a newer one shows."""

@@ -27,6 +27,7 @@ from streams.cli.shared.client import session
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.select import readable
+from streams.transport.topic_plan import replaced_within_ms
 from streams.worker.service import now_ms
 
 Readability = Mapping[int, bool]  # offset of an encrypted record of the graph → whether a key opens it
@@ -138,13 +139,21 @@ async def _in_clear(settings: Settings) -> dict[str, str]:
     """Tell what may still lie somewhere in clear, and for how long."""
     if settings.is_embedded:
         return {"elsewhere": "exports of the graph as GraphML or JSON, and what programs of yours keep"}
-    found = {topic.name: topic.config.get("retention.ms", "?") for topic in await select.describe(settings)}
+    configs = {topic.name: topic.config for topic in await select.describe(settings)}
+    found = {name: config.get("retention.ms", "?") for name, config in configs.items()}
     names = settings.topics
     kept = {name: f"retention.ms={found[name]}" for name in (names.turns, names.queries, names.replies)}
     kept[names.dead_letters] = f"retention.ms={found[names.dead_letters]}, if it came before the graph was born"
     if names.keys in found:
-        kept[names.keys] = "replaced keys, encrypted by EMGAS_KEK_FILE, until the broker has compacted the topic"
+        kept[names.keys] = f"replaced keys, encrypted by EMGAS_KEK_FILE, {_compacted(configs[names.keys], settings)}"
     return kept
+
+
+def _compacted(config: Mapping[str, str], settings: Settings) -> str:
+    within = replaced_within_ms(config, round(settings.tick_seconds * 1000))
+    if within is None:
+        return "for ever: the topic is not compacted, see `emgas doctor`"
+    return f"until {format_utc(now_ms() + within)} at the latest, if a worker runs and the broker's cleaner keeps up"
 
 
 def _write(path: Path, found: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from streams.plugins import embedders, extractors
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.select import readable
-from streams.transport.topic_plan import FOR_EVER
+from streams.transport.topic_plan import FOR_EVER, differences
 
 LEAST_FREE = 0.1  # of the disk
 HELD = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
@@ -152,10 +152,16 @@ async def examine_keys(settings: Settings, findings: Findings) -> None:
         return
     names, most = settings.topics, settings.erased_within_days * DAY_MS
     in_clear = (names.turns, names.queries, names.replies, names.dead_letters)
-    kept = {topic.name: int(topic.config.get("retention.ms", FOR_EVER)) for topic in await select.describe(settings)}
+    described = await select.describe(settings)
+    kept = {topic.name: int(topic.config.get("retention.ms", FOR_EVER)) for topic in described}
     late = [name for name in in_clear if not 0 <= kept[name] <= most]
     told = f"{', '.join(late)}: set retention.ms to at most {most}" if late else "every topic that is in clear"
     findings.add(f"erased within {settings.erased_within_days} days", told, ok=not late)
+    planned = {topic.name: topic for topic in select.planned(settings)}
+    for topic in (topic for topic in described if topic.name == names.keys):
+        others = differences(topic, planned[topic.name])
+        told = "; ".join(others) or f"within {settings.keys_compacted_seconds:g} s, and what the broker needs"
+        findings.add("destroyed keys are compacted", told, ok=not others)
 
 
 async def _examine_partitions(settings: Settings, findings: Findings) -> None:

@@ -260,7 +260,8 @@ def _described(
     name, partitions = topic["topic"], topic["partitions"]
     replication = min(len(partition["replicas"]) for partition in partitions)
     offsets = tuple(bounds[TopicPartition(name, partition)] for partition in range(len(partitions)))
-    planned = settings_of(TopicPlan(name, len(partitions), 0, 0), replication)
+    is_compacted = "compact" in config.get("cleanup.policy", "")
+    planned = settings_of(TopicPlan(name, len(partitions), 0, 0, compacted_ms=0 if is_compacted else None), replication)
     return TopicDescription(
         name, len(partitions), replication, offsets, None, {key: config[key] for key in planned if key in config}
     )

@@ -3,8 +3,9 @@
     key = GRAPH/ID      value = the key of that id, wrapped (wrapping.py); the newest record of a key holds
 
 What is replaced is out of reach for every EMGAS at once, as only the newest record counts; its bytes stay in the
-broker's files until they are compacted (topic_plan.py bounds that by COMPACTED_MS, once something else is written).
-Until then somebody who has both the broker's disk and the KEK could read it: that is what docs/erasure.md says.
+broker's files until they are compacted.  Kafka never compacts the segment that it writes to, and begins another when
+something is written that comes `segment.ms` after the first record of this one (topic_plan.py).  So something is
+written then: `write_on`, a record that is no key.  Until then who has both the broker's disk and the KEK could read it.
 
 Opened, it reads the whole topic; `refresh` reads on.  It holds one record per graph, and as many more as graphs were
 erased and born again.
@@ -12,10 +13,12 @@ erased and born again.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from emgas.wire import ProducerRecord
+from emgas.times import HOUR_MS
+from emgas.wire import ProducerRecord, Record
 from replay.log import LogReader
 from state.errors import KeysError
 from state.sealing.graph_key import GraphKey
@@ -24,18 +27,32 @@ from streams.transport.keys.wrapping import Wrapping
 from streams.transport.sender import Send
 
 PARTITION: Final = 0
+WRITTEN_ON: Final = b"written on"  # key of the record that is no key: those have a "/"
 
 
 class KafkaKeys:
     """A KeyStore (key_store.py) on `topic`, read by `reader`; what only reads has nothing to send with."""
 
-    def __init__(self, topic: str, reader: LogReader, wrapping: Wrapping, send: Send | None = None) -> None:
+    def __init__(
+        self,
+        topic: str,
+        reader: LogReader,
+        wrapping: Wrapping,
+        send: Send | None = None,
+        *,
+        compacted_ms: int = HOUR_MS,
+    ) -> None:
         self._topic = topic
         self._reader = reader
         self._wrapping = wrapping
         self._send = send
         self._held = HeldKeys()
         self._next = 0
+        self._changing = asyncio.Lock()
+        self._compacted_ms = compacted_ms
+        self._places: set[bytes] = set()  # of the records that were read
+        self._replaced_at: int | None = None  # when the newest was written that stands in the place of another
+        self._written_at = 0  # and when the newest of all
 
     def sent_by(self, send: Send) -> None:
         """Write with `send` from here on."""
@@ -51,14 +68,35 @@ class KafkaKeys:
             raise KeysError("keys are written by the worker that owns the partition")
         place = f"{key.graph}/{key.id}".encode()
         value = self._wrapping.wrap(key.to_bytes(), place)
-        await (await self._send(ProducerRecord(self._topic, place, value, (), PARTITION)))
-        self._held.hold(key)
+        async with self._changing:
+            await (await self._send(ProducerRecord(self._topic, place, value, (), PARTITION)))
+            self._held.hold(key)
 
     async def refresh(self) -> None:
         """Read on to the end of the topic."""
-        _, end = await self._reader.bounds(PARTITION)
-        async for batch in self._reader.read(PARTITION, self._next, end):
-            for record in batch:
-                if record.key and record.value:
-                    self._held.hold(GraphKey.of_bytes(self._wrapping.unwrap(record.value, record.key)))
-        self._next = max(self._next, end)
+        async with self._changing:  # what is read must not take the place of what is put meanwhile
+            _, end = await self._reader.bounds(PARTITION)
+            found = [each async for batch in self._reader.read(PARTITION, self._next, end) for each in batch]
+            for record in found:  # at once: of one place, nobody may see any but the newest
+                self._see(record)
+            self._next = max(self._next, end)
+
+    def _see(self, record: Record) -> None:
+        self._written_at = record.timestamp
+        if record.key and record.value:
+            self._held.hold(GraphKey.of_bytes(self._wrapping.unwrap(record.value, record.key)))
+            if record.key in self._places:
+                self._replaced_at = record.timestamp
+            self._places.add(record.key)
+
+    async def write_on(self, now: int) -> None:
+        """Let the broker compact what was replaced, once the segment that holds it is old enough (`now`: ms).
+
+        Written too early, by a clock that is ahead, it is written again the next time.
+        """
+        await self.refresh()
+        if self._send is None or self._replaced_at is None:
+            return
+        due = self._replaced_at + self._compacted_ms
+        if self._written_at < due <= now:
+            await (await self._send(ProducerRecord(self._topic, WRITTEN_ON, b"", (), PARTITION)))
