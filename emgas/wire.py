@@ -11,6 +11,7 @@ A record of `turns` or `queries`:
              reply-to         the topic to answer on; the worker keeps an allow-list
              reply-partition  decimal; the one partition that the client reads
              deadline         decimal, ms since the epoch: no answer is wanted later
+             subject          on whose behalf: rights of a graph are checked against it (emgas/messages/rights.py)
              ce_*             CloudEvents 1.0, binary mode: written, never required
 
 No header is required.  The partition is the Java client's default, murmur2(key) & 0x7fffffff % partitions; librdkafka
@@ -28,6 +29,7 @@ CORRELATION_ID: Final = "correlation-id"
 REPLY_TO: Final = "reply-to"
 REPLY_PARTITION: Final = "reply-partition"
 DEADLINE: Final = "deadline"
+SUBJECT: Final = "subject"
 
 Headers = tuple[tuple[str, bytes], ...]
 

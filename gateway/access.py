@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Collection
 from contextvars import ContextVar
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
@@ -31,6 +31,7 @@ OPEN_FOLDER = "/page/"
 BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
 
 _caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
+_claimed: ContextVar[str | None] = ContextVar("claimed", default=None)
 _bearer = HTTPBearer(auto_error=False, description="the key; without a file of keys, none is needed")
 
 
@@ -47,6 +48,7 @@ class Access:
         headers = Headers(scope=scope)
         try:
             token = _caller.set(await self._let_in(scope["path"], headers))
+            claimed = _claimed.set(_claim(headers))
             _check_body(scope, headers)
         except GatewayError as error:
             await refused(error)(scope, receive, send)
@@ -55,6 +57,7 @@ class Access:
             await self._app(scope, bounded(receive), send)
         finally:
             _caller.reset(token)
+            _claimed.reset(claimed)
 
     async def _let_in(self, path: str, headers: Headers) -> Caller:
         if path in OPEN or path.startswith(OPEN_FOLDER):
@@ -122,6 +125,21 @@ def bounded(receive: Receive) -> Receive:
 def caller() -> Caller:
     """Name who sent the request that is being answered."""
     return _caller.get()
+
+
+def subject() -> str | None:
+    """Name on whose behalf the request comes, for graphs that grant rights (emgas/messages/rights.py).
+
+    A key stands for its name.  One with the right to admin, and who needs no key, runs the memory, and may say by the
+    header Emgas-Subject for whom it asks.
+    """
+    who = caller()
+    return _claimed.get() if "admin" in who.rights else who.name
+
+
+def _claim(headers: Headers) -> str | None:
+    given = headers.get("emgas-subject")
+    return unquote(given) if given else None
 
 
 def may(right: Right, *parameters: str) -> Any:

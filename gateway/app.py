@@ -23,7 +23,7 @@ from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.validation import describe_all
 from gateway import graphs, page, records
-from gateway.access import BODY_BYTES, Access
+from gateway.access import BODY_BYTES, Access, subject
 from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.keys import Keys
 from gateway.mcp_tools import Opened, mcp_server
@@ -49,6 +49,7 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with memory() as app.state.memory, mcp.session_manager.run():
+            app.state.memory.on_behalf_of(subject)
             yield
 
     app = FastAPI(

@@ -48,6 +48,7 @@ OF_FAILURE = {
     "not-yet": 503,
     "expired": 504,
     "overloaded": 429,
+    "forbidden": 403,
     "internal": 503,
 }
 

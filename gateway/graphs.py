@@ -24,6 +24,7 @@ from emgas.limits import (
 )
 from emgas.messages import contents, pictures, queries, turns, views
 from emgas.messages.fields import Message, Name, Position, Text
+from emgas.messages.relations import RelationType
 from emgas.validation import build
 from gateway.access import caller, known, may
 from gateway.bodies import FeedbackBody, ForgetBody, PinBody, QueryBody, SettingsBody, TurnBody, UndoBody
@@ -220,20 +221,38 @@ async def trend(
     return told
 
 
+@router.get("/habits")
+async def habits(
+    graph: Annotated[Graph, may("read", "text", "speaker", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    text: Annotated[Text | None, Query(description="a question, or words; without it, all of them")] = None,
+    speaker: Annotated[Name | None, Query(description="whose")] = None,
+    limit: Annotated[int, Query(ge=1, le=TOP)] = 20,
+    as_of: Moment = None,
+) -> views.Recurring:
+    """Tell what recurs, how often, since when, and when not."""
+    told = await memory.habits(graph, text, speaker=speaker, limit=limit, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
 @router.get("/concept")
 async def explore(
-    graph: Annotated[Graph, may("read", "name", "to", "hops", "limit", "as_of")],
+    graph: Annotated[Graph, may("read", "name", "to", "hops", "relation", "limit", "as_of")],
     memory: Memory,
     response: Response,
     name: Annotated[Name, Query(description="of the concept, by id or as it was written")],
     *,
     to: Annotated[Name | None, Query(description="another one: by which ways does the first lead to it?")] = None,
     hops: Annotated[int, Query(ge=1, le=3)] = 1,
+    relation: Annotated[RelationType | None, Query(description="what follows about it by this relation?")] = None,
     limit: Annotated[int, Query(ge=0, le=TOP)] = 10,
     as_of: Moment = None,
 ) -> views.Explored:
-    """Tell what a concept is to the graph, and what it is linked with."""
-    told = await memory.explore(graph, name, to=to, hops=hops, limit=limit, as_of=as_of)
+    """Tell what a concept is to the graph, what was said of it and others, and what it is linked with."""
+    told = await memory.explore(graph, name, to=to, hops=hops, relation=relation, limit=limit, as_of=as_of)
     _found(response, told.position, found=told.found)
     return told
 

@@ -30,6 +30,8 @@ from emgas.limits import RECORD_BYTES
 from emgas.messages import queries, turns
 from emgas.messages.contents import Graphs, List
 from emgas.messages.operator import Checkpoint, Inspect
+from emgas.messages.rights import Grant, Revoke
+from emgas.messages.sessions import EndSession
 from emgas.messages.topics import ANSWER, INBOUND, REQUEST, Answer, Question
 from emgas.validation import describe
 from emgas.wire import Headers, ProducerRecord, Receipt, cloud_event
@@ -166,9 +168,9 @@ def _check(message: Any, key: str | None) -> None:
         case List():
             caller().check_right("read")
             return
-        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback():
+        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback() | EndSession():
             caller().check("write", message.graph)
-        case turns.Configure() | turns.Erase():
+        case turns.Configure() | turns.Erase() | Grant() | Revoke():
             caller().check("admin", message.graph)
         case turns.Forget() | turns.Undo():
             caller().check("forget", message.graph)

@@ -6,7 +6,8 @@ upgrade of the algorithm is a branch that is compared and then used instead (doc
 
     TurnRecorded       the turn, with the event time that it was folded with
     GraphConfigured    the same settings, as a request; or those that the branch is given instead
-    Forgotten          the request, by concept and turn ids
+    Forgotten          the request, by concept and turn ids; pins, feedback and rights likewise
+    SessionEnded       the request, if a user ended it; what ended by itself, the branch ends by its own settings
     TurnEmbedded       nothing: the branch embeds by its own model, or not at all
     ConceptsRecalled   nothing: those questions were asked of the first memory
     windows, ticks     nothing: the branch decides for itself
@@ -23,11 +24,24 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from emgas.messages.memory_settings import Settings
+from emgas.messages.rights import Grant, Revoke
+from emgas.messages.sessions import EndSession
 from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Unpin
-from state.events.events import FeedbackGiven, Forgotten, GraphConfigured, GraphEvent, Pinned, TurnRecorded, Unpinned
+from state.events.events import (
+    AccessGranted,
+    AccessRevoked,
+    FeedbackGiven,
+    Forgotten,
+    GraphConfigured,
+    GraphEvent,
+    Pinned,
+    SessionEnded,
+    TurnRecorded,
+    Unpinned,
+)
 from state.events.memory_settings import PRESETS, MemorySettings
 
-Message = Turn | Configure | Forget | Pin | Unpin | Feedback
+Message = Turn | Configure | Forget | Pin | Unpin | Feedback | EndSession | Grant | Revoke
 
 
 @dataclass(frozen=True)
@@ -85,6 +99,18 @@ def _message(event: GraphEvent) -> Message | None:
     if isinstance(event, FeedbackGiven):
         name = f"branch/feedback/{event.seq}"
         return Feedback(kind="feedback", id=name, graph=event.graph, turns=event.turns, value=event.value)
+    return _shared(event)
+
+
+def _shared(event: GraphEvent) -> Message | None:
+    """Write what those who share a graph said of its conversations and rights."""
+    if isinstance(event, SessionEnded) and event.reason == "said":
+        name = f"branch/endsession/{event.seq}"
+        return EndSession(kind="endsession", id=name, graph=event.graph, session=event.session)
+    if isinstance(event, AccessGranted | AccessRevoked):
+        kind, name = (Grant, "grant") if isinstance(event, AccessGranted) else (Revoke, "revoke")
+        said = {"subject": event.subject, "rights": event.rights}
+        return kind.model_validate({"kind": name, "id": f"branch/{name}/{event.seq}", "graph": event.graph, **said})
     return None
 
 

@@ -13,15 +13,25 @@ type Question interface{ graph() string }
 
 // Turn is one utterance of a conversation. ID names it for ever: the same again has no effect. At: ms since 1970.
 type Turn struct {
-	ID         string         `json:"id"`
-	Graph      string         `json:"graph"`
-	Speaker    string         `json:"speaker"`
-	Text       string         `json:"text"`
-	Session    string         `json:"session,omitempty"`
-	Role       string         `json:"role,omitempty"`
-	At         *int64         `json:"at,omitempty"`
-	Metadata   map[string]any `json:"metadata,omitempty"`
-	Importance *float64       `json:"importance,omitempty"`
+	ID          string         `json:"id"`
+	Graph       string         `json:"graph"`
+	Speaker     string         `json:"speaker"`
+	Text        string         `json:"text"`
+	Session     string         `json:"session,omitempty"`
+	Role        string         `json:"role,omitempty"`
+	At          *int64         `json:"at,omitempty"`
+	Metadata    map[string]any `json:"metadata,omitempty"`
+	Importance  *float64       `json:"importance,omitempty"`
+	Attachments []Attachment   `json:"attachments,omitempty"`
+}
+
+// Attachment is what came with a turn: a photo, a voice note, a file. Kind: image, audio, video or file.
+type Attachment struct {
+	URI     string `json:"uri"`
+	Mime    string `json:"mime,omitempty"`
+	Kind    string `json:"kind,omitempty"`
+	Caption string `json:"caption,omitempty"`
+	SHA256  string `json:"sha256,omitempty"`
 }
 
 // Configure says how a graph is to live from here on: a preset, and what differs from it.
@@ -116,6 +126,7 @@ type Filter struct {
 	Roles          []string       `json:"roles,omitempty"`
 	Pinned         *bool          `json:"pinned,omitempty"`
 	MinImportance  *float64       `json:"min_importance,omitempty"`
+	Modality       []string       `json:"modality,omitempty"`
 }
 
 // Spreading says how activation spreads; what is nil takes the mode's own default.
@@ -164,17 +175,21 @@ type ActivatedConcept struct {
 
 // RecalledPassage is an old turn, and how well it answers. Why: as in emgas/schema/reply.json, if Explain was asked for.
 type RecalledPassage struct {
-	ID         string          `json:"id"`
-	Session    string          `json:"session"`
-	Speaker    string          `json:"speaker"`
-	Role       *string         `json:"role"`
-	Text       string          `json:"text"`
-	At         int64           `json:"at"`
-	Score      float64         `json:"score"`
-	Archived   bool            `json:"archived"`
-	Pinned     bool            `json:"pinned"`
-	Importance *float64        `json:"importance"`
-	Why        json.RawMessage `json:"why,omitempty"`
+	ID           string          `json:"id"`
+	Session      string          `json:"session"`
+	Speaker      string          `json:"speaker"`
+	Role         *string         `json:"role"`
+	Text         string          `json:"text"`
+	At           int64           `json:"at"`
+	Score        float64         `json:"score"`
+	Archived     bool            `json:"archived"`
+	Pinned       bool            `json:"pinned"`
+	Kind         string          `json:"kind,omitempty"`
+	Members      []string        `json:"members,omitempty"`
+	SupersededBy *string         `json:"superseded_by,omitempty"`
+	Attachments  []Attachment    `json:"attachments,omitempty"`
+	Importance   *float64        `json:"importance"`
+	Why          json.RawMessage `json:"why,omitempty"`
 }
 
 // Timing is where the time went inside the owner, in milliseconds.

@@ -12,7 +12,7 @@ calls, and a `Connection` carries the records.  No state lives here: every call 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
@@ -32,10 +32,12 @@ from emgas.messages.memory_settings import Settings
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
+from emgas.messages.rights import Grant, Revoke, Right
+from emgas.messages.sessions import EndSession, InMind, Recent
 from emgas.messages.spreading import Spreading
 from emgas.messages.topics import Answer, OfGraph, OfPartition
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
-from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.times import milliseconds
 from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound=Answer)
 When = datetime | str | int  # as emgas.times reads it
+Subject = str | Callable[[], str | None]
 
 
 class MemoryClient:
@@ -61,6 +64,7 @@ class MemoryClient:
         prefix: str = "emgas",
         timeout: float = 10.0,
         key: str | None = None,
+        subject: Subject | None = None,
         **security: Unpack[Security],
     ) -> None:
         """Remember where the memory is.
@@ -68,12 +72,15 @@ class MemoryClient:
         url       kafka://host:port[,host:port], embedded:DIRECTORY, http://host:port (`emgas serve`), or a Connection;
                   by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA
         key       for http:// only, by default $EMGAS_KEY
+        subject   on whose behalf, for graphs that grant rights (`grant`): a name, or what gives it when a call is made;
+                  None: of who runs the memory.  A gateway takes the name of the key instead
         security  emgas.client.kafka.Security, for kafka:// only; by default, what EMGAS_* variables say
         """
         self._url = url
         self._prefix = prefix
         self._timeout = timeout
         self._key = key
+        self._subject = subject
         self._security = security
         self._loop: asyncio.AbstractEventLoop | None = None
         self._request_reply: RequestReply | None = None
@@ -91,10 +98,15 @@ class MemoryClient:
         if self._request_reply is not None:
             raise TransportError("this client is open already")
         topics = TopicNames(self._prefix)
-        request_reply = RequestReply(traced(connect(self._url, topics, self._timeout, key=self._key, **self._security)))
+        connection = traced(connect(self._url, topics, self._timeout, key=self._key, **self._security))
+        request_reply = RequestReply(connection, self._subject)
         await request_reply.open()
         self._request_reply, self._loop = request_reply, asyncio.get_running_loop()
         return self
+
+    def on_behalf_of(self, subject: Subject | None) -> None:
+        """Call for another subject from here on: a gateway, for whoever sent the request that it passes on."""
+        self._subject = self._open.subject = subject
 
     async def close(self) -> None:
         """Let go.  Doing so twice does nothing."""
@@ -254,6 +266,23 @@ class MemoryClient:
         fields = {**wanted, "text": text, "only": filtering(only), **await self._moment(graph, after, as_of)}
         return _expect(Trended, await self._asked(build(Trend, fields), timeout))
 
+    async def habits(
+        self,
+        graph: str,
+        text: str | None = None,
+        *,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+        **wanted: Any,
+    ) -> Recurring:
+        """Ask what recurs, how often, since when and when not: all of it, or what a text asks for.
+
+        `wanted`: speaker, limit.
+        """
+        fields = {**wanted, "text": text, **await self._moment(graph, after, as_of)}
+        return _expect(Recurring, await self._asked(build(Habits, fields), timeout))
+
     async def explore(
         self,
         graph: str,
@@ -264,9 +293,64 @@ class MemoryClient:
         timeout: float | None = None,
         **wanted: Any,
     ) -> Explored:
-        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, limit."""
+        """Ask what a concept is to a graph and what it is linked with; `wanted`: to, hops, relation, limit."""
         fields = {**wanted, "concept": concept, **await self._moment(graph, after, as_of)}
         return _expect(Explored, await self._asked(build(Explore, fields), timeout))
+
+    async def recent(
+        self,
+        graph: str,
+        session: str | None = None,
+        *,
+        limit: int = 10,
+        after: Receipt | int | None = None,
+        as_of: When | None = None,
+        timeout: float | None = None,
+    ) -> InMind:
+        """Ask what is in mind of a conversation, the latest one without a name, and what it inherits from the last."""
+        fields = {"session": session, "limit": limit, **await self._moment(graph, after, as_of)}
+        return _expect(InMind, await self._asked(build(Recent, fields), timeout))
+
+    async def end_session(
+        self, graph: str, session: str = "main", *, id: str | None = None, timeout: float | None = None
+    ) -> Outcome:
+        """Say that a conversation is over: it is summed up, and the next one inherits what it was about."""
+        return await self._command(EndSession, graph, id=id, timeout=timeout, fields={"session": session})
+
+    async def pause(
+        self, graph: str, *, recording: bool = True, recalling: bool = True, timeout: float | None = None
+    ) -> Outcome:
+        """Let a graph record nothing, or bring back nothing, or both, until `resume`."""
+        return await self._switch(graph, recording=recording, recalling=recalling, value=0, timeout=timeout)
+
+    async def resume(
+        self, graph: str, *, recording: bool = True, recalling: bool = True, timeout: float | None = None
+    ) -> Outcome:
+        """Let a graph that was paused record, or bring back, again."""
+        return await self._switch(graph, recording=recording, recalling=recalling, value=1, timeout=timeout)
+
+    async def _switch(
+        self, graph: str, *, recording: bool, recalling: bool, value: int, timeout: float | None
+    ) -> Outcome:
+        """Set switches, and leave all else that a graph lives by as it is."""
+        known = await self.describe(graph, timeout=timeout)
+        switches = {"recording": recording, "recalling": recalling}
+        switched: dict[str, Any] = {name: value for name, wanted in switches.items() if wanted}
+        return await self.configure(graph, known.preset, timeout=timeout, **{**known.settings, **switched})
+
+    async def grant(
+        self, graph: str, subject: str, rights: Sequence[Right], *, id: str | None = None, timeout: float | None = None
+    ) -> Outcome:
+        """Let a subject do this in a graph from here on; a graph that grants anything is closed to all others."""
+        fields = {"subject": subject, **_named(rights=rights)}
+        return await self._command(Grant, graph, id=id, timeout=timeout, fields=fields)
+
+    async def revoke(
+        self, graph: str, subject: str, rights: Sequence[Right], *, id: str | None = None, timeout: float | None = None
+    ) -> Outcome:
+        """Let a subject no longer do this in a graph."""
+        fields = {"subject": subject, **_named(rights=rights)}
+        return await self._command(Revoke, graph, id=id, timeout=timeout, fields=fields)
 
     async def configure(
         self,
@@ -430,7 +514,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Erase | Feedback | Forget | Pin | Unpin | Undo],
+        kind: type[Configure | Erase | Feedback | Forget | Pin | Unpin | Undo | EndSession | Grant | Revoke],
         graph: str,
         *,
         id: str | None,

@@ -12,6 +12,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
+from urllib.parse import quote
 
 import httpx2 as httpx
 import orjson
@@ -21,6 +22,7 @@ from emgas.wire import (
     CORRELATION_ID,
     DEADLINE,
     REPLY_TO,
+    SUBJECT,
     ProducerRecord,
     Receipt,
     Record,
@@ -110,9 +112,11 @@ class HttpConnection:
             params["key"] = record.key.decode()
         if record.partition is not None:
             params["partition"] = record.partition
-        json = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json"}
+        if SUBJECT in asked:
+            headers["Emgas-Subject"] = quote(asked[SUBJECT])
         content = record.value or b""
-        return self._http.build_request("POST", f"/v1/records/{name}", params=params, content=content, headers=json)
+        return self._http.build_request("POST", f"/v1/records/{name}", params=params, content=content, headers=headers)
 
     async def _begun(self, request: httpx.Request) -> httpx.Response:
         """Send a request; return the response once it begins.  Raises what the gateway refused, else TransportError."""

@@ -41,7 +41,7 @@ def filtering(only: Filter | Mapping[str, Any] | None, timezone: str = "UTC") ->
 
 def _plain(name: str, value: Any, timezone: str) -> Any:
     """Turn a filter's field into what the wire has: times in ms, names in a list."""
-    if name in ("since", "until"):
+    if name in ("since", "until", "spoken_since", "spoken_until"):
         return _time(value, timezone)
     return sorted(value) if isinstance(value, AbstractSet) else list(value) if isinstance(value, tuple) else value
 

@@ -18,7 +18,7 @@ from emgas.client.connection import Connection
 from emgas.errors import NoAnswerError, TransportError
 from emgas.messages.queries import Failure
 from emgas.messages.topics import ANSWER, Answer
-from emgas.wire import CORRELATION_ID, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
+from emgas.wire import CORRELATION_ID, SUBJECT, ProducerRecord, Receipt, Record, ReplyAddress, as_mapping
 
 QUESTIONS_AT_ONCE = 512  # with all else that waits: answered in 0.1 s each, that is more than one client can send
 
@@ -26,8 +26,10 @@ QUESTIONS_AT_ONCE = 512  # with all else that waits: answered in 0.1 s each, tha
 class RequestReply:
     """Appends records and awaits their answers.  `open` starts the reader, `close` ends it and every waiting call."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, subject: str | Callable[[], str | None] | None = None) -> None:
+        """`subject`: on whose behalf records come, or what tells it of each; None: of who runs the memory."""
         self.connection = connection
+        self.subject = subject
         self._reader: asyncio.Task[None] | None = None
         self._waiting: dict[bytes, asyncio.Future[Answer]] = {}
         self._failure: TransportError | None = None
@@ -54,7 +56,7 @@ class RequestReply:
         """Append a record; return once the log has it.  Raises NoAnswerError after `seconds`, TransportError."""
         try:
             async with asyncio.timeout(seconds):
-                return await self.connection.send(record)
+                return await self.connection.send(self._on_behalf(record))
         except TimeoutError:
             raise NoAnswerError(
                 f"{record.topic} did not acknowledge within {seconds:g} s: is the broker running?  Send the record "
@@ -80,7 +82,8 @@ class RequestReply:
         self._waiting[correlation] = future
         try:
             async with asyncio.timeout(seconds):
-                appended(await self.connection.send(self._addressed(record, correlation, seconds)))
+                addressed = self._addressed(self._on_behalf(record), correlation, seconds)
+                appended(await self.connection.send(addressed))
                 return await future
         except TimeoutError:
             raise NoAnswerError(
@@ -91,6 +94,13 @@ class RequestReply:
             del self._waiting[correlation]
             if future.done() and not future.cancelled():
                 future.exception()  # seen: a call that ended while it was sending never awaited it
+
+    def _on_behalf(self, record: ProducerRecord) -> ProducerRecord:
+        """Say in a header on whose behalf a record comes, if that is known."""
+        subject = self.subject() if callable(self.subject) else self.subject
+        if subject is None:
+            return record
+        return record._replace(headers=(*record.headers, (SUBJECT, subject.encode())))
 
     def _addressed(self, record: ProducerRecord, correlation: bytes, seconds: float) -> ProducerRecord:
         """Add to `record` the headers that ask for an answer here, until the moment this call gives up."""

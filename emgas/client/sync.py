@@ -25,8 +25,10 @@ from emgas.errors import InvalidMessageError, TransportError
 from emgas.messages.contents import Turns
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
+from emgas.messages.rights import Right
+from emgas.messages.sessions import InMind
 from emgas.messages.turns import Outcome
-from emgas.messages.views import Explored, Recapped, Trended
+from emgas.messages.views import Explored, Recapped, Recurring, Trended
 
 T = TypeVar("T")
 CLOSING_SECONDS = 30.0  # an embedded worker hands over its partitions
@@ -133,9 +135,37 @@ class Memory:
         """Tell how often something is spoken of.  `wanted`: what MemoryClient.trend takes."""
         return self._wait(self._client.trend(self._named(graph), text, **wanted))
 
+    def habits(self, text: str | None = None, *, graph: str | None = None, **wanted: Any) -> Recurring:
+        """Tell what recurs.  `wanted`: what MemoryClient.habits takes."""
+        return self._wait(self._client.habits(self._named(graph), text, **wanted))
+
     def explore(self, concept: str, *, graph: str | None = None, **wanted: Any) -> Explored:
         """Tell what a concept is to a graph.  `wanted`: what MemoryClient.explore takes."""
         return self._wait(self._client.explore(self._named(graph), concept, **wanted))
+
+    def recent(self, session: str | None = None, *, graph: str | None = None, **wanted: Any) -> InMind:
+        """Tell what is in mind of a conversation.  `wanted`: what MemoryClient.recent takes."""
+        return self._wait(self._client.recent(self._named(graph), session, **wanted))
+
+    def end_session(self, session: str = "main", *, graph: str | None = None) -> Outcome:
+        """Say that a conversation is over."""
+        return self._wait(self._client.end_session(self._named(graph), session))
+
+    def pause(self, *, recording: bool = True, recalling: bool = True, graph: str | None = None) -> Outcome:
+        """Let a graph record nothing, or bring back nothing, or both, until `resume`."""
+        return self._wait(self._client.pause(self._named(graph), recording=recording, recalling=recalling))
+
+    def resume(self, *, recording: bool = True, recalling: bool = True, graph: str | None = None) -> Outcome:
+        """Let a graph that was paused record, or bring back, again."""
+        return self._wait(self._client.resume(self._named(graph), recording=recording, recalling=recalling))
+
+    def grant(self, subject: str, rights: Sequence[Right], *, graph: str | None = None) -> Outcome:
+        """Let a subject do this in a graph."""
+        return self._wait(self._client.grant(self._named(graph), subject, rights))
+
+    def revoke(self, subject: str, rights: Sequence[Right], *, graph: str | None = None) -> Outcome:
+        """Let a subject no longer do this in a graph."""
+        return self._wait(self._client.revoke(self._named(graph), subject, rights))
 
     def configure(self, preset: str = "default", *, graph: str | None = None, **settings: Any) -> Outcome:
         """Say how a graph is to live from here on."""

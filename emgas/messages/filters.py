@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import Message, Metadata, Milliseconds, Name, Role
+from emgas.messages.fields import Message, Metadata, Milliseconds, Modality, Name, Role
 
 Names = Annotated[list[Name], Field(max_length=limits.TOP)]
 
@@ -21,9 +21,10 @@ class Filter(Message):
     min_importance      it matters at least as much; 0.5 counts where nobody said, and 1 where it is pinned
     pinned              whether a user wants it kept in mind
     concepts            it holds one of these, by id or as it was written
-    metadata            it has these entries.  Metadata is read turn by turn, in the order of the ranking, and not
-                        beyond the first 1,000: of what ranks below, nothing comes back
+    metadata            it has all of these entries, whatever they are
+    spoken_since, spoken_until  it speaks of a time in since <= time < until (ms): "last week", as it is resolved
     exclude             turn ids that must not come back, such as those that are in the prompt already
+    modality            something of one of these kinds came with it
     include_archive     whether turns that have faded may come back, behind others
     """
 
@@ -36,11 +37,22 @@ class Filter(Message):
     until: Milliseconds | None = None
     concepts: Names = Field(default_factory=list)
     metadata: Metadata = Field(default_factory=dict)
+    spoken_since: Milliseconds | None = Field(None, exclude_if=lambda since: since is None)
+    spoken_until: Milliseconds | None = Field(None, exclude_if=lambda until: until is None)
     exclude: Annotated[list[Name], Field(max_length=limits.EXCLUDED)] = Field(default_factory=list)
+    modality: Annotated[list[Modality], Field(max_length=4)] = Field(
+        default_factory=list, exclude_if=lambda kinds: not kinds
+    )
     include_archive: bool = True
 
     @model_validator(mode="after")
     def _not_over_before_it_begins(self) -> Self:
-        if self.since is not None and self.until is not None and self.until <= self.since:
-            raise ValueError("`until` must be later than `since`: it is the first time that is left out")
+        for since, until in ((self.since, self.until), (self.spoken_since, self.spoken_until)):
+            if since is not None and until is not None and until <= since:
+                raise ValueError("`until` must be later than `since`: it is the first time that is left out")
         return self
+
+    @property
+    def asks_facts(self) -> bool:
+        """Whether it asks for what only the turns themselves tell: their metadata, the times that they speak of."""
+        return bool(self.metadata) or self.spoken_since is not None or self.spoken_until is not None

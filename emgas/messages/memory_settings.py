@@ -50,6 +50,11 @@ class Unit(Enum):
 Duration = Annotated[int, Unit.MILLISECONDS]
 
 
+def added(default: float, **bounds: Any) -> Any:
+    """Declare a setting that older logs lack: left out of what is recorded and hashed while it has its default."""
+    return Field(default, exclude_if=lambda value: value == default, **bounds)
+
+
 class AllSettings(Message):
     """Every number that decides how a graph fades and consolidates, each with the default that presets differ from."""
 
@@ -117,12 +122,43 @@ class AllSettings(Message):
         description="share of words in common (Jaccard) from which two turns of a conversation say the same; "
         "from 1 on: never",
     )
+    affinity_above: float = added(
+        0.75, ge=0, le=2, description="affinity from which two turns are near: what hangs together so is one habit"
+    )
+    affinity_gamma: float = added(
+        0.5, ge=0, le=1, description="share of the words in affinity; the rest is how near in time two turns were said"
+    )
+    affinity_tau: Duration = added(
+        30 * DAY_MS, ge=1, le=CENTURY_MS, description="time scale of affinity: days for projects, months for habits"
+    )
+    habit_members: int = added(
+        5, ge=0, le=LARGEST_COUNT, description="turns that make a habit, at least; 0: none are looked for"
+    )
+    habit_days: int = added(3, ge=1, le=LARGEST_COUNT, description="days on which they were said, at least")
     undo_events: int = Field(
         1000,
         ge=0,
         le=LARGEST_COUNT,
         description="how many of the last events can be taken back; the store keeps as much as that needs",
     )
+    end_sessions: int = added(
+        0,
+        ge=0,
+        le=1,
+        description="1: that a conversation ended by silence (`idle`) is recorded, with what it was about",
+    )
+    session_turns: int = added(
+        0, ge=0, le=LARGEST_COUNT, description="turns after which a conversation ends, and goes on as another; 0: never"
+    )
+    topic_shift: float = added(
+        0.0,
+        ge=0,
+        le=1,
+        description="a conversation ends where a turn has less than this share of its words in common with the last "
+        "ones; 0: never",
+    )
+    recording: int = added(1, ge=0, le=1, description="0: what is said is not recorded, only that something was")
+    recalling: int = added(1, ge=0, le=1, description="0: questions bring back nothing, and are told why")
 
 
 def _optional(field: FieldInfo) -> Any:

@@ -11,8 +11,10 @@ from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
 from emgas.messages.spreading import Spreading
+from emgas.messages.turns import Attachment
 
 Mode = Literal["default", "literal"]
+MemoryKind = Literal["all", "working", "episodic"]
 
 
 class Query(Message):
@@ -36,6 +38,17 @@ class Query(Message):
     asker: Name | None = Field(
         None, description="speaker who asks: whom `my` and `I` mean", exclude_if=lambda asker: asker is None
     )
+    memory: MemoryKind = Field(
+        "all",
+        description="of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what "
+        "matters little counts less",
+        exclude_if=lambda memory: memory == "all",
+    )
+    session: Name | None = Field(
+        None,
+        description="conversation in which it is asked: what `and then?` goes on from; else the latest one",
+        exclude_if=lambda session: session is None,
+    )
     after: int | None = Field(None, ge=0, description="answer once the turn at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="answer as of this time", exclude_if=lambda at: at is None)
     timezone: Zone = Field(
@@ -58,6 +71,8 @@ class Query(Message):
     def _goes_together(self) -> Self:
         if self.explain and self.mode == "literal":
             raise ValueError("only the default mode is explained: leave out `explain` or `mode`")
+        if self.memory != "all" and self.mode == "literal":
+            raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
         return self
@@ -81,7 +96,11 @@ class ActivatedConcept(Message):
 
 
 class RecalledPassage(Message):
-    """An old turn, and how well it answers."""
+    """An old turn, and how well it answers; or what recurs, if the question asks for that.
+
+    kind     "habit": `text` says what recurs, `speaker` whose it is, `at` when it last did
+    members  of a habit: ids of its latest turns
+    """
 
     id: str
     session: str
@@ -94,9 +113,17 @@ class RecalledPassage(Message):
         default=False, description="it had faded, and comes from the archive", exclude_if=lambda it: not it
     )
     pinned: bool = Field(default=False, description="a user wants it kept in mind", exclude_if=lambda it: not it)
+    kind: Literal["turn", "habit"] = Field("turn", exclude_if=lambda kind: kind == "turn")
+    members: list[str] = Field(default_factory=list, exclude_if=lambda members: not members)
+    superseded_by: str | None = Field(
+        None,
+        description="it is history: the turn that says how things are since",
+        exclude_if=lambda it: it is None,
+    )
     importance: float | None = Field(
         None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
     )
+    attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 
@@ -125,6 +152,7 @@ class Reply(Message):
         description="false: nothing in the graph answers; what is listed, if anything, is the newest",
         exclude_if=lambda matched: matched,
     )
+    paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
 
 
 class Theme(Message):
@@ -160,10 +188,18 @@ class Description(Message):
     pinned_concepts: int = 0
     long_term: int = 0
     themes: list[Theme] = Field(default_factory=list)
+    unrecorded: int = Field(
+        0, description="turns that came while recording was paused", exclude_if=lambda unrecorded: not unrecorded
+    )
+    access: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="who may do what, by subject; empty: nobody is kept out",
+        exclude_if=lambda access: not access,
+    )
     position: Position
 
 
-FailureCode = Literal["invalid", "wrong-partition", "not-yet", "expired", "overloaded", "internal"]
+FailureCode = Literal["invalid", "wrong-partition", "not-yet", "expired", "overloaded", "forbidden", "internal"]
 
 
 class Failure(Message):

@@ -4,6 +4,8 @@
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
     Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
+    Habits ─ topic queries ──▶ Recurring | Failure
+    EndSession, Grant, Revoke ── topic turns ──▶ Outcome;   Recent ── topic queries ──▶ InMind | Failure
     List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
     Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
 
@@ -20,8 +22,10 @@ from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
+from emgas.messages.rights import Grant, Revoke
+from emgas.messages.sessions import EndSession, InMind, Recent
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
-from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 
 
 def _kind(message: object) -> str:
@@ -38,18 +42,23 @@ Inbound = Annotated[
     | Annotated[Unpin, Tag("unpin")]
     | Annotated[Feedback, Tag("feedback")]
     | Annotated[Undo, Tag("undo")]
-    | Annotated[Erase, Tag("erase")],
+    | Annotated[Erase, Tag("erase")]
+    | Annotated[EndSession, Tag("endsession")]
+    | Annotated[Grant, Tag("grant")]
+    | Annotated[Revoke, Tag("revoke")],
     Discriminator(_kind),
 ]
 
 
-Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase
+Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke
 
 
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)
 
 
-OfGraph = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore  # a question to one graph
+OfGraph = (  # a question to one graph
+    Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent
+)
 OfPartition = Inspect | List | Checkpoint  # and one to the owner of a partition
 Question = OfGraph | OfPartition
 
@@ -57,7 +66,9 @@ Question = OfGraph | OfPartition
 REQUEST: TypeAdapter[Question] = TypeAdapter(Annotated[Question, Field(discriminator="kind")])
 
 
-Told = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored  # of a graph
+Told = (  # of a graph
+    Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind
+)
 Answer = Told | Graphs | Inspection | Checkpointed | Outcome | Failure
 
 

@@ -11,8 +11,22 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
-from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Name, Position, Role, Text
+from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Position, Role, Text
 from emgas.messages.memory_settings import PresetName, Settings
+
+
+class Attachment(Message):
+    """What came with a turn: a photo, a voice note, a file.  It stays where it is; its caption is remembered.
+
+    caption  what is on it, or said in it: remembered as if it had been said
+    sha256   of its bytes, hex, where somebody wants to know later that it is the same
+    """
+
+    uri: str = Field(min_length=1, max_length=2000)
+    mime: str = Field("", max_length=200)
+    kind: Modality = "image"
+    caption: str = Field("", max_length=2000)
+    sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$")
 
 
 class Turn(Message):
@@ -35,6 +49,12 @@ class Turn(Message):
         le=1,
         description="how much it matters, 0.5 as much as any other; without it, rules decide whether it matters more",
         exclude_if=lambda importance: importance is None,
+    )
+    attachments: list[Attachment] = Field(
+        default_factory=list,
+        max_length=limits.ATTACHMENTS,
+        description="photos, voice notes, files that came with it",
+        exclude_if=lambda attachments: not attachments,
     )
 
 

@@ -12,6 +12,8 @@ from pydantic import Field
 from emgas import limits
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Text
 from emgas.messages.filters import Filter
+from emgas.messages.relations import RelationType
+from emgas.messages.sessions import Ending, SessionState
 
 
 class Recap(Message):
@@ -24,6 +26,7 @@ class Recap(Message):
     graph: GraphId
     sessions: Annotated[list[Name], Field(max_length=limits.RECAPPED)] = Field(default_factory=list)
     limit: int = Field(5, ge=1, le=limits.RECAPPED)
+    skip: int = Field(0, ge=0, description="of the last ones, to pass over", exclude_if=lambda skip: not skip)
     words: int = Field(60, ge=0, le=400)
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
@@ -43,6 +46,7 @@ class SessionRecap(Message):
 
     since, until  ms, of its first and its last turn         archived  turns of it that have faded
     concepts      what sets it apart from others, labels     summary   its most telling sentences, in order
+    state         whether it goes on                         ended     how it, or one before under its name, ended
     """
 
     session: str
@@ -53,6 +57,8 @@ class SessionRecap(Message):
     speakers: list[str]
     concepts: list[str]
     summary: list[Quote]
+    state: SessionState = "idle"
+    ended: Ending | None = Field(None, exclude_if=lambda ended: ended is None)
 
 
 class Recapped(Message):
@@ -131,6 +137,9 @@ class Explore(Message):
     concept: Name = Field(description="by id, or as it was written")
     to: Name | None = Field(None, description="another one: by which ways does the first lead to it?")
     hops: int = Field(1, ge=1, le=3, description="links at most from the concept to what is told")
+    relation: RelationType | None = Field(
+        None, description="what follows about it by this relation?", exclude_if=lambda relation: relation is None
+    )
     limit: int = Field(10, ge=0, le=limits.TOP)
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
@@ -163,12 +172,39 @@ class KnownConcept(Message):
     archived: bool
     pinned: bool
     theme: str | None
+    of: str | None = Field(None, description="what it is: person, place, organisation …")
+
+
+class KnownRelation(Message):
+    """What turns say of two concepts: how many of them do, when they first and last did (ms), the latest by id."""
+
+    source: str
+    type: RelationType
+    target: str
+    source_label: str
+    target_label: str
+    times: int
+    first: int
+    last: int
+    ids: list[str]
+
+
+class Inferred(Message):
+    """What a concept is related to over `hops` steps; `confidence` is 1 / hops, `path` the concepts on the way."""
+
+    id: str
+    label: str
+    hops: int
+    confidence: float
+    path: list[str]
 
 
 class Explored(Message):
     """A concept and what is around it.  `found: false`: the graph is unknown, or knows no such concept.
 
     neighbours  the strongest links first      paths  ways to `to`, the strongest first, as ids
+    relations   what was said of it and another, most often said first
+    inferred    what follows by the relation that was asked for, nearest first, at most 10
     ids         of the latest turns that hold the concept
     """
 
@@ -178,5 +214,80 @@ class Explored(Message):
     concept: KnownConcept | None = None
     neighbours: list[Neighbour] = Field(default_factory=list)
     paths: list[list[str]] = Field(default_factory=list)
+    relations: list[KnownRelation] = Field(default_factory=list)
+    inferred: list[Inferred] = Field(default_factory=list)
     ids: list[str] = Field(default_factory=list)
+    position: Position
+
+
+class Habits(Message):
+    """A question for what recurs: habits that a text asks for, or all of them, those with most turns first.
+
+    speaker  whose
+    """
+
+    kind: Literal["habits"] = "habits"
+    graph: GraphId
+    text: Text | None = None
+    speaker: Name | None = None
+    limit: int = Field(20, ge=1, le=limits.TOP)
+    after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
+
+
+class Exemption(Message):
+    """When something that recurs did not: from `since` to `until` (ms).  `turn`: which says so, where one does."""
+
+    since: int
+    until: int
+    turn: str | None = None
+
+
+class Habit(Message):
+    """What recurs, an abstract of the turns that are its members.
+
+    text         what is said of it            by          who wrote that
+    concepts     what all of it is about       period      days from one day of it to the next, in the middle
+    turns, days  how many, on how many days    members     ids of the latest of them
+    hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
+                 by the clock of who said them
+    exceptions   the latest times at which it did not recur, as far as that is an exception
+    """
+
+    id: str
+    speaker: str
+    text: str
+    concepts: list[str]
+    turns: int
+    days: int
+    first: int
+    last: int
+    period: float
+    hours: list[int]
+    weekdays: list[int]
+    exceptions: list[Exemption]
+    members: list[str]
+    by: str
+
+
+class HabitGroup(Message):
+    """Habits that are near one another: a level of the tree.  `above`: their affinity; `habits`: ids."""
+
+    above: float
+    habits: list[str]
+
+
+class Recurring(Message):
+    """What recurs in a graph.  An unknown graph gives `found: false`.
+
+    total   how many habits there are in all
+    groups  of these habits, from the closest to the widest; one that stands alone is in none
+    """
+
+    kind: Literal["recurring"] = "recurring"
+    graph: str
+    found: bool
+    total: int = 0
+    habits: list[Habit] = Field(default_factory=list)
+    groups: list[HabitGroup] = Field(default_factory=list)
     position: Position

@@ -40,6 +40,9 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "Undo": {"kind": "undo", "id": "u1", "graph": "ada", "first": 41, "last": 43},
     "Erase": {"kind": "erase", "id": "e1", "graph": "ada", "turn": "t17"},
+    "EndSession": {"kind": "endsession", "id": "s1", "graph": "ada", "session": "2023-05-08"},
+    "Grant": {"kind": "grant", "id": "g1", "graph": "team", "subject": "planner", "rights": ["read", "write"]},
+    "Revoke": {"kind": "revoke", "id": "g2", "graph": "team", "subject": "planner", "rights": ["write"]},
     "Query": {
         "kind": "query",
         "graph": "ada",
@@ -54,7 +57,9 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "Compare": {"kind": "compare", "graph": "ada", "since": 1682899200000, "until": 1683554160000},
     "Recap": {"kind": "recap", "graph": "ada", "limit": 1, "words": 20},
     "Trend": {"kind": "trend", "graph": "ada", "text": "how often do I drink latte?", "by": "week", "offset": 60},
-    "Explore": {"kind": "explore", "graph": "ada", "concept": "ear drops", "to": "cat", "hops": 2},
+    "Explore": {"kind": "explore", "graph": "ada", "concept": "ear drops", "to": "cat", "hops": 2, "relation": "is-a"},
+    "Habits": {"kind": "habits", "graph": "ada", "text": "how often do I drink latte?", "limit": 5},
+    "Recent": {"kind": "recent", "graph": "ada", "session": "2023-05-09", "limit": 3},
     "List": {"kind": "list", "after": "ada", "limit": 100},
     "Inspect": {"kind": "inspect", "digest": True},
     "Checkpoint": {"kind": "checkpoint"},
@@ -214,6 +219,33 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "ids": ["t8", "t2"],
         "position": POSITION,
     },
+    "Recurring": {
+        "kind": "recurring",
+        "graph": "ada",
+        "found": True,
+        "total": 1,
+        "habits": [
+            {
+                "id": "habit-5e0c1b7a9d24",
+                "speaker": "Ada",
+                "text": "Ada: latte: 5 times on 5 days since 2023-05-01, about every week, in the morning, on Mondays; "
+                "last on 2023-06-05; not from 2023-05-16 to 2023-05-28",
+                "concepts": ["latte"],
+                "turns": 5,
+                "days": 5,
+                "first": 1682929200000,
+                "last": 1685953200000,
+                "period": 7.0,
+                "hours": [0] * 8 + [5] + [0] * 15,
+                "weekdays": [5, 0, 0, 0, 0, 0, 0],
+                "exceptions": [{"since": 1684195200000, "until": 1685318400000, "turn": None}],
+                "members": ["t2", "t8", "t9", "t14", "t20"],
+                "by": "template 1",
+            }
+        ],
+        "groups": [],
+        "position": POSITION,
+    },
     "Explored": {
         "kind": "explored",
         "graph": "ada",
@@ -231,6 +263,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
             "archived": False,
             "pinned": False,
             "theme": None,
+            "of": "product",
         },
         "neighbours": [
             {
@@ -244,7 +277,54 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
             }
         ],
         "paths": [["ear drop", "vet", "cat"]],
+        "relations": [
+            {
+                "source": "ear drop",
+                "type": "is-a",
+                "target": "medicine",
+                "source_label": "ear drops",
+                "target_label": "medicine",
+                "times": 1,
+                "first": 1683554160000,
+                "last": 1683554160000,
+                "ids": ["t1"],
+            }
+        ],
+        "inferred": [
+            {"id": "medicine", "label": "medicine", "hops": 1, "confidence": 1.0, "path": ["ear drop", "medicine"]}
+        ],
         "ids": ["t1"],
+        "position": POSITION,
+    },
+    "InMind": {
+        "kind": "inmind",
+        "graph": "ada",
+        "found": True,
+        "session": "2023-05-09",
+        "state": "working",
+        "total": 1,
+        "turns": [
+            {
+                "id": "t9",
+                "session": "2023-05-09",
+                "speaker": "Ada",
+                "role": "user",
+                "text": "Biscuit scratches less today.",
+                "at": 1683640560000,
+                "metadata": {},
+                "archived": False,
+            }
+        ],
+        "keywords": ["scratches", "Biscuit"],
+        "themes": ["vet, Biscuit"],
+        "inherited": {
+            "session": "2023-05-08",
+            "at": 1683554160000,
+            "summary": "Ada: The vet prescribed ear drops for Biscuit.",
+            "turns": ["t1"],
+            "by": "extractive 1",
+            "recorded": True,
+        },
         "position": POSITION,
     },
     "Graphs": {"kind": "graphs", "graphs": ["ada", "ben"], "next": "ben", "position": POSITION},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from state.events.extraction_types import Concept, TimeSpan
+from state.events.extraction_types import Concept, Relation, TimeSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +16,16 @@ class Extraction:
     question  whether the text asks something
     tokens    its length in words (Han text: segmented words), >= 0
     times     what its time expressions mean, in order, at most limits.SPANS_PER_TURN
+    phrases   concepts of several words, at most limits.PHRASES_PER_TURN, none of them among `concepts`
+    relations what it says of two of those, at most limits.RELATIONS_PER_TURN
     """
 
     concepts: tuple[Concept, ...]
     question: bool
     tokens: int
     times: tuple[TimeSpan, ...] = ()
+    phrases: tuple[Concept, ...] = ()
+    relations: tuple[Relation, ...] = ()
 
 
 class Extractor(Protocol):

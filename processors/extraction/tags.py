@@ -114,11 +114,17 @@ def of_turn(text: str, speaker: str, at: int, times: Iterable[TimeSpan]) -> list
     """Collect the tags of a turn said by `speaker` at `at` (ms since 1970), which tells of `times`."""
     day = day_of(at)
     found = [_month(day), _day(day)]
-    if name := " ".join(speaker.split()):
-        found.append(_tag(f"@speaker:{name.casefold()}", name))
+    if tag := by(speaker):
+        found.append(_tag(tag, " ".join(speaker.split())))
     held = {"time": tells_time, "name": holds_name, "number": holds_number}
     found.extend(_tag(f"@{kind}", kind) for kind, holds in held.items() if holds(text))
     return list(dict.fromkeys([*found, *_resolved(times)]))
+
+
+def by(speaker: str) -> str | None:
+    """Name the tag of a speaker's turns, None for nobody."""
+    name = " ".join(speaker.split())
+    return f"@speaker:{name.casefold()}" if name else None
 
 
 def of_query(text: str, times: Iterable[TimeSpan] = ()) -> list[Concept]:

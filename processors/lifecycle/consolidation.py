@@ -44,14 +44,14 @@ class Consolidation(NamedTuple):
 def consolidated(graph: Graph, at: int) -> Consolidation:
     """Find what a window that ended at `at` (ms) records.  It may be nothing; the window is closed all the same."""
     graph.settle()
-    fresh = {passage: _words(graph, passage) for passage in _fresh(graph)}
+    fresh = {passage: _words(graph, passage) for passage in fresh_passages(graph)}
     faded, archived = graph.concepts.archived, graph.passages.archived
     mentioned = Counter(word for words in fresh.values() for word in words if not faded[word])
     active = {passage: words for passage, words in fresh.items() if not archived[passage]}
     return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _repeats(graph, active))
 
 
-def _fresh(graph: Graph) -> list[int]:
+def fresh_passages(graph: Graph) -> list[int]:
     """Pick as many of the last kept passages as turns are new, in their order."""
     kept, fresh = graph.passages.kept, list[int]()
     for passage in range(len(kept) - 1, -1, -1):

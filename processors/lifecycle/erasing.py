@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,8 +20,11 @@ from emgas import limits
 from state.events.events import (
     ConsolidationWindowClosed,
     GraphEvent,
+    MemoryConsolidated,
     Run,
+    SessionSummarised,
     SubjectErased,
+    Superseded,
     TurnEmbedded,
     TurnRecorded,
     decode_as,
@@ -72,18 +75,25 @@ def _said(turns: Iterable[TurnRecorded]) -> set[str]:
 
 
 def _redacted(events: Sequence[GraphEvent | None], names: AbstractSet[str], turns: AbstractSet[str]) -> Iterator[_Item]:
+    resting = _resting_on(events, names, turns)
     for ordinal, event in enumerate(events):
         if event is not None and not isinstance(event, TurnRecorded | TurnEmbedded):
             left = _without(event, names, turns)
+            if isinstance(event, MemoryConsolidated) and event.id in resting:
+                left = _no_habit(event)
             if left != event:
                 yield _Item(ordinal, instead=encode(left))
 
 
 def _without(event: GraphEvent, names: AbstractSet[str], turns: AbstractSet[str]) -> GraphEvent:
     """Leave names of concepts and ids of turns out of an event."""
+    if isinstance(event, SessionSummarised):  # it quotes: without one of its turns, nothing of it is left
+        return replace(event, text="", turns=[]) if turns & set(event.turns) else event
     if isinstance(event, SubjectErased):
         kept = [(at, encode(_without(decode_as(GraphEvent, value), names, turns))) for at, value in event.instead]
         return replace(event, instead=kept)
+    if isinstance(event, Superseded):
+        return _history_without(event, turns)
     gone = {"concepts": names, "turns": turns, "consolidated": names}
     lists = {
         field: [name for name in getattr(event, field) if name not in left_out]
@@ -92,6 +102,25 @@ def _without(event: GraphEvent, names: AbstractSet[str], turns: AbstractSet[str]
     }
     left = replace(event, **lists)
     return _window_without(left, names, turns) if isinstance(left, ConsolidationWindowClosed) else left
+
+
+def _resting_on(events: Iterable[GraphEvent | None], names: AbstractSet[str], turns: AbstractSet[str]) -> set[str]:
+    """Find the habits that rest on what is erased: nothing of them is kept."""
+    habits = (event for event in events if isinstance(event, MemoryConsolidated))
+    return {habit.id for habit in habits if not (turns.isdisjoint(habit.members) and names.isdisjoint(habit.concepts))}
+
+
+def _no_habit(event: MemoryConsolidated) -> MemoryConsolidated:
+    """Say of a habit that it is none any more, and nothing else."""
+    nothing: dict[str, Any] = {"speaker": "", "text": "", "concepts": [], "members": [], "exceptions": []}
+    counts = {"count": 0, "days": 0, "first": event.at, "last": event.at, "period": 0}
+    return replace(event, **nothing, **counts, hours=[0] * 24, weekdays=[0] * 7)
+
+
+def _history_without(event: Superseded, turns: AbstractSet[str]) -> Superseded:
+    """Leave erased turns out of what is history; what of it was said of nothing else says nothing any more."""
+    older = [] if event.newer in turns else [turn for turn in event.older if turn not in turns]
+    return replace(event, older=older) if older else replace(event, older=[], newer="", about="")
 
 
 def _window_without(

@@ -71,7 +71,15 @@ def requested(graph: Graph, concepts: Iterable[str], turns: Iterable[str], sessi
         passages |= _of_session(graph, session)
     words = {graph.concepts.numbers[name] for name in concepts if name in graph.concepts.numbers}
     words |= _only_in(graph, passages)
+    words |= _phrases_with(graph, words)
     return _named(graph, words, passages | _left_wordless(graph, words, lambda word: bool(graph.concepts.alive[word])))
+
+
+def _phrases_with(graph: Graph, words: AbstractSet[int]) -> set[int]:
+    """Find the phrases that hold one of `words`: its name must not stay in theirs."""
+    concepts = graph.concepts
+    names = {concepts.ids[number] for number in words}
+    return {n for n in concepts.phrases if concepts.alive[n] and not names.isdisjoint(concepts.ids[n].split(" "))}
 
 
 def everything(graph: Graph) -> Leaving:

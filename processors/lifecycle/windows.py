@@ -2,7 +2,9 @@
 
     decay          tumbling, `decay_every` long: at its end, what has faded is forgotten
     consolidation  session window, ended by `idle` of silence, or tumbling, `consolidate_every` long: whichever ends
-                   first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated
+                   first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated.
+                   Where a conversation was ended, however few they are
+    conversation   ended by silence, size or a shift of topic, where a graph wants that (sessions.py)
 
     for event in due_events(graph, now):      brings a graph up to a time, window by window
         graph.fold(event)                     the next window is decided on the state that this one left
@@ -34,10 +36,12 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
-from processors.lifecycle.consolidation import consolidated
+from processors.lifecycle.consolidation import consolidated, fresh_passages
 from processors.lifecycle.forgetting import faded
+from processors.lifecycle.habits import recurring
 from processors.lifecycle.parts import parts
-from state.events.events import UNSTAMPED, ConsolidationWindowClosed, MemoryArchived, WindowEvent
+from processors.lifecycle.sessions import next_end, next_end_at
+from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphEvent, MemoryArchived, WindowEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
@@ -50,8 +54,9 @@ class WindowStuckError(HaltedError):
 class DueWindow(NamedTuple):
     """A window that has ended at `at` (ms) and is to be closed now."""
 
-    kind: Literal["decay", "consolidation"]
+    kind: Literal["decay", "consolidation", "conversation"]
     at: int
+    session: str = ""
 
 
 class Timekeeping(Protocol):
@@ -60,15 +65,16 @@ class Timekeeping(Protocol):
     settings: MemorySettings
     last_turn_at: int
     enough_at: int
+    ended_at: int
 
 
-def due_events(graph: Graph, now: int) -> Iterator[WindowEvent]:
+def due_events(graph: Graph, now: int) -> Iterator[GraphEvent]:
     """Yield the events of `due_windows` one by one: fold each into `graph` before asking for the next."""
     for events in due_windows(graph, now):
         yield from events
 
 
-def due_windows(graph: Graph, now: int) -> Iterator[list[WindowEvent]]:
+def due_windows(graph: Graph, now: int) -> Iterator[list[GraphEvent]]:
     """Yield, window by window, the events, unstamped, that close what has ended at stream time `now` (ms).
 
     Fold those of a window into `graph` before asking for the next.  What has ended by the graph's own clock is closed
@@ -86,15 +92,20 @@ def due_windows(graph: Graph, now: int) -> Iterator[list[WindowEvent]]:
             yield events
 
 
-def close(graph: Graph, due: DueWindow) -> list[WindowEvent]:
+def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:
     """Decide what closing `due` does: one event, several parts of it, or none for nothing.
 
     A decay window in which nothing faded leaves no event, yet what seemed due is due later now.  A consolidation window
     always leaves one, however little it says: the fold counts new turns from there on.
     """
+    if due.kind == "conversation":
+        end = next_end(graph)
+        return [] if end is None else [end]
     if due.kind == "consolidation":
+        habits: list[WindowEvent] = [*recurring(graph, fresh_passages(graph), due.at)]
         found = consolidated(graph, due.at)._asdict()
-        return [_consolidation(graph, due.at, **part) for part in parts(found)]
+        # Habits come first: cut off behind any of them, the window is still open, and the rest is decided again.
+        return [*habits, *(_consolidation(graph, due.at, **part) for part in parts(found))]
     over = faded(graph, due.at)
     return [_archiving(graph, due.at, **part) for part in parts(over._asdict())] if any(over) else []
 
@@ -111,6 +122,8 @@ def _archiving(graph: Graph, at: int, *, concepts: list[str], turns: list[str]) 
 def next_due(graph: Graph, now: int) -> DueWindow | None:
     """Tell which window to close next before stream time `now` (ms), or the graph's own, comes; None if none ended."""
     now = max(now, graph.clock)
+    if (conversation := _conversation_end(graph, now)) is not None:
+        return conversation
     consolidation = _consolidation_end(graph, now)
     decay = _decay_end(graph)
     if decay <= (now - graph.settings.grace if consolidation is None else consolidation):
@@ -120,7 +133,7 @@ def next_due(graph: Graph, now: int) -> DueWindow | None:
 
 def next_alarm(graph: Graph) -> int:
     """Tell the stream time (ms) before which no window of the graph is to be closed, NEVER if none ever is."""
-    ends = _decay_end(graph), *_consolidation_ends(graph)
+    ends = _decay_end(graph), *_consolidation_ends(graph), next_end_at(graph)
     return min(min(ends) + graph.settings.grace, NEVER)
 
 
@@ -132,17 +145,29 @@ def _decay_end(graph: Graph) -> int:
     return earliest + -earliest % settings.decay_every
 
 
+def _conversation_end(graph: Graph, now: int) -> DueWindow | None:
+    """Find the conversation that has ended; silence waits for late turns, as windows do."""
+    end = next_end(graph)
+    if end is None or end.at > now - (graph.settings.grace if end.reason == "idle" else 0):
+        return None
+    return DueWindow("conversation", end.at, end.session)
+
+
 def _consolidation_end(graph: Timekeeping, now: int) -> int | None:
     end = min(_consolidation_ends(graph), default=NEVER)
     return end if end <= now - graph.settings.grace else None
 
 
 def _consolidation_ends(graph: Timekeeping) -> tuple[int, ...]:
-    """List the ends of the session window and of the tumbling one, ms; none without enough new turns."""
+    """List the ends of the session window and of the tumbling one, ms; none without enough new turns.
+
+    Where a conversation was ended, however few they are, that is an end too.
+    """
+    over = () if graph.ended_at == NEVER else (graph.ended_at,)
     if graph.enough_at == NEVER:
-        return ()
+        return over
     every = graph.settings.consolidate_every
-    return graph.last_turn_at + graph.settings.idle, graph.enough_at - graph.enough_at % every + every
+    return *over, graph.last_turn_at + graph.settings.idle, graph.enough_at - graph.enough_at % every + every
 
 
 @dataclass
@@ -158,16 +183,19 @@ class WindowForecast:
     fresh_turns: int = 0
     last_turn_at: int = EARLIEST_MS
     enough_at: int = NEVER
+    ended_at: int = NEVER
 
     @classmethod
     def of(cls, graph: Graph) -> WindowForecast:
         """Start from a graph in which no window is due.  One that is yet to be born starts from its settings alone."""
-        fresh = graph.fresh_turns, graph.last_turn_at, graph.enough_at
+        fresh = graph.fresh_turns, graph.last_turn_at, graph.enough_at, graph.ended_at
         return cls(graph.settings, graph.clock, graph.turns, *fresh)
 
     def may_close(self, at: int) -> bool:
         """Tell whether there could be a window to close before a turn at `at` (ms)."""
         now, settings = max(self.clock, at), self.settings
+        if settings.ends_sessions:
+            return True
         windows = ((time - settings.grace) // settings.decay_every for time in (now, self.clock))
         return len(set(windows)) > 1 or _consolidation_end(self, now) is not None
 

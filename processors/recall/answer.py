@@ -1,7 +1,7 @@
 """Answers: from a query of the wire and a graph, as it is or was, to the reply.
 
-    query ─▶ recall ─▶ which passages are listed ─▶ why each of them came ─▶ a context for the prompt ─▶ Reply
-             (recall.py)      (metadata is read)        (explanation.py)           (context.py)
+    query ─▶ what turns tell, if it is asked ─▶ recall ─▶ why each passage came ─▶ a context for the prompt ─▶ Reply
+             (facts.py)                         (recall.py)   (explanation.py)        (context.py)
 
 Nothing is changed: what a reinforcing question should record stands beside the reply.  A long question reads, explains
 and packs many turns, so an answer is a generator: it yields every few milliseconds, and whoever drives it may let
@@ -11,52 +11,74 @@ GraphChangedError says that it has to begin again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
+from msgspec.structs import asdict
 
+from emgas.limits import EARLIEST_MS
 from emgas.messages.explanations import Why
-from emgas.messages.fields import MetadataValue, Position
+from emgas.messages.fields import Position
 from emgas.messages.filters import Filter
 from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
+from emgas.messages.turns import Attachment
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
 from processors.recall.context import Context, ContextPacker, Passage, is_short, most_lines
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
-from processors.recall.query_terms import asked, worth
-from processors.recall.recall import SPREADING, Ranked, RecallOptions, by_token, recall, recent, worth_showing
+from processors.recall.facts import GraphChangedError, Steps, learned
+from processors.recall.habits import asked_for
+from processors.recall.kinds import KINDS
+from processors.recall.query_terms import worth
+from processors.recall.recall import (
+    SPREADING,
+    Ranked,
+    RecallOptions,
+    by_token,
+    latest_of,
+    recall,
+    recent,
+    worth_showing,
+)
 from processors.recall.sentences import Wanted
-from processors.text.question_types import MOST_DEPTH
+from processors.recall.working import latest_session
+from processors.text.continuations import continuation
+from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
+from state.graph.habit_table import Habit
 from state.graph.view import GraphView
 
 LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
-READ_AT_ONCE: Final = 100  # turns whose metadata is read without letting others in: a millisecond or two
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
 PACKED_AT_ONCE: Final = 20  # turns read and packed, likewise: one or two, the more the longer the context is
-METADATA_READ: Final = 1000  # turns of which the metadata is read for one query, in the order of the ranking
+MEMBERS: Final = 20  # of a habit that is a passage: the latest
 UNTIMED: Final = Timing(waited_ms=0, recall_ms=0)  # nobody knows the time here: whoever drives the answer does
 
 T = TypeVar("T")
-Steps = Generator[None, None, T]  # yields where others may be let in, and returns a result
-
-
-class GraphChangedError(Exception):
-    """What is left to do needs the graph as it was, and it has changed.  Caller: begin again from what is there."""
 
 
 class Memory(NamedTuple):
-    """What is asked: a graph, None if nobody wrote to it, how to read a turn of it, and how far its log is folded."""
+    """What is asked: a graph, None if nobody wrote to it, how to read a turn of it, and how far its log is folded.
+
+    now  when it is asked, in the graph's own time (ms); None: as its clock stands
+    """
 
     graph: Graph | None
     text_of: Callable[[Graph, int], TurnRecorded]  # passage number → the event that recorded it
     position: Position
+    now: int | None = None
+
+    @property
+    def time(self) -> int:
+        """Tell when it is asked, ms: never before the last thing that happened in the graph."""
+        clock = EARLIEST_MS if self.graph is None else self.graph.clock
+        return max(clock, clock if self.now is None else self.now)
 
 
 class Answer(NamedTuple):
@@ -87,13 +109,18 @@ class Answerer:
         graph = memory.graph
         if graph is None or graph.is_blank:  # what was taken back entirely never was
             return Answer(_nothing(query, memory.position))
+        if not graph.settings.recalling:
+            nothing = _nothing(query, memory.position)
+            return Answer(nothing.model_copy(update={"found": True, "matched": False, "paused": True}))
+        if query.only.asks_facts:
+            yield from learned(graph, memory.text_of)
         return (yield from _Answering(self, query, memory, graph=graph, read=read).steps())
 
 
 def is_long(query: Query) -> bool:
     """Tell whether a query may read, explain or pack so much that others should be let in meanwhile."""
     explains = query.explain and (query.top_passages or 0) > EXPLAINED_AT_ONCE
-    return bool(query.only.metadata) or query.budget > LONG_BUDGET or explains
+    return query.only.asks_facts or query.budget > LONG_BUDGET or explains
 
 
 def in_one_go(steps: Steps[T]) -> T:
@@ -111,6 +138,7 @@ class _Shown(NamedTuple):
 
     archived: bool
     pinned: bool
+    superseded_by: str | None
 
 
 class _Answering:
@@ -125,19 +153,32 @@ class _Answering:
         extractor, embedder = answerer.extractor, answerer.embedder
         now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
         self._question = extractor.of_query(query.text, now)
-        self._options = _options(query, self._view, extractor)
+        self._options = _options(query, self._view, extractor, memory.time)
         self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode == "default" else None
+        self._goes_on = query.mode == "default" and continuation(query.text) == "alone"
         self._found = recall(self._view, self._question, query.text, self._options, self._cosine)
-        self._is_match = bool(self._found.passages)
+        if self._goes_on and self._options.session is not None:  # what else it finds is a word that says nothing
+            wanted = LEAST_DEPTH if query.top_passages is None else query.top_passages
+            latest = latest_of(self._view, self._options.session, self._options, max(wanted, LEAST_DEPTH))
+            self._found = replace(self._found, passages=latest, depth=LEAST_DEPTH)
+        self._habits = self._recurring()
+        self._is_match = bool(self._found.passages or self._habits)
         if not self._is_match and query.fallback == "recent":
             wanted = query.top_passages or LATEST
-            latest = recent(self._view, self._options.only, METADATA_READ if query.only.metadata else wanted)
+            latest = recent(self._view, self._options.only, wanted)
             self._found = replace(self._found, passages=latest, depth=LATEST)
+
+    def _recurring(self) -> list[Habit]:
+        """Find what recurs, if that is asked for: it comes first."""
+        query, asker = self._query, self._options.asker
+        if query.mode != "default" or query.top_passages == 0 or self._goes_on or self._options.kind.in_mind:
+            return []
+        return asked_for(self._graph, self._question, query.text, asker=asker, only=query.only)
 
     def steps(self) -> Steps[Answer]:
         """Find what is listed, explain it, pack the context."""
         query, found = self._query, self._found
-        listed = yield from self._listed()
+        listed = self._listed()
         whys = yield from self._whys(listed)
         shown = [self._shown(ranked) for ranked in listed]
         archived = self._from_archive() if query.reinforce else ()
@@ -147,9 +188,9 @@ class _Answering:
             found=True,
             seeds=list(found.seeds),
             concepts=list(found.concepts),
-            passages=[
-                self._passage(ranked, marks, why) for ranked, marks, why in zip(listed, shown, whys, strict=True)
-            ],
+            passages=self._with_habits(
+                [self._passage(ranked, marks, why) for ranked, marks, why in zip(listed, shown, whys, strict=True)]
+            ),
             context=context.text,
             tokens=context.tokens,
             position=self._memory.position,
@@ -157,6 +198,13 @@ class _Answering:
             matched=self._is_match,
         )
         return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
+
+    def _with_habits(self, passages: list[RecalledPassage]) -> list[RecalledPassage]:
+        """Put what recurs before the turns, of which as many fewer are listed as the query gives room for."""
+        best = passages[0].score if passages else 0.0
+        top = self._query.top_passages
+        found = [*(_habit(habit, best) for habit in self._habits), *passages]
+        return found if top is None else found[:top]
 
     def _from_archive(self) -> tuple[str, ...]:
         needed = self._found.passages[: self._found.depth]
@@ -168,24 +216,22 @@ class _Answering:
         return _Shown(
             archived=bool(self._view.of_turns("archived", number)[0]),
             pinned=bool(self._view.of_turns("pinned", number)[0]),
+            superseded_by=self._newer(ranked.number),
         )
 
-    def _listed(self) -> Steps[list[Ranked]]:
+    def _newer(self, passage: int) -> str | None:
+        """Name the turn since which a passage is history, None for one that is not."""
+        newer = int(self._view.of_turns("superseded", np.array([passage]))[0])
+        return None if newer < 0 else self._view.passage_id[newer]
+
+    def _listed(self) -> list[Ranked]:
         """Find the passages that the reply lists, best first."""
         top = self._found.depth if self._query.top_passages is None else self._query.top_passages
-        listed: list[Ranked] = []
-        for count, ranked in enumerate(self._found.passages):
-            if len(listed) == top:
-                break
-            if count and count % READ_AT_ONCE == 0:
-                yield from self._let_others_in()
-            if self._passes(ranked):
-                listed.append(ranked)
-        return listed
+        return list(self._found.passages[:top])
 
     def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
         """Explain each of the listed passages, if the query wants that."""
-        if not self._query.explain or not self._is_match:  # the latest turns come for no reason
+        if not self._query.explain or not self._is_match or self._goes_on:  # the latest turns come for no reason
             return [None] * len(listed)
         whys: list[Why | None] = []
         explained = self._explanations(listed)
@@ -204,6 +250,7 @@ class _Answering:
             passages=numbers,
             options=self._options,
             cosine=self._cosine,
+            scores=[ranked.score for ranked in listed],
         )
 
     def _let_others_in(self) -> Steps[None]:
@@ -215,7 +262,9 @@ class _Answering:
     def _packed(self) -> Steps[Context]:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
-        _ = self._worth  # of the graph as it is now
+        for place, habit in enumerate(self._habits, start=1):
+            packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, habit.text))
+        _ = self._worth, self._over_since  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
         for count, ranked in enumerate(self._in_context()):
@@ -225,10 +274,9 @@ class _Answering:
                     raise GraphChangedError
             if not left:
                 break
-            if self._passes(ranked):
-                left -= 1
-                if not packer.add(self._line(ranked)):
-                    break
+            left -= 1
+            if not packer.add(self._line(ranked)):
+                break
         return packer.context()
 
     def _in_context(self) -> list[Ranked]:
@@ -237,16 +285,11 @@ class _Answering:
         Room for some turns goes to those that answer best, room for some tokens to those that do per token.
         """
         query, found = self._query, self._found.passages
-        if not query.only.metadata:  # else nobody knows yet which of them pass
-            found = found[: most_lines(query.budget)]  # however many more are listed
-        shown = worth_showing(found, query.mode)
-        is_listed_order = query.context_passages is not None or not self._is_match
+        found = found[: most_lines(query.budget)]  # however many more are listed
+        plain = not (self._goes_on or self._options.kind.in_mind)  # else scores are no odds
+        shown = worth_showing(found, query.mode) if plain else found
+        is_listed_order = query.context_passages is not None or not self._is_match or not plain
         return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
-
-    def _passes(self, ranked: Ranked) -> bool:
-        """Tell whether a turn has the metadata that the query wants."""
-        wanted = self._query.only.metadata
-        return not wanted or _holds(self._turn(ranked).metadata, wanted)
 
     def _turn(self, ranked: Ranked) -> TurnRecorded:
         """Read a turn, once."""
@@ -260,7 +303,10 @@ class _Answering:
         turn = self._turn(ranked)
         wanted = () if is_short(turn.text) else self._wanted(turn)
         at, times = wall_clock(turn.at, self._query.timezone), tuple(turn.times)
-        return Passage(ranked.number, at, turn.speaker, turn.text, times, wanted, turn.session)
+        until = self._over_since.get(ranked.number)
+        over = None if until is None else wall_clock(until, self._query.timezone)
+        text = " ".join([turn.text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
+        return Passage(ranked.number, at, turn.speaker, text, times, wanted, turn.session, over)
 
     def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
         """List the words of the question that a turn holds, as it has them."""
@@ -268,9 +314,15 @@ class _Answering:
         return tuple(Wanted((concept.id, concept.label.casefold()), weight) for concept, weight in held if weight)
 
     @cached_property
+    def _over_since(self) -> dict[int, int]:
+        """When what a passage says was said to be otherwise, ms, by the passages that are history."""
+        older, newer = self._view.successions
+        return dict(zip(older.tolist(), self._view.of_turns("at", newer).tolist(), strict=True))
+
+    @cached_property
     def _worth(self) -> dict[str, float]:
         """What a sentence is worth for each concept that the question asks for, or that means nearly the same."""
-        return worth(self._view, asked(self._view, self._question, self._query.text, self._options.asker))
+        return worth(self._view, self._options.terms(self._view, self._question, self._query.text))
 
     def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None) -> RecalledPassage:
         turn = self._turn(ranked)
@@ -284,21 +336,50 @@ class _Answering:
             score=ranked.score,
             archived=shown.archived,
             pinned=shown.pinned,
+            superseded_by=shown.superseded_by,
+            attachments=[Attachment(**asdict(each)) for each in turn.attachments],
             importance=turn.importance,
             why=why,
         )
 
 
-def _options(query: Query, view: GraphView, extractor: Extractor) -> RecallOptions:
+def _habit(habit: Habit, score: float) -> RecalledPassage:
+    """Tell what recurs as a passage, of the score of the best turn."""
+    return RecalledPassage(
+        id=habit.id,
+        session="",
+        speaker=habit.speaker,
+        role=None,
+        text=habit.text,
+        at=habit.last,
+        score=score,
+        kind="habit",
+        members=list(habit.members[-MEMBERS:]),
+    )
+
+
+def _options(query: Query, view: GraphView, extractor: Extractor, now: int) -> RecallOptions:
+    only = _by_id(query.only, view, extractor)
+    goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
     listed = MOST_DEPTH if query.top_passages is None else query.top_passages
     return RecallOptions(
         mode=query.mode,
         spreading=replace(SPREADING[query.mode], **query.spreading.model_dump(exclude_none=True)),
         concepts=query.top_concepts,
         asker=query.asker or "",
-        passages=METADATA_READ if query.only.metadata else max(listed, most_lines(query.budget)),
-        only=_by_id(query.only, view, extractor),
+        passages=max(listed, most_lines(query.budget)),
+        only=only,
+        memory=query.memory,
+        session=_session(query, view) if goes_on else query.session,
+        now=now,
     )
+
+
+def _session(query: Query, view: GraphView) -> str | None:
+    """Name the conversation that is gone on with: the one that is named, that of the filter, or the latest."""
+    if query.session is None and len(query.only.sessions) == 1:
+        return query.only.sessions[0]
+    return latest_session(view) if query.session is None else query.session
 
 
 def _by_id(only: Filter, view: GraphView, extractor: Extractor) -> Filter:
@@ -315,14 +396,6 @@ def concept_ids(names: Iterable[str], view: GraphView, extractor: Extractor) -> 
         found = [] if view.number(name) is not None else [concept.id for concept in extractor.of_query(name).concepts]
         ids.extend(found or [name])  # in which nothing is found stays, and matches nothing
     return ids
-
-
-def _holds(metadata: Mapping[str, MetadataValue], wanted: Mapping[str, MetadataValue]) -> bool:
-    """Tell whether all of `wanted` is there; as in JSON, true is not 1, and 1 is 1.0."""
-    return all(
-        name in metadata and metadata[name] == value and isinstance(metadata[name], bool) == isinstance(value, bool)
-        for name, value in wanted.items()
-    )
 
 
 def _nothing(query: Query, position: Position) -> Reply:

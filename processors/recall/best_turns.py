@@ -24,6 +24,7 @@ from processors.recall.edge_scores import Mask
 from processors.recall.features import FEATURES, Feature, values
 from processors.recall.filters import Allowed
 from processors.recall.inquiry import Inquiry, Turns
+from processors.recall.kinds import KINDS, Kind
 from processors.recall.ranking import weighed
 from processors.recall.weights import FlowWeights
 from state.arrays import Floats, Integers
@@ -37,16 +38,17 @@ ROUNDING: Final = 1e-9  # a bound is added up in another order than a score
 LENGTHS: Final = 128  # words up to which a bound is computed for every length
 MOST_TIMES: Final = 1 << 20  # a turn mentions nothing more often
 DEFAULT: Final[Mode] = "default"
+PLAIN: Final = KINDS["all"]
 
 
 def best_turns(
-    inquiry: Inquiry, weights: FlowWeights, allowed: Allowed, limit: int, *, few: int = FEW
+    inquiry: Inquiry, weights: FlowWeights, allowed: Allowed, limit: int, *, few: int = FEW, kind: Kind = PLAIN
 ) -> tuple[Integers, Floats]:
     """Find the passages that score best: (k,) their numbers, best first, of equals the newer first, and (k,) scores.
 
-    limit  how many at most;  few  turns of a graph that is looked at whole
+    limit  how many at most;  few  turns of a graph that is looked at whole;  kind  of memory, whose terms count besides
     """
-    search = _Search(inquiry, weights, allowed, limit)
+    search = _Search(inquiry, weights, allowed, limit, kind=kind)
     if limit:
         search.run(few)
     return search.found()
@@ -55,8 +57,11 @@ def best_turns(
 class _Search:
     """One search: what was looked at, and the best of it."""
 
-    def __init__(self, inquiry: Inquiry, weights: FlowWeights, allowed: Allowed, limit: int) -> None:
+    def __init__(
+        self, inquiry: Inquiry, weights: FlowWeights, allowed: Allowed, limit: int, *, kind: Kind = PLAIN
+    ) -> None:
         self._inquiry, self._weights, self._allowed, self._limit = inquiry, weights, allowed, limit
+        self._kind = kind
         self._turn, self._score = np.zeros(0, np.int64), np.zeros(0)
         self._seen = np.zeros(len(inquiry.view.session_tokens), np.bool_)  # sessions that were looked at
 
@@ -86,7 +91,7 @@ class _Search:
         laid = inquiry.near if sessions is inquiry.touched else inquiry.on(sessions)
         self._seen[sessions] = True
         scores, reached = weighed(values(laid), self._weights)
-        scores = behind(inquiry.view, laid.turn, scores, DEFAULT)
+        scores = self._kind.graded(inquiry.view, laid.turn, behind(inquiry.view, laid.turn, scores, DEFAULT))
         keep = reached & self._allowed.passes(laid.turn) & (scores >= self._worst())
         self._turn = np.concatenate((self._turn, laid.turn[keep]))
         self._score = np.concatenate((self._score, scores[keep]))
@@ -115,12 +120,12 @@ class _Search:
 
     def _may_reach(self) -> bool:
         """Tell whether the best that a turn can be that nothing led to reaches the last of the best."""
-        return _most(_Extremes.of(self._inquiry), self._weights) >= self._worst()
+        return _most(_Extremes.of(self._inquiry), self._weights) + self._kind.most >= self._worst()
 
     def _look_further(self) -> None:
         turns = _Unseen.all_of(self._inquiry)
         session = self._inquiry.view.of_turns("session", turns.turn)
-        bound = np.where(self._seen[session], -np.inf, _bounds(turns, self._weights))
+        bound = np.where(self._seen[session], -np.inf, _bounds(turns, self._weights) + self._kind.most)
         bound[~self._allowed.passes(turns.turn)] = -np.inf
         size = AT_ONCE
         while (left := np.flatnonzero((bound >= self._worst()) & (bound > -np.inf))).size:
@@ -221,6 +226,14 @@ class _Extremes(Turns):
     @cached_property
     def feedback(self) -> Floats:
         return self._all(self.view.extremes("feedback")[int(self._much)] / 10)
+
+    @cached_property
+    def is_history(self) -> Floats:
+        return self._all(self._much)
+
+    @cached_property
+    def is_pictured(self) -> Floats:
+        return self._all(self._much * self.asked.pictures)
 
     @cached_property
     def likeness(self) -> Floats:

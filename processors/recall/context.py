@@ -14,6 +14,7 @@
             (Han, kana, Thai, …) and Hangul cost 1 a character: between the 0.6–0.8 of tokenizers trained on Chinese and
             the 1.2 of older English ones.  A run of other letters or signs costs a word for every 12 characters begun.
             The whole line counts, its date and speaker too: the budget is what the prompt pays.
+    history what a later turn says has changed ends with " [history: changed 2024-02-03]"
     times   what a turn's time expressions mean, " [yesterday = 2023-05-07]", goes to the end of its line, best passage
             first, as far as the budget has room left: it takes no passage's place
 
@@ -48,7 +49,7 @@ class Passage(NamedTuple):
 
     `at` in ms since 1970, by the asker's clock; `number`: of its passage; `times`: what its time expressions mean.
     `wanted`: words of the question that it holds, by which its sentences are chosen if it is long.
-    `session`: what it was said in.
+    `session`: what it was said in.  `over`: as `at`, when it was said that this no longer holds, else None.
     """
 
     number: int
@@ -58,6 +59,7 @@ class Passage(NamedTuple):
     times: tuple[TimeSpan, ...] = ()
     wanted: tuple[Wanted, ...] = ()
     session: str = ""
+    over: int | None = None
 
 
 class Context(NamedTuple):
@@ -157,7 +159,8 @@ def most_lines(budget: int) -> int:
 
 def line(passage: Passage) -> str:
     """Write a passage as one line; its own line breaks become spaces, so that no text can pose as another's line."""
-    return f"[{format_utc(passage.at)}] {_flat(passage.speaker)}: {_flat(passage.text)}"
+    over = "" if passage.over is None else f" [history: changed {format_utc(passage.over)[:10]}]"
+    return f"[{format_utc(passage.at)}] {_flat(passage.speaker)}: {_flat(passage.text)}{over}"
 
 
 def tokens(text: str) -> int:

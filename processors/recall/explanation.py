@@ -5,7 +5,7 @@ Computed again from the view and the question: whoever folds the same log to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,13 +19,16 @@ from processors.recall.bm25 import idf
 from processors.recall.edge_scores import REACH
 from processors.recall.features import values
 from processors.recall.inquiry import Inquiry, Laid
-from processors.recall.query_terms import QueryTerms, asked
+from processors.recall.query_terms import QueryTerms
 from processors.recall.recall import RecallOptions, activate, seeds_of
+from processors.recall.succession import TERM as SUCCESSION
 from processors.recall.weights import FEATURES
+from processors.recall.working import SHARE, TFIDF, weighed
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 DEFAULTS = RecallOptions()
+TELLING = 1e-6  # of a score: less is rounding
 
 
 def explanations(
@@ -36,27 +39,41 @@ def explanations(
     passages: Iterable[int],
     options: RecallOptions = DEFAULTS,
     cosine: Floats | None = None,
+    scores: Sequence[float] | None = None,
 ) -> Iterator[Why]:
     """Explain, one after the other, why the default recall gives each of `passages` (numbers) its score.
+
+    scores  that they were ranked by: what the terms lack of one was handed down by what it superseded (succession.py)
 
     What concerns the question alone is computed once, before the first.  The graph of `view` must not change meanwhile:
     how often two concepts were said together is read from it.
     """
-    meant = asked(view, question, text, options.asker)
+    meant = options.terms(view, question, text)
     activation = activate(view, seeds_of(view, question, meant, "default"), options.spreading)
-    inquiry, flow = Inquiry(view, meant, activation.energy, cosine), options.flow.vector()
+    inquiry, flow = Inquiry(view, meant, activation.energy, cosine), options.weights.vector()
     numbers = np.fromiter(passages, np.int64)
     laid = inquiry.on(np.unique(view.of_turns("session", numbers)))
     columns = values(laid)
-    for passage, place in zip(numbers.tolist(), laid.place(numbers).tolist(), strict=True):
-        terms = columns[:, place] * flow
+    for rank, (passage, place) in enumerate(zip(numbers.tolist(), laid.place(numbers).tolist(), strict=True)):
+        values_of = zip(FEATURES, columns[:, place] * flow, strict=True)
+        found = {name: float(value) for name, value in values_of if value}
+        ranked = found | term(view, passage) | options.kind.explained(view, passage)
+        lacks = 0.0 if scores is None else scores[rank] - sum(ranked.values())
+        ranked |= {SUCCESSION: lacks} if lacks > TELLING else {}
         yield Why(
-            terms={name: float(value) for name, value in zip(FEATURES, terms, strict=True) if value}
-            | term(view, passage),
+            terms=_of_mind(view, meant, passage, options.now) if options.kind.in_mind else ranked,
             mentions=_mentions(laid, meant, place),
             associations=_hops(view, meant, activation, options.spreading, passage),
             kinds=_kinds(view, meant, passage),
         )
+
+
+def _of_mind(view: GraphView, meant: QueryTerms, passage: int, now: int) -> dict[str, float]:
+    """Give the factors of the score of a turn that is in mind (working.py)."""
+    terms = weighed(view, meant, np.array([passage]), now)
+    shares = {"tf_idf": TFIDF * terms.tfidf, "keywords": SHARE * terms.keywords}
+    factors = {"times_decay": terms.decay, "times_importance": terms.importance}
+    return {name: float(value[0]) for name, value in (shares | factors).items()}
 
 
 def _mentions(laid: Laid, meant: QueryTerms, place: int) -> list[Mention]:

@@ -57,6 +57,7 @@ class Feature(NamedTuple):
     most: Callable[[Turns], Floats] | None = None
 
 
+HISTORY: Final = -2.5  # what a turn is worth less of which another says since that it no longer holds
 SAYS_ENOUGH: Final = 64.0  # words, beyond which a longer turn is no likelier to hold an answer
 
 Edge: Final = partial(Feature, is_edge=True, reaches=True)
@@ -154,7 +155,8 @@ def _wanted(mark: str, turns: Turns) -> Floats:
 # weighs the same, rounded; the scale is that of log-odds.  Four were moved by what is measured, where the forms lose
 # nothing: match from 1.6, because passages and notes need it; inherited from 1.3, session from 0.8 and first from 0.1,
 # because a memory of many sessions needs them (docs/recall.md).  Four are set by hand: `dense` at the best of what was
-# tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them.  Those without flow
+# tried with a model, `latest`, `importance` and `feedback`, as no set of questions asks for them; so are `history` and
+# `pictured`.  Those without flow
 # are fitted in the same way, to the terms that are left.
 FEATURES: Final = (
     Feature("match", lambda turns: _near(turns).match(), 2.2, 2.3, reaches=True, most=edge_scores.common_match),
@@ -178,6 +180,8 @@ FEATURES: Final = (
     Feature("latest", _latest, 0.8, 0.8, most=_most_latest),
     _own("importance", _importance, 0.8, 0.8),
     _own("feedback", _feedback, 1.5, 1.5),
+    _own("history", lambda turns: turns.is_history, HISTORY, HISTORY),
+    _own("pictured", lambda turns: turns.is_pictured, 4.0, 4.0),
     _own("dense", lambda turns: turns.likeness, 0.8, 0.8, reaches=True),
 )
 

@@ -1,6 +1,7 @@
-"""Which passages may be recalled: by session, speaker, role, time, importance, concept, tier, and by name left out.
+"""Which passages may be recalled: by who said them, when, in which session, what they hold and tell, and by name.
 
-What is filtered out still carries flow to others.
+Filters come first, then the ranking: only sessions that hold a turn that passes are laid out.  What is filtered out
+still carries flow to others, so the filtered ranking is the ranking without what does not pass.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from emgas.messages.filters import Filter
 from state.arrays import Integers
-from state.graph.passage_table import ROLES
+from state.graph.passage_table import ROLES, modality
 from state.graph.view import GraphView, importance
 
 Mask = NDArray[np.bool_]
@@ -20,7 +21,7 @@ NO_FILTER = Filter()
 
 
 class Allowed:
-    """A filter, as it is for one graph.  Its concepts are ids; its metadata counts as none: that is in texts of turns.
+    """A filter, as it is for one graph.  Its concepts are ids; what only turns tell must be known (facts.py).
 
     sessions  the sessions that it lets anything through of, ascending; None for any
     """
@@ -30,13 +31,27 @@ class Allowed:
         self._speakers = _positions(view.speakers, only.speakers) if only.speakers else None
         self._exclude = frozenset(only.exclude)
         self._named = np.unique(view.session_numbers(only.sessions)) if only.sessions else None
-        self._holding = self._holders() if only.concepts else None
+        self._holding = self._told(self._holders() if only.concepts else None)
         self.sessions = self._sessions()
 
     def _holders(self) -> Integers:
         numbers = [number for name in self._only.concepts if (number := self._view.number(name)) is not None]
         lists = [self._view.holders(number)[0] for number in numbers]
         return np.unique(np.concatenate(lists)).astype(np.int64) if lists else np.zeros(0, np.int64)
+
+    def _told(self, holding: Integers | None) -> Integers | None:
+        """Find which of passages, None for all, tell of themselves what is asked, None if nothing is."""
+        if not self._only.asks_facts:
+            return holding
+        facts, only = self._view.facts, self._only
+        ordinals = self._view.of_turns("event", np.arange(self._view.turns))
+        passes = np.ones(len(ordinals), np.bool_)
+        if only.metadata:
+            passes &= np.isin(ordinals, facts.holding(only.metadata))
+        if only.spoken_since is not None or only.spoken_until is not None:
+            passes &= np.isin(ordinals, facts.speaking_of(only.spoken_since, only.spoken_until))
+        passages = np.flatnonzero(passes)
+        return passages if holding is None else np.intersect1d(passages, holding)
 
     def _sessions(self) -> Integers | None:
         if self._holding is None:
@@ -59,6 +74,8 @@ class Allowed:
             passes &= np.isin(view.of_turns("session", turn), self._named)
         if self._speakers is not None:
             passes &= np.isin(view.of_turns("speaker", turn), self._speakers)
+        if self._only.modality:
+            passes &= (view.of_turns("modality", turn) & modality(self._only.modality)) > 0
         if self._only.roles:
             passes &= np.isin(view.of_turns("role", turn), [ROLES.index(role) for role in self._only.roles])
         return passes

@@ -25,7 +25,7 @@ from processors.recall.dense import standardised
 from processors.recall.query_terms import QueryTerms
 from state.arrays import Counts, Floats, Integers
 from state.graph.excerpt import Excerpt
-from state.graph.passage_table import ROLES
+from state.graph.passage_table import ROLES, modality
 from state.graph.view import GraphView, importance
 
 COMMON: Final = 64  # a speaker is common if one in so many turns is theirs,
@@ -300,6 +300,23 @@ class Turns(Remembers):
         """The sum of what users thought of each turn."""
         thought: Floats = self.view.of_turns("feedback", self.turn) / 10
         return thought
+
+    @cached_property
+    def is_history(self) -> Floats:
+        """1 for the turns of which another says that it holds no more, unless the question asks for the past."""
+        older, _ = self.view.successions
+        if self.asked.past or not len(older):
+            return np.zeros(len(self.turn))
+        history: Floats = np.isin(self.turn, older).astype(np.float64)
+        return history
+
+    @cached_property
+    def is_pictured(self) -> Floats:
+        """1 for the turns that a photo came with, if the question asks for one."""
+        if not self.asked.pictures:
+            return np.zeros(len(self.turn))
+        shows: Floats = (self.view.of_turns("modality", self.turn) & modality(["image"]) > 0).astype(np.float64)
+        return shows
 
     @property
     def strongest(self) -> Floats:

@@ -4,6 +4,7 @@ neighbour   reached over at most `hops` links, each as strong as spreading sees 
 its strength is the product of the links on the strongest way to it, its confidence 1 / hops
 way         the strongest product of links (Dijkstra on −ln of each, a link counting at most 1), of at
 most MOST_HOPS; the next ways avoid what the ones before went through
+phrase      counts in no pair: it is linked with the words of its turns, as PPMI of these turns has it
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from processors.association import edges_out
 from processors.extraction.extractor import Extractor
 from processors.recall.activation import DEFAULT
 from processors.recall.answer import Memory, concept_ids
+from processors.recall.related import inferred, related
+from processors.recall.speaker_mentions import speaker_mark
 from state.arrays import Floats, Integers
 from state.graph.graph import Graph
 from state.graph.view import GraphView
@@ -57,14 +60,21 @@ def explored(memory: Memory, asked: Explore, extractor: Extractor) -> Explored:
         concept=_known(graph, view, number),
         neighbours=_neighbours(view, number, asked),
         paths=[] if target is None else [[view.ids[node] for node in way] for way in _ways(view, number, target)],
+        relations=related(view, number, asked.limit),
+        inferred=[] if asked.relation is None else inferred(view, number, asked.relation, asked.hops),
         ids=[view.passage_id[passage] for passage in latest[: asked.limit].tolist()],
         position=memory.position,
     )
 
 
 def _number(view: GraphView, name: str, extractor: Extractor) -> int | None:
-    known = (view.number(each) for each in concept_ids([name], view, extractor))
-    return next((number for number in known if number is not None), None)
+    """Find the concept that is meant: by its id, as a phrase is written, as words are, or by whose name it is."""
+    wanted = name.casefold()
+    phrase = next((number for number in view.phrases if view.labels[number].casefold() == wanted), None)
+    if phrase is not None and view.number(name) is None:
+        return phrase
+    ids = [*concept_ids([name], view, extractor), speaker_mark(name)]
+    return next((number for each in ids if (number := view.number(each)) is not None), None)
 
 
 def _known(graph: Graph, view: GraphView, number: int) -> KnownConcept:
@@ -84,6 +94,7 @@ def _known(graph: Graph, view: GraphView, number: int) -> KnownConcept:
         archived=bool(concepts.archived[number]),
         pinned=bool(concepts.pinned[number]),
         theme=None if theme is None else theme.id,
+        of=view.kind(number) or None,
     )
 
 
@@ -120,6 +131,8 @@ def _neighbour(view: GraphView, number: int, found: _Reached) -> Neighbour:
 
 def _links(view: GraphView, source: int) -> list[tuple[int, float, int]]:
     """List (target, weight, times together) of a concept's links to words, the strongest BROAD first."""
+    if source in view.phrases:
+        return _links_of_phrase(view, source)
     counts, one = view.windows[DEFAULT.window], np.array([source])
     _, _, together = counts.pairs.neighbours(one)
     edges = edges_out(counts, one, DEFAULT.weighting)
@@ -129,6 +142,22 @@ def _links(view: GraphView, source: int) -> list[tuple[int, float, int]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
+def _links_of_phrase(view: GraphView, phrase: int) -> list[tuple[int, float, int]]:
+    """List (target, weight, turns together) of a phrase's links to words other than its own."""
+    passages, _ = view.holders(phrase)
+    _, held = view.concepts_of(passages.astype(np.int64))
+    found, together = np.unique(held.astype(np.int64), return_counts=True)
+    own = [number for word in view.ids[phrase].split(" ") if (number := view.number(word)) is not None]
+    kept = ~view.is_mark[found] & ~np.isin(found, own)
+    found, together = found[kept], together[kept]
+    lift = together * view.turns / (view.holding(found) * len(passages))
+    weights = np.log(np.maximum(lift, 1.0)) / np.sqrt(
+        np.maximum(len(held), 1) * view.windows[DEFAULT.window].fans(found)
+    )
+    best = np.array([place for place in _strongest(weights).tolist() if weights[place] > 0], np.int64)
+    return list(zip(found[best].tolist(), weights[best].tolist(), together[best].tolist(), strict=True))
+
+
 def _strongest(weights: Floats) -> Integers:
     order: Integers = np.argsort(-weights, kind="stable")[:BROAD]
     return order
@@ -136,6 +165,8 @@ def _strongest(weights: Floats) -> Integers:
 
 def _ways(view: GraphView, source: int, target: int) -> list[tuple[int, ...]]:
     """Find up to WAYS ways, the strongest first; none where both are one."""
+    if target in view.phrases and source not in view.phrases:  # no link leads to a phrase, those of its words do
+        return [way[::-1] for way in _ways(view, target, source)]
     ways: list[tuple[int, ...]] = []
     avoided: set[int] = set()
     while len(ways) < WAYS and source != target:

@@ -29,7 +29,8 @@ from emgas.messages.pictures import (
 from processors.association import edges_out
 from processors.extraction.extractor import Extractor
 from processors.recall.activation import DEFAULT
-from processors.recall.answer import GraphChangedError, Steps, concept_ids
+from processors.recall.answer import concept_ids
+from processors.recall.facts import GraphChangedError, Steps
 from state.arrays import Floats, Integers, Mask
 from state.graph.graph import Graph
 

@@ -4,6 +4,7 @@
               a longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
     relatives what means nearly the same as one of its words, known to the graph or not
               (processors/lexicon/query_expansion.py)
+    keywords  of the conversation that it goes on from ("and then what did she buy?"), at weight WEAK
     dates     the days and months it states, or that "last week" means
     speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little.  "My" names the
               asker, if that is known
@@ -29,13 +30,14 @@ from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.bm25 import idf
 from processors.recall.speaker_mentions import named_speakers, speaker_mark
 from processors.text.language import clean
-from processors.text.question_types import asks_now, of_asker
+from processors.text.question_types import asks_now, asks_past, asks_picture, of_asker
 from processors.text.scripts import HAN
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 WANTED: Final = ("@time", "@name", "@number")
 SPEAKER: Final = 0.5
+WEAK: Final = 0.2  # weight of a word of the conversation that a question goes on from
 COMPOUND: Final = 2.0
 MEMBER_WORTH: Final = 0.3  # to a sentence, of a member of the kind that is asked for
 SHARED_PART: Final = 0.4  # overlap of two words that share two characters, and neither holds the other
@@ -53,7 +55,8 @@ class QueryTerms:
     dates          (d,) marks of days and months
     speakers       (s,) marks of the speakers named; named: (s,) their positions in view.speakers
     wants          subset of WANTED
-    now            whether it asks how things are now
+    now, past      whether it asks how things are now, or how they once were
+    pictures       whether it asks for a photo
     kinds          asking word → numbers of its members, seeds left out
     """
 
@@ -66,6 +69,8 @@ class QueryTerms:
     named: Integers
     wants: frozenset[str]
     now: bool
+    past: bool
+    pictures: bool
     kinds: dict[str, tuple[int, ...]]
 
     @property
@@ -79,8 +84,11 @@ class QueryTerms:
         return np.concatenate((self.weight, np.ones(len(self.dates)), np.full(len(self.speakers), SPEAKER)))
 
 
-def asked(view: GraphView, question: Extraction, text: str, asker: str = "") -> QueryTerms:
-    """Find what `question`, extracted from `text`, means to `view` if `asker` asks it, "" for nobody known."""
+def asked(view: GraphView, question: Extraction, text: str, asker: str = "", weak: Iterable[int] = ()) -> QueryTerms:
+    """Find what `question`, extracted from `text`, means to `view` if `asker` asks it, "" for nobody known.
+
+    weak  words of the conversation that it goes on from, by number
+    """
     plain = clean(text)
     named = named_speakers(f"{text} {asker}" if of_asker(plain) else text, view.speakers)
     names = {view.speakers[number].casefold() for number in named}
@@ -88,6 +96,7 @@ def asked(view: GraphView, question: Extraction, text: str, asker: str = "") -> 
     words = [name for name in ids if not name.startswith("@") and name not in names]
     known = {number: 1.0 for name in words if (number := view.number(name)) is not None}
     seeds = {**known, **{number: weight for number, weight in _compounds(view, words).items() if number not in known}}
+    seeds |= {number: WEAK for number in weak if number not in seeds}
     kinds = {cue: members for cue in cues(words, text) if (members := _members(view, cue, seeds))}
     related = shares(view, words, kinds)
     unknown = tuple(word for word in related if view.number(word) not in seeds)
@@ -105,6 +114,8 @@ def asked(view: GraphView, question: Extraction, text: str, asker: str = "") -> 
         named=named,
         wants=frozenset(ids).intersection(WANTED),
         now=asks_now(plain),
+        pictures=asks_picture(plain),
+        past=asks_past(plain) or len(dates) > 0,
         kinds=kinds,
     )
 

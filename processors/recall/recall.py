@@ -20,8 +20,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from emgas.limits import EARLIEST_MS
 from emgas.messages.filters import Filter
-from emgas.messages.queries import ActivatedConcept, Mode
+from emgas.messages.queries import ActivatedConcept, MemoryKind, Mode
 from processors.association import Edges, edges_out
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import DEFAULT, LITERAL, Activation, SpreadingParameters, spread
@@ -30,10 +31,14 @@ from processors.recall.best_turns import FEW, best_turns
 from processors.recall.edge_scores import Mask
 from processors.recall.filters import NO_FILTER, Allowed
 from processors.recall.inquiry import Inquiry
+from processors.recall.kinds import KINDS, Kind
 from processors.recall.links import recall_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.ranking import carried, per_token
+from processors.recall.succession import succeeded
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
+from processors.recall.working import decay, going_on, in_mind, keywords, weighed
+from processors.text.continuations import continuation
 from processors.text.language import clean
 from processors.text.question_types import LEAST_DEPTH, depth, greets
 from state.arrays import Floats, Integers
@@ -58,6 +63,8 @@ class RecallOptions:
     asker      who asks: "my" means this speaker; "" if nobody knows
     only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
     few        turns of a graph that is looked at whole (best_turns.py): it changes no result
+    memory     of which kind (kinds.py); with another than all, `flow` is that kind's
+    session    conversation that is gone on with, None for none, as it is at `now` (ms)
     """
 
     mode: Mode = "default"
@@ -69,6 +76,29 @@ class RecallOptions:
     asker: str = ""
     only: Filter = NO_FILTER
     few: int = FEW
+    memory: MemoryKind = "all"
+    session: str | None = None
+    now: int = EARLIEST_MS
+
+    @property
+    def kind(self) -> Kind:
+        """Say what is different about the kind of memory that is asked."""
+        return KINDS[self.memory]
+
+    @property
+    def weights(self) -> FlowWeights:
+        """What features are worth."""
+        return self.flow if self.memory == "all" else self.kind.flow
+
+    def terms(self, view: GraphView, question: Extraction, text: str) -> QueryTerms:
+        """Find what a question means to a graph, and to the conversation that it goes on from."""
+        goes_on = self.session is not None and continuation(text) is not None
+        weak = keywords(view, self.in_mind(view).tolist()) if goes_on else ()
+        return asked(view, question, text, self.asker, weak)
+
+    def in_mind(self, view: GraphView) -> Integers:
+        """List what is in mind of the conversation that is gone on with."""
+        return np.zeros(0, np.int64) if self.session is None else in_mind(view, self.session, self.now)
 
 
 class Ranked(NamedTuple):
@@ -115,7 +145,7 @@ def recall(
     """
     if options.mode == "default" and greets(clean(text)):
         return NOTHING
-    meant = asked(view, question, text, options.asker)
+    meant = options.terms(view, question, text)
     seeds = seeds_of(view, question, meant, options.mode)
     near = len(meant.relatives.concept) if options.mode == "default" else 0
     if not len(seeds) and not near and cosine is None:
@@ -127,11 +157,16 @@ def recall(
     needed = depth(text, len(meant.words), len(meant.named))
     limit = needed if options.passages is None else options.passages
     allowed = Allowed(view, options.only)
+    if options.kind.depth is not None:
+        needed = options.kind.depth
     if options.mode == "literal":
         passages = _literal(view, activation, _strongest(activation, words, options.sources), allowed, limit)
+    elif options.kind.in_mind:
+        passages = _of_mind(view, meant, options, allowed, limit)
     else:
         inquiry = Inquiry(view, meant, activation.energy, cosine)
-        passages = best_turns(inquiry, options.flow, allowed, limit, few=options.few)
+        found = best_turns(inquiry, options.weights, allowed, limit, few=options.few, kind=options.kind)
+        passages = succeeded(inquiry, found, allowed, options.weights, limit)
     return RecallResult(
         seeds=_described(view, activation, seeds),
         concepts=_described(view, activation, strongest[: options.concepts]),
@@ -158,6 +193,32 @@ def _literal(
     passages, scores = passages[keep], behind(view, passages, scores, "literal")[keep]
     order = np.lexsort((-passages, -scores))[:limit]
     return passages[order], scores[order]
+
+
+def _of_mind(
+    view: GraphView, meant: QueryTerms, options: RecallOptions, allowed: Allowed, limit: int
+) -> tuple[Integers, Floats]:
+    """Rank what is in mind of a conversation and holds something of what is asked."""
+    turns = options.in_mind(view)
+    turns = turns[allowed.passes(turns)]
+    scores = weighed(view, meant, turns, options.now).scores
+    order = np.lexsort((-turns, -scores))
+    order = order[scores[order] > 0][:limit]
+    return turns[order], scores[order]
+
+
+def latest_of(view: GraphView, session: str, options: RecallOptions, limit: int) -> tuple[Ranked, ...]:
+    """List the last turns of a conversation that a filter lets through, the newest first: what "and then?" asks for.
+
+    Those in mind; of a conversation that fell silent, its last ones all the same.  Each scores what its age leaves.
+    """
+    allowed = Allowed(view, options.only)
+    for turns in (in_mind(view, session, options.now), going_on(view, session)):
+        passing = turns[allowed.passes(turns)][::-1][:limit]
+        if len(passing):
+            scores = decay(view, passing, options.now)
+            return tuple(map(Ranked, passing.tolist(), scores.tolist()))
+    return ()
 
 
 def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ranked]:

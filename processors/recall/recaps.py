@@ -4,29 +4,40 @@
     summary   sentences by what they hold of that, less what the sentences chosen before have said already
               (maximal marginal relevance: Carbonell & Goldstein 1998), in the order of the conversation
 
-Extractive, so nothing is said that nobody said; pure, so a replay recaps alike.  SEEDS S14, S16, S20, H7, P38.
+    state     working: something was said within `idle`; idle: it fell silent; ended: that it ended is recorded
+
+Extractive, so nothing is said that nobody said; pure, so a replay recaps alike.  Where the end of a conversation is
+recorded, so is its summary, by this author (`summed_up`).  SEEDS S1, S14, S16, S20, H7, P38.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from emgas.messages.sessions import Ending, SessionState
 from emgas.messages.views import Quote, Recap, Recapped, SessionRecap
+from processors.lifecycle.sessions import going_on, is_idle
 from processors.recall.answer import Memory
 from processors.recall.context import tokens
 from processors.recall.sentences import sentences
 from state.arrays import Integers
-from state.events.events import TurnRecorded
+from state.events.events import UNSTAMPED, SessionEnded, SessionSummarised, TurnRecorded
 from state.graph.graph import Graph
+from state.graph.session_table import SessionEnd
 from state.graph.view import GraphView
 
 ABOUT: Final = 8  # concepts that a conversation is said to be about
 READ: Final = 40  # turns of a conversation that are read for its summary: those that hold most of what it is about
 SHORTEST, LONGEST = 4, 60  # words of a sentence that can stand for a conversation
+WORDS: Final = 60  # of a summary that is recorded
+AUTHOR: Final = "extractive 1"  # who writes it: raise the number where the same turns would be summed up otherwise
+
+TextOf = Callable[[Graph, int], TurnRecorded]
 
 
 class _Sentence(NamedTuple):
@@ -45,7 +56,7 @@ def recapped(memory: Memory, asked: Recap) -> Recapped:
     if graph is None or graph.is_blank:
         return Recapped(graph=asked.graph, found=False, position=memory.position)
     view = graph.view()
-    told = [_recap(memory, graph, view, number, asked.words) for number in _wanted(view, asked)]
+    told = [_recap(memory, view, number, asked.words) for number in _wanted(view, asked)]
     total = len(np.unique(view.passage_session))
     return Recapped(graph=asked.graph, found=True, total=total, sessions=told, position=memory.position)
 
@@ -59,25 +70,74 @@ def _wanted(view: GraphView, asked: Recap) -> list[int]:
     ended: dict[int, tuple[int, int]] = {}
     for passage, session in enumerate(view.passage_session.tolist()):
         ended[session] = max(ended.get(session, (0, 0)), (int(view.passage_at[passage]), passage))
-    return sorted(ended, key=lambda session: ended[session], reverse=True)[: asked.limit]
+    latest = sorted(ended, key=lambda session: ended[session], reverse=True)
+    return latest[asked.skip : asked.skip + asked.limit]
 
 
-def _recap(memory: Memory, graph: Graph, view: GraphView, session: int, words: int) -> SessionRecap:
+def summed_up(graph: Graph, text_of: TextOf, end: SessionEnded) -> SessionSummarised | None:
+    """Sum up a conversation that is about to end, in its own words; None if nothing in it can stand for it.
+
+    Raises what `text_of` raises.
+    """
+    last = graph.passages.numbers[end.through]
+    turns = [graph.passages.ids[passage] for passage in going_on(graph, end.session) if passage <= last]
+    view = graph.view()  # compacts: numbers may have changed
+    quotes = quoted(graph, view, text_of, view.passage_numbers(turns), WORDS)
+    if not quotes:
+        return None
+    text = "\n".join(map(line, quotes))
+    named = list(dict.fromkeys(quote.turn for quote in quotes))
+    there: dict[str, Any] = {"graph": end.graph, "at": end.at, "session": end.session}
+    return SessionSummarised(text=text, turns=named, by=AUTHOR, **there, **UNSTAMPED)
+
+
+def line(quote: Quote) -> str:
+    """Write a quote as one line."""
+    return f"{quote.speaker}: {' '.join(quote.text.split())}"
+
+
+def quoted(graph: Graph, view: GraphView, text_of: TextOf, passages: Integers, words: int) -> list[Quote]:
+    """Quote what tells most of some passages, all of a session, in at most so many words."""
+    worth = _worth(view, passages)
+    by_id = {view.ids[number]: value for number, value in worth.items()}
+    return _summary(graph, text_of, _telling(view, passages, worth), worth=by_id, words=words)
+
+
+def state_of(graph: Graph, session: str, last_at: int, now: int) -> SessionState:
+    """Tell whether a session whose last turn lies at `last_at` goes on at `now` (ms)."""
+    if session in graph.sessions.ended and not going_on(graph, session):
+        return "ended"
+    return "idle" if is_idle(graph, last_at, now) else "working"
+
+
+def ending_of(end: SessionEnd | None) -> Ending | None:
+    """Tell how a session ended last."""
+    if end is None:
+        return None
+    return Ending(at=end.at, reason=end.reason, summary=end.text, turns=list(end.turns), by=end.by)  # type: ignore[arg-type]
+
+
+def _recap(memory: Memory, view: GraphView, session: int, words: int) -> SessionRecap:
+    graph = memory.graph
+    assert graph is not None  # noqa: S101 - `recapped` sees to it
     passages = np.flatnonzero(view.passage_session == session)
     worth = _worth(view, passages)
     best = sorted(worth, key=lambda number: (-worth[number], number))[:ABOUT]
     times = view.passage_at[passages]
     by_id = {view.ids[number]: value for number, value in worth.items()}
+    name, until = view.sessions[session], int(times.max())
     speakers = Counter(view.passage_speaker[passages].tolist())
     return SessionRecap(
-        session=view.sessions[session],
+        session=name,
         since=int(times.min()),
-        until=int(times.max()),
+        until=until,
         turns=len(passages),
         archived=int(view.passage_archived[passages].sum()),
         speakers=[view.speakers[number] for number, _ in speakers.most_common()],
         concepts=[view.labels[number] for number in best],
-        summary=_summary(memory, graph, _telling(view, passages, worth), worth=by_id, words=words),
+        summary=_summary(graph, memory.text_of, _telling(view, passages, worth), worth=by_id, words=words),
+        state=state_of(graph, name, until, memory.time),
+        ended=ending_of(graph.sessions.ended.get(name)),
     )
 
 
@@ -108,8 +168,8 @@ def _telling(view: GraphView, passages: Integers, worth: dict[int, float]) -> li
     return sorted(passages[np.argsort(-shares, kind="stable")[:READ]].tolist())
 
 
-def _summary(memory: Memory, graph: Graph, passages: list[int], *, worth: dict[str, float], words: int) -> list[Quote]:
-    read = [memory.text_of(graph, passage) for passage in passages]
+def _summary(graph: Graph, text_of: TextOf, passages: list[int], *, worth: dict[str, float], words: int) -> list[Quote]:
+    read = [text_of(graph, passage) for passage in passages]
     found = [each for place, turn in enumerate(read) for each in _sentences(place, turn) if each.words <= words]
     chosen, left, said = list[_Sentence](), words, Counter[str]()
     while found:

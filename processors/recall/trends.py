@@ -22,15 +22,15 @@ from emgas.messages.filters import Filter
 from emgas.messages.views import Period, Span, Trend, Trended
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 from processors.extraction.extractor import Extractor
-from processors.recall.answer import Memory
+from processors.recall.answer import Memory, in_one_go
+from processors.recall.facts import learned
 from processors.recall.filters import NO_FILTER, Allowed
-from processors.text import tables
+from processors.recall.telling import telling
 from state.arrays import Integers, Mask
 from state.graph.view import GraphView
 
 MOST_PERIODS: Final = 1000
 MOST_PAUSES: Final = 5
-_EVERYDAY: Final = frozenset(word for (word,) in tables.rows("processors.text", "everyday_verbs"))
 
 
 def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
@@ -38,6 +38,8 @@ def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
     graph = memory.graph
     if graph is None or graph.is_blank:
         return Trended(graph=asked.graph, found=False, position=memory.position)
+    if asked.only.asks_facts:
+        in_one_go(learned(graph, memory.text_of))
     view = graph.view()
     concepts = _concepts(view, asked.text, extractor)
     passages, whole = _holding(view, concepts, _passing(view, asked.only))
@@ -70,9 +72,7 @@ def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
 
 def _concepts(view: GraphView, text: str, extractor: Extractor) -> list[int]:
     """Find the numbers of the words that a text names and the graph knows; everyday verbs only if it names no other."""
-    named = [concept.id for concept in extractor.of_query(text).concepts]
-    telling = [name for name in named if name not in _EVERYDAY] or named
-    known = (view.number(name) for name in telling)
+    known = (view.number(name) for name in telling(concept.id for concept in extractor.of_query(text).concepts))
     return [number for number in known if number is not None and not view.is_mark[number]]
 
 

@@ -3,9 +3,10 @@
 rjieba segments and tags parts of speech; OpenCC turns traditional characters into simplified ones, so that 密鑰 and
 密钥 are one node.  Both load when the first Han character comes, once per process.
 
-Two things are added to its cut.  Relative weeks and months (下周四) and 哪天 are words, which its dictionary lacks:
-else their characters join their neighbours' (苏阳下|周四, 哪|天上|门).  And a long word brings the words inside it
-(咖啡馆: 咖啡), or its pairs of characters where it stands in no dictionary (何伟带: 何伟, 伟带), often a wrong cut.
+Three things are added to its cut.  Words of these years (拿铁, data/new_words.tsv) are words.  So are relative weeks
+and months (下周四) and 哪天, which its dictionary lacks: else their characters join their neighbours' (苏阳下|周四,
+哪|天上|门).  And a long word brings the words inside it (咖啡馆: 咖啡), or its pairs of characters where it stands in
+no dictionary (何伟带: 何伟, 伟带), often a wrong cut.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import product
 from typing import Any, Final
 
-from processors.text import stopwords
+from processors.text import stopwords, tables
 from processors.text.scripts import HAN
 
 _ANY: Final = re.compile(f"[{HAN}]")
@@ -53,11 +54,16 @@ class Segmenter:
                     f"{word!r} is no Chinese word to add: give two Han characters or more, and nothing else"
                 )
         self.parts = lru_cache(1 << 13)(self._parts)
+        self.knows = lru_cache(1 << 13)(self._knows)
 
     def segmented(self, run: str) -> list[tuple[str, str]]:
         """Cut a run of Han characters into words with jieba's part-of-speech tags; joined, they are the run."""
         tagged: list[tuple[str, str]] = self._dictionary.tag(run)
         return tagged
+
+    def _knows(self, word: str) -> bool:
+        """Say whether a word stands in the dictionary; else it is a guess, and may be a wrong cut."""
+        return bool(self._dictionary.has_word(word))
 
     def _parts(self, word: str, tag: str) -> tuple[str, ...]:
         """Find the words inside a simplified content word of three characters or more; of 下周四, 周四."""
@@ -76,6 +82,8 @@ class Segmenter:
         dictionary = rjieba.Jieba()
         for word in sorted(_time_words()):
             dictionary.add_word(word, _FREQUENCY, "t")
+        for (word,) in tables.rows(__package__, "new_words"):
+            dictionary.add_word(word, max(_FREQUENCY, dictionary.suggest_freq(word)), "n")
         for word in self.words:  # as often as it must be to come out whole
             dictionary.add_word(word, max(_FREQUENCY, dictionary.suggest_freq(word)), "nz")
         return dictionary

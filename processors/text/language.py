@@ -72,6 +72,9 @@ class Word(NamedTuple):
     sentence  number of its sentence in the text, from 0
     pause     whether punctuation stands between it and the word before
     part      whether it is no word of its own but stands inside the word before (咖啡 in 咖啡馆)
+    start     where it begins in the text, in characters
+    tag       part of speech, of Han alone, as jieba has it; of others what they are: word, number, mixed, address
+    guessed   whether no dictionary has it, of Han: it may be a wrong cut
     """
 
     surface: str
@@ -80,6 +83,14 @@ class Word(NamedTuple):
     sentence: int
     pause: bool
     part: bool = False
+    start: int = 0
+    tag: str = ""
+    guessed: bool = False
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the text, but for an ending that the surface lacks."""
+        return self.start + len(self.surface)
 
 
 class _Piece(NamedTuple):
@@ -91,6 +102,7 @@ class _Piece(NamedTuple):
     sentence: int
     pause: bool
     part: bool = False
+    guessed: bool = False
 
 
 def clean(text: str) -> str:
@@ -130,6 +142,9 @@ class Language:
                 piece.sentence,
                 piece.pause,
                 piece.part,
+                piece.start,
+                piece.tag or piece.kind,
+                piece.guessed,
             )
             for position, piece in enumerate(pieces)
         ]
@@ -222,13 +237,12 @@ def _pieces(plain: str, text: str, segmenter: chinese.Segmenter) -> list[_Piece]
             pieces.append(_Piece(kind, text[start:end], plain[start:end], "", start, sentence, pause))
             continue
         for word, tag in segmenter.segmented(match.group()):
-            stop = start + len(word)
-            pieces.append(_Piece(kind, text[start:stop], word, tag, start, sentence, pause))
+            stop, guessed = start + len(word), len(word) > 1 and not segmenter.knows(word)
+            pieces.append(_Piece(kind, text[start:stop], word, tag, start, sentence, pause, guessed=guessed))
             for part in segmenter.parts(word, tag):
                 first = start + word.find(part)
-                pieces.append(
-                    _Piece(kind, text[first : first + len(part)], part, "n", first, sentence, pause=False, part=True)
-                )
+                shown = text[first : first + len(part)]
+                pieces.append(_Piece(kind, shown, part, "n", first, sentence, pause=False, part=True, guessed=guessed))
             start, pause = stop, False
     return pieces
 

@@ -3,7 +3,7 @@
     @name     the turn names somebody or something      the question asks who, where, which
     @number   the turn gives a number                   the question asks how many, how much, how long
 
-Besides: whether a question asks how things are now, and whether it is about who asks it.
+Besides: whether a question asks how things are now or once were, and whether it is about who asks it.
 
 Patterns of English and Chinese grammar decide (data/question_types.tsv), nothing else: a name in English is a capital
 inside a sentence, in Chinese a word that the segmenter tags as one.  Times have a kind of their own
@@ -46,7 +46,10 @@ _ASKS_NAME: Final = _pattern("asks-name")
 _ASKS_NUMBER: Final = _pattern("asks-number")
 _ASKS_LIST: Final = _pattern("asks-list")
 _ASKS_REASON: Final = _pattern("asks-reason")
+_ASKS_HABIT: Final = _pattern("asks-habit")
 _ASKS_NOW: Final = _pattern("asks-now")
+_ASKS_PICTURE: Final = _pattern("asks-picture")
+_ASKS_PAST: Final = _pattern("asks-past")
 _OF_ASKER: Final = _pattern("of-asker")
 _GREETS: Final = _pattern("greets")
 _LETTER: Final = re.compile(r"[^\W_]")
@@ -83,6 +86,21 @@ def asks_list(text: str) -> bool:
 def asks_now(text: str) -> bool:
     """Say whether a question asks how things are now: now, still, 现在, 还."""
     return _ASKS_NOW.search(text) is not None
+
+
+def asks_past(text: str) -> bool:
+    """Say whether a question asks how things once were: before, used to, 以前, 原来."""
+    return _ASKS_PAST.search(text) is not None
+
+
+def asks_picture(text: str) -> bool:
+    """Say whether a question asks for a photo: the picture of, 照片."""
+    return _ASKS_PICTURE.search(text) is not None
+
+
+def asks_habit(text: str) -> bool:
+    """Say whether a question asks for what recurs: how often, usually, 多久一次, 习惯."""
+    return _ASKS_HABIT.search(text) is not None
 
 
 def of_asker(text: str) -> bool:

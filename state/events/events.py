@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Annotated, Any, Final, Literal, TypedDict, TypeVar, Union
+from typing import Annotated, Any, Literal, TypeVar, Union
 
 import msgspec
 import orjson
@@ -38,28 +38,49 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
-from state.events.extraction_types import Anchor, Concept, Milliseconds, TimeSpan
+from state.events.base import UNSTAMPED, DataEvent, Event, GraphEvent, GraphId, Ordinal, Quantity, Sha256, Stamp
+from state.events.extraction_types import (
+    STATEMENTS,
+    Anchor,
+    Attached,
+    Concept,
+    Exempt,
+    Milliseconds,
+    Relation,
+    Statement,
+    TimeSpan,
+)
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
-from state.events.upcasting import VERSION, as_present, upcast
+from state.events.shared_events import (
+    AccessGranted,
+    AccessRevoked,
+    EndReason,
+    SessionEnded,
+    SessionSummarised,
+    TurnNotRecorded,
+)
+from state.events.upcasting import as_present, upcast
 
-Ordinal = Annotated[int, Meta(ge=0, le=2**63 - 1)]  # an offset, or a position in the chain
-Quantity = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what an int32 column can keep
-Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
-GraphId = Annotated[str, Meta(min_length=1, max_length=limits.GRAPH_ID_CHARACTERS)]  # the rest, before it is recorded
+# Declared in files of their own, and known here, as all events are.
+__all__ = [
+    "UNSTAMPED",
+    "AccessGranted",
+    "AccessRevoked",
+    "DataEvent",
+    "EndReason",
+    "Event",
+    "GraphEvent",
+    "Ordinal",
+    "SessionEnded",
+    "SessionSummarised",
+    "Stamp",
+    "TurnNotRecorded",
+]
 
 EventT = TypeVar("EventT", bound="Event")
 
 _id_of = attrgetter("id")
-
-
-class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", gc=False):
-    """Base of all events: frozen, strict, unknown fields are an error (a newer writer must raise `v`).
-
-    `kind` is the name of the class.  Bounds are checked where an event is written or read, not where it is made.
-    """
-
-    v: Literal[3] = VERSION  # the schema version: raised, with an upcaster, when a field changes
 
 
 @control_event
@@ -75,33 +96,6 @@ class Claim(Event, frozen=True, kw_only=True):
     nonce: str
     anew: bool = False
     source_topic: str = ""
-
-
-class Stamp(TypedDict):
-    """Where an event lies in the log: what only the partition's writer knows (state/log_position.py)."""
-
-    epoch: int
-    claim: str
-    seq: int
-    chain: str
-
-
-UNSTAMPED: Final[Stamp] = {"epoch": -1, "claim": "", "seq": -1, "chain": ""}  # out of bounds: nothing encodes it
-
-
-class DataEvent(Event, frozen=True, kw_only=True):
-    """Base of every event that a claim's owner appends.  The fields of `Stamp` are required: no record lacks them."""
-
-    epoch: Ordinal
-    claim: str
-    seq: Ordinal
-    chain: str
-
-
-class GraphEvent(DataEvent, frozen=True, kw_only=True):
-    """Base of every graph event: it belongs to one graph, which is the fold of just these."""
-
-    graph: GraphId
 
 
 def _concepts_and_turns(event: Any) -> tuple[str, ...]:
@@ -139,6 +133,9 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     `question` and `tokens` are facts of the text that recall needs (does it ask; its length in words).
 
     `importance`, written only where it is known, is what the sender said, else what the rule `anchor` gives.
+    `statements`, written only where there are any, are what it says of how things are (processors/text/statements.py).
+    `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
+    `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
     """
 
     src: Ordinal
@@ -158,6 +155,12 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     extractor: str
     importance: Annotated[float, Meta(ge=0, le=1)] | None = None
     anchor: Anchor | None = None
+    statements: Annotated[list[Statement], Meta(max_length=STATEMENTS)] = msgspec.field(default_factory=list)
+    attachments: Annotated[list[Attached], Meta(max_length=limits.ATTACHMENTS)] = msgspec.field(default_factory=list)
+    ahead: Annotated[int, Meta(ge=-1440, le=1440)] = 0
+    relations: Annotated[list[Relation], Meta(max_length=limits.RELATIONS_PER_TURN)] = msgspec.field(
+        default_factory=list
+    )
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
@@ -182,6 +185,23 @@ class TurnEmbedded(GraphEvent, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Raise ValueError for bytes that are no vector."""
         vectors.check(self.vector)
+
+
+@graph_event(
+    Timing.TIMED,
+    summary=lambda event: f"{event.about}: {event.newer} supersedes {', '.join(event.older)}",
+    touches=lambda event: (*event.older, event.newer),
+)
+class Superseded(GraphEvent, frozen=True, kw_only=True):
+    """What the turns `older` say of `about` holds no more since the turn `newer`, said at `at` (ms): it is history.
+
+    about  the slot of both statements ("lives in")
+    """
+
+    at: Milliseconds
+    older: list[str]
+    newer: str
+    about: str
 
 
 @control_event
@@ -454,6 +474,40 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
 
 
+@graph_event(
+    Timing.WINDOW,
+    summary=lambda event: event.text or f"{event.id} is no habit any more",
+    touches=lambda event: (event.id, *event.concepts, *event.members),
+)
+class MemoryConsolidated(WindowEvent, frozen=True, kw_only=True):
+    """A window that ended at `at` (ms) found that something recurs, or that more of it has been said since.
+
+    id          of the habit, new or known                speaker   whose it is
+    text        what is said of it: a passage of its own  by        who wrote that ("template 1")
+    concepts    ids of what all of it is about            members   ids of the turns that join it with this event
+    count, days, first, last   of all its members: how many they are, on how many days, ms of the first and the last
+    period      days from one day of it to the next, in the middle, in ms
+    hours, weekdays            (24,) and (7,) members by hour and by day of the week, Monday first, where it was said
+    exceptions  when it did not recur, as far as that is an exception
+    """
+
+    at: Milliseconds
+    id: Annotated[str, Meta(min_length=1, max_length=200)]
+    speaker: str
+    text: str
+    concepts: list[str]
+    members: list[str]
+    count: Quantity
+    days: Quantity
+    first: Milliseconds
+    last: Milliseconds
+    period: Ordinal
+    hours: Annotated[list[Quantity], Meta(min_length=24, max_length=24)]
+    weekdays: Annotated[list[Quantity], Meta(min_length=7, max_length=7)]
+    exceptions: list[Exempt]
+    by: str
+
+
 AnyEvent = Claim | DataEvent
 
 
@@ -471,6 +525,8 @@ def encode(event: AnyEvent) -> bytes:
     for name, unsaid in _UNSAID.items():
         if plain.get(name, ...) == unsaid:
             del plain[name]
+    if isinstance(event, TurnRecorded):
+        plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]  # without an unknown kind
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
         read = _READER.decode(value)
@@ -544,6 +600,10 @@ _UNSAID = {
     "source_topic": "",
     "importance": None,
     "anchor": None,
+    "statements": [],
+    "attachments": [],
+    "ahead": 0,
+    "relations": [],
 }  # written only where they differ
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]

@@ -1,8 +1,11 @@
-"""What extraction finds in a text, as events record it: concepts, and the times that expressions mean.
+"""What extraction finds in a text, as events record it: concepts, how they are related, what expressions of time mean.
 
-Concept    ["framework", "frameworks", 0.87, 1]
+Concept    ["framework", "frameworks", 0.87, 1]   ["new york", "New York", 0.9, 1, "place"]
+Relation   ["@speaker:ada", "lives-in", "lisbon", 0, 16]
 TimeSpan   ["last week", 1682899200000, 1683504000000]
 Anchor     ["remember", "forced"]
+Exempt     [1682899200000, 1682985600000, "t7"]
+Statement  ["lives in", "lisbon", false]
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from emgas import limits
+from emgas.messages.relations import Kind, RelationType
 
 Milliseconds = Annotated[int, Meta(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
 
@@ -19,16 +23,41 @@ Milliseconds = Annotated[int, Meta(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
 class Concept(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """A concept found in one turn.
 
-    id      normalised text: the node's name ("framework"); marks that are not words start with "@" ("@day:2023-05-08")
+    id      normalised text: the node's name ("framework"); marks that are not words start with "@" ("@day:2023-05-08");
+            that of a phrase is the ids of its words, with a blank between them ("new york", "驼铃 小院")
     label   the surface form as it stood in the text ("frameworks")
     weight  importance in (0, 1], higher is more important, rounded to 6 digits (1 / (1 + YAKE score))
     count   how often it occurs in the turn, >= 1
+    kind    what it is here, "" where nobody knows; written only where it is known.  Every phrase has one
     """
 
     id: str
     label: str
     weight: Annotated[float, Meta(ge=0, le=1)]
     count: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    kind: Kind | Literal[""] = ""
+
+    @property
+    def is_phrase(self) -> bool:
+        """Whether it is several words: a node beside those, which counts in no pair."""
+        return bool(self.kind) and " " in self.id and self.id[:1] != "@"
+
+
+class Relation(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """What a turn says of two concepts, by their ids, and the characters of its text that say so: start, end."""
+
+    source: Annotated[str, Meta(min_length=1)]
+    type: RelationType
+    target: Annotated[str, Meta(min_length=1)]
+    start: Annotated[int, Meta(ge=0, le=limits.TEXT_BYTES)]
+    end: Annotated[int, Meta(ge=0, le=limits.TEXT_BYTES)]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a span that ends before it begins, and for a concept that is related to itself."""
+        if self.end < self.start:
+            raise ValueError("relations: `end` lies before `start`")
+        if self.source == self.target:
+            raise ValueError("relations: a concept is related to itself")
 
 
 class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -40,6 +69,44 @@ class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
 
     rule: str
     kind: Literal["forced", "spontaneous"]
+
+
+class Attached(Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
+    """What came with a turn, as its sender described it: fields as in emgas/messages/turns.py."""
+
+    uri: Annotated[str, Meta(min_length=1, max_length=2000)]
+    kind: Literal["image", "audio", "video", "file"]
+    mime: Annotated[str, Meta(max_length=200)] = ""
+    caption: Annotated[str, Meta(max_length=2000)] = ""
+    sha256: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?\Z")] = ""
+
+
+STATEMENTS = 8  # of one turn, at most
+
+
+class Statement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """What a turn says of how things are: of its speaker, or of somebody whom it names.  SEEDS P38.
+
+    slot   what has one value at a time ("lives in", "sister works at", "favourite colour")
+    value  as it was said, in small letters ("lisbon")
+    ends   whether it says that this is no longer so
+    """
+
+    slot: Annotated[str, Meta(min_length=1, max_length=200)]
+    value: Annotated[str, Meta(min_length=1, max_length=200)]
+    ends: bool = False
+
+
+class Exempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """When something that recurs did not: SEEDS P40.
+
+    since, until  ms; whole days by the speaker's clock, as if that were UTC
+    turn          the turn that says so, "" where nothing was said at all
+    """
+
+    since: Milliseconds
+    until: Milliseconds
+    turn: str = ""
 
 
 class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):

@@ -22,11 +22,19 @@ class MemorySettings(AllSettings):
         """
         return max(self.least_turns, min(ever // 10, MOST_PATIENT * self.least_turns))
 
+    @property
+    def ends_sessions(self) -> bool:
+        """Whether conversations end by themselves."""
+        return bool(self.end_sessions or self.session_turns or self.topic_shift)
+
     def changed(self, settings: Settings) -> MemorySettings:
         """Put what `settings` gives in the place of what is here.  Raises pydantic.ValidationError."""
         # Through validation: `model_copy(update=…)` would take anything, and what cannot be read back bricks a graph.
         given = settings.model_dump(exclude_none=True)
         return type(self).model_validate({**self.model_dump(), **given})
+
+
+SWITCHES = ("recording", "recalling")  # what a user said of them holds, whatever preset a graph lives by
 
 
 # What each name means on the day it is chosen: changing a preset changes no graph that exists.

@@ -19,8 +19,13 @@ from state.events.memory_settings import MemorySettings
 from state.graph import canonical_bytes
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
+from state.graph.decay import NEVER
 from state.graph.embedding_table import EmbeddingTable
+from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
+from state.graph.relation_table import RelationTable
+from state.graph.session_table import SessionTable
+from state.graph.statement_table import StatementTable
 from state.graph.tables import GraphTables
 from state.graph.theme_table import ThemeTable
 
@@ -41,11 +46,21 @@ def content(tables: GraphTables) -> Content:
         "passages": tables.passages.values(),
         "topics": tables.themes.values(),
         "embeddings": tables.embeddings.values(),
+        **_added(tables),
     }
     arrays = {**tables.concepts.arrays(), **tables.passages.arrays()}
     for window, pairs in tables.pairs.items():
         arrays[f"{window}_keys"], arrays[f"{window}_counts"] = pairs.canonical()
-    return values, arrays | tables.embeddings.arrays()
+    said = tables.relations.arrays() if len(tables.relations) else {}  # a graph without any has no trace of it
+    return values, arrays | tables.embeddings.arrays() | said
+
+
+def _added(tables: GraphTables) -> dict[str, Any]:
+    """Give what older graphs lack: left out while there is none, so that a graph without it has the digest it had."""
+    added = {name: getattr(tables, name).values() for name in ("sessions", "statements", "habits")}
+    added |= {"unrecorded": tables.unrecorded, "access": tables.access}
+    ended = {"ended_at": tables.ended_at} if tables.ended_at != NEVER else {}
+    return {name: value for name, value in added.items() if value} | ended
 
 
 def digest(tables: GraphTables) -> str:
@@ -82,5 +97,11 @@ def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[
     tables.passages = PassageTable.of(values["passages"], arrays)
     tables.embeddings = EmbeddingTable.of(values["embeddings"], arrays)
     tables.themes = ThemeTable.of(values["topics"])
+    tables.relations = RelationTable.of(arrays)
+    tables.habits = HabitTable.of(values.get("habits", ()))
+    tables.statements = StatementTable.of(values.get("statements", ()))
+    tables.sessions = SessionTable.of(values.get("sessions", []))
+    tables.ended_at, tables.unrecorded = values.get("ended_at", NEVER), values.get("unrecorded", 0)
+    tables.access = values.get("access", {})
     for window in tables.pairs:
         tables.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])

@@ -51,9 +51,11 @@ class ConceptTable(Table):
         super().__init__()
         self.ids: list[str] = []  # normalised text
         self.numbers: dict[str, int] = {}  # id → number, of those that are alive
-        self.is_mark = array("b")  # 1 for tags ("@day:…"); derived from the id, so not packed
+        self.is_mark = array("b")  # 1 for what is no word: tags ("@day:…") and phrases; derived, so not packed
+        self.phrases: dict[int, None] = {}  # number of each phrase ("new york"), ascending: it was one from the first
         self._first_form: list[str] = []  # the surface form that was seen first: most concepts have but that one
         self._forms: dict[int, dict[str, int]] = {}  # number → how often others were seen, in first-seen order
+        self._kinds: dict[int, dict[str, int]] = {}  # number → how often it was of each kind, in first-seen order
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -72,6 +74,9 @@ class ConceptTable(Table):
             elif concept.label != first_form[number]:
                 forms = self._forms.setdefault(number, {})
                 forms[concept.label] = forms.get(concept.label, 0) + 1
+            if concept.kind:
+                kinds = self._kinds.setdefault(number, {})
+                kinds[concept.kind] = kinds.get(concept.kind, 0) + 1
             numbers.append(number)
         return numbers
 
@@ -90,6 +95,8 @@ class ConceptTable(Table):
         number = self.numbers[name] = len(self.ids)
         self.ids.append(name)
         self._first_form.append(name if form == name else form)  # one object, where both are equal
+        if concept.is_phrase:
+            self.phrases[number] = None
         self.created.append(at)
         return number
 
@@ -101,8 +108,15 @@ class ConceptTable(Table):
         for each in self.columns:
             rows = getattr(self, each.name)  # `created` has grown with each concept
             rows.frombytes(each.blank * (new - len(rows)))
-        self.is_mark.extend([name[:1] == "@" for name in self.ids[old:]])
+        self._mark_from(old)
         self.strength_at[old:] = self.accessed[old:] = self.created[old:]
+
+    def _mark_from(self, first: int) -> None:
+        """Tell which of the concepts from `first` on are no words."""
+        phrases = self.phrases
+        self.is_mark.extend(
+            [name[:1] == "@" or number in phrases for number, name in enumerate(self.ids[first:], first)]
+        )
 
     def boost(self, number: int, amount: float, *, at: int, settings: MemorySettings) -> None:
         """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""
@@ -188,6 +202,15 @@ class ConceptTable(Table):
         others = self._forms.get(number, {})
         return {self._first_form[number]: self.in_turns[number] - sum(others.values()), **others}
 
+    def kind(self, number: int) -> str:
+        """Tell what a concept was most often, of equals the first; "" where nobody knows."""
+        kinds = self._kinds.get(number)
+        return max(kinds, key=lambda kind: kinds[kind]) if kinds else ""
+
+    def is_part(self, number: int) -> bool:
+        """Tell whether a concept stood mostly inside other words, where it may be a wrong cut."""
+        return 2 * self._kinds.get(number, {}).get("part", 0) > self.in_turns[number]
+
     def label(self, number: int) -> str:
         """Find the most frequent surface form of a concept; of equals, the one seen first."""
         if number not in self._forms:
@@ -214,13 +237,18 @@ class ConceptTable(Table):
             "ids": list(compress(self.ids, self.alive)),
             "first_form": list(compress(self._first_form, self.alive)),
             "forms": [[new, list(forms.items())] for new, forms in renumbered if new >= 0],
+            "kinds": [[int(numbers[old]), list(kinds.items())] for old, kinds in self._kinds.items() if kept[old]],
+            "phrases": [int(numbers[old]) for old in self.phrases if kept[old]],
         }
         return ConceptTable.of(values, {name: rows[kept] for name, rows in self.copies().items()}), numbers
 
     def values(self) -> dict[str, Any]:
         """Give what is text as JSON-able values."""
         forms = [[number, list(self._counted_forms(number).items())] for number in sorted(self._forms)]
-        return {"ids": self.ids, "first_form": self._first_form, "forms": forms}
+        kinds = [[number, list(self._kinds[number].items())] for number in sorted(self._kinds)]
+        told: dict[str, Any] = {"kinds": kinds} if kinds else {}  # a graph without any has no trace of it
+        told |= {"phrases": list(self.phrases)} if self.phrases else {}
+        return {"ids": self.ids, "first_form": self._first_form, "forms": forms, **told}
 
     @classmethod
     def of(cls, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> ConceptTable:
@@ -228,7 +256,9 @@ class ConceptTable(Table):
         table = cls()
         table.ids = values["ids"]
         table.numbers = {name: number for number, name in enumerate(table.ids)}
-        table.is_mark = array("b", [name.startswith("@") for name in table.ids])
+        table._kinds = {number: dict(kinds) for number, kinds in values.get("kinds", ())}
+        table.phrases = dict.fromkeys(values.get("phrases", ()))
+        table._mark_from(0)
         table._first_form = values["first_form"]
         table._forms = {number: dict(others) for number, (_, *others) in values["forms"]}
         table.read(arrays)

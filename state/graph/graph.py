@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from state.events.events import (
+    AccessGranted,
+    AccessRevoked,
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
@@ -27,13 +29,18 @@ from state.events.events import (
     GraphConfigured,
     GraphEvent,
     MemoryArchived,
+    MemoryConsolidated,
     MemoryRestored,
     Pinned,
     Retracted,
     Sealed,
+    SessionEnded,
+    SessionSummarised,
     SubjectErased,
+    Superseded,
     Ticked,
     TurnEmbedded,
+    TurnNotRecorded,
     TurnRecorded,
     Unpinned,
 )
@@ -116,6 +123,8 @@ class Graph(GraphTables):
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
         self.embeddings.renumber(passages)
+        self.relations = self.relations.renumbered(concepts, passages)
+        self.sessions.renumber(passages)
         self.themes.renumber(concepts.tolist())
         if self._expiry_queue:
             self._expiry_queue.renumber(concepts, passages)
@@ -173,7 +182,8 @@ class Graph(GraphTables):
             return False
         self.clock = max(self.clock, event.at)
         numbers = self.concepts.numbers_of(event.concepts, event.at)
-        self.passages.add(event, self.events, numbers)
+        self.relations.add(self.passages.add(event, self.events, numbers), event.relations, self.concepts.numbers)
+        self.statements.add(event.id, event.speaker, event.statements)
         self._weights.extend([concept.weight for concept in event.concepts])
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
@@ -192,6 +202,17 @@ class Graph(GraphTables):
             self.enough_at = NEVER
         elif self.enough_at == NEVER:
             self.enough_at = self.last_turn_at
+
+    @folds(Superseded)
+    def _fold_superseded(self, event: Superseded) -> bool:
+        """Let turns be history; the clock stays, as it comes with a turn that is not older."""
+        newer = self.passages.numbers.get(event.newer)
+        if newer is None:
+            return False
+        older = [number for number in self._passages(event.older) if number != newer]
+        for number in older:
+            self.passages.supersede(number, newer)
+        return bool(older)
 
     @folds(TurnEmbedded)
     def _fold_embedding(self, event: TurnEmbedded) -> bool:
@@ -312,8 +333,54 @@ class Graph(GraphTables):
         for kept, repetition in event.repeats:
             if {kept, repetition} <= self.passages.numbers.keys():
                 self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
-        self.fresh_turns, self.enough_at = 0, NEVER
+        self.fresh_turns, self.enough_at, self.ended_at = 0, NEVER, NEVER
         return True
+
+    @folds(MemoryConsolidated)
+    def _fold_habit(self, event: MemoryConsolidated) -> bool:
+        """Keep what recurs, by the members of it that are here; one of which nothing is said any more goes."""
+        self._pass_window(event.at)
+        if event.text:
+            self.habits.apply(event, [turn for turn in event.members if turn in self.passages.numbers])
+        else:
+            self.habits.remove(event.id)
+        return True
+
+    @folds(SessionEnded)
+    def _fold_session_ended(self, event: SessionEnded) -> bool:
+        """End a conversation: what is new is worth a consolidation then, however little it is."""
+        self.clock = max(self.clock, event.at)
+        last = self.passages.numbers.get(event.through)
+        if last is None or last < self.sessions.upto(event.session):
+            return False  # it was forgotten, or ended already
+        self.sessions.end(event, last + 1)
+        self.ended_at = event.at if self.fresh_turns else NEVER
+        return True
+
+    @folds(SessionSummarised)
+    def _fold_summary(self, event: SessionSummarised) -> bool:
+        self.clock = max(self.clock, event.at)
+        return all(turn in self.passages.numbers for turn in event.turns) and self.sessions.sum_up(event)
+
+    @folds(TurnNotRecorded)
+    def _fold_not_recorded(self, event: TurnNotRecorded) -> bool:
+        self.unrecorded += 1
+        return True
+
+    @folds(AccessGranted)
+    def _fold_granted(self, event: AccessGranted) -> bool:
+        had = self.access.get(event.subject, [])
+        self.access[event.subject] = sorted({*had, *event.rights})
+        return len(self.access[event.subject]) > len(had)
+
+    @folds(AccessRevoked)
+    def _fold_revoked(self, event: AccessRevoked) -> bool:
+        """Take rights away; who has none left is still known, so that the graph does not open to everybody."""
+        if event.subject not in self.access:
+            return False
+        had = self.access[event.subject]
+        self.access[event.subject] = [right for right in had if right not in event.rights]
+        return len(self.access[event.subject]) < len(had)
 
     @folds(SubjectErased)
     def _fold_erased(self, event: SubjectErased) -> bool:
@@ -351,12 +418,16 @@ class Graph(GraphTables):
 
     def _drop(self, concepts: Iterable[str], turns: Iterable[str]) -> None:
         self.settle()  # the exchanges of turns that wait are with turns that are still here
+        concepts, turns = list(concepts), list(turns)
+        self.habits.without(turns, concepts)
         for number in self._known(concepts):
             self.concepts.forget(number)
             self.forgotten += 1
             self._dead_rows += 1
         for number in self._passages(turns):
+            self.statements.remove(self.passages.ids[number])
             self.passages.remove(number)
             self._dead_rows += 1
+        self.sessions.forget(frozenset(turns), self.passages.has_session)
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import Any
 
@@ -26,8 +26,14 @@ from state.events.events import TurnRecorded
 from state.graph.columns import Table, column
 
 ROLES = (None, "user", "assistant", "system", "tool")
+MODALITIES = ("image", "audio", "video", "file")
 PROTECTED = 80  # percent: a turn that matters more is never archived (SEEDS M24)
 _ROLE_NUMBERS = {role: number for number, role in enumerate(ROLES)}
+
+
+def modality(kinds: Iterable[str]) -> int:
+    """Write kinds of attachments as bits."""
+    return sum({1 << MODALITIES.index(kind) for kind in kinds})
 
 
 def fingerprint(text: str) -> int:
@@ -64,6 +70,11 @@ class PassageTable(Table):
     pinned: array[int] = column("b", added_as="pinned_turn")  # 1 while a user wants it kept in mind
     feedback: array[int] = column("b", added_as="feedback")  # sum of what users thought of it, in tenths, in ±127
     repeats: array[int] = column("i", -1, added_as="repeats")  # the passage that says the same and more, -1 for none
+    ahead: array[int] = column("i", added_as="ahead")  # minutes by which the speaker's clock is ahead of UTC
+    modality: array[int] = column("b", added_as="modality")  # bits: the places in MODALITIES of what came with it
+    superseded: array[int] = column(
+        "i", -1, added_as="superseded"
+    )  # the passage since which it is history, -1 for none
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,8 +94,8 @@ class PassageTable(Table):
         """Count the turns that were ever accepted, gone ones among them."""
         return len(self.numbers) + len(self.gone)
 
-    def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> None:
-        """Append a passage whose postings are `turn.concepts` under the numbers `concepts`."""
+    def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> int:
+        """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; give its number."""
         number = self.numbers[turn.id] = len(self.ids)
         self.ids.append(turn.id)
         self.at.append(turn.at)
@@ -102,10 +113,14 @@ class PassageTable(Table):
         self.pinned.append(0)
         self.feedback.append(0)
         self.repeats.append(-1)
+        self.superseded.append(-1)
+        self.ahead.append(turn.ahead)
+        self.modality.append(modality(each.kind for each in turn.attachments))
         self._follow(number)
         self.starts.append(len(self.posting_concept))
         self.posting_concept.extend(concepts)
         self.posting_count.extend([concept.count for concept in turn.concepts])
+        return number
 
     def _follow(self, number: int) -> None:
         """Let a passage be the last one of its session."""
@@ -119,6 +134,10 @@ class PassageTable(Table):
         if number is not None:
             return self.fingerprint[number]
         return self.gone.get(hashed(turn)) if self.gone else None
+
+    def has_session(self, session: str) -> bool:
+        """Say whether a turn of this session is kept."""
+        return self.sessions.get(session, -1) in self._last_of_session
 
     def erase(self, turn: str) -> None:
         """Know a turn that is not here as erased: by its id alone, not even by the fingerprint of its text."""
@@ -187,6 +206,10 @@ class PassageTable(Table):
         """Add what a user thinks of a passage, in [−1, 1]."""
         self.feedback[number] = max(-127, min(127, self.feedback[number] + round(10 * value)))
 
+    def supersede(self, number: int, newer: int) -> None:
+        """Let a passage be history since another."""
+        self.superseded[number] = newer
+
     def stays(self, number: int) -> bool:
         """Tell whether no window may archive a passage: it is pinned, or matters too much."""
         return bool(self.pinned[number]) or self.importance[number] > PROTECTED
@@ -232,7 +255,8 @@ class PassageTable(Table):
         stays = kept[of_passage] & (concepts[concept] >= 0)
         numbers = np.where(kept, np.cumsum(kept) - 1, -1)
         arrays = {name: rows[kept] for name, rows in self.copies("row").items()}
-        arrays["repeats"] = np.append(numbers, -1)[arrays["repeats"]].astype(np.int32)  # -1: the last, and stays so
+        for name in ("repeats", "superseded"):
+            arrays[name] = np.append(numbers, -1)[arrays[name]].astype(np.int32)  # -1: the last, and stays so
         counted = np.bincount(of_passage[stays], minlength=len(self))[kept]
         arrays["starts"] = (np.cumsum(counted) - counted).astype(np.int64)
         arrays["posting_concept"] = concepts[concept[stays]].astype(np.int32)

@@ -16,8 +16,13 @@ from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.decay import NEVER
 from state.graph.embedding_table import EmbeddingTable
+from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
+from state.graph.relation_table import RelationTable
+from state.graph.session_table import SessionTable
+from state.graph.statement_table import StatementTable
 from state.graph.theme_table import ThemeTable
+from state.graph.turn_facts import TurnFacts
 
 Window = Literal["turn", "exchange", "recall"]
 
@@ -36,6 +41,11 @@ class GraphTables:
     undoable_from  ordinal of the first event that may still be taken back: it only ever grows
     configured     whether a GraphConfigured is among the events that count
     pairs          how often concepts occurred together, by kind of window
+    sessions       the conversations that have ended
+    ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
+    unrecorded     turns that came while recording was paused
+    access         who may do what, by subject; empty: nobody is kept out
+    facts          metadata and times of turns, as far as somebody asked for them: no content
     """
 
     def __init__(self, graph_id: str) -> None:
@@ -51,6 +61,13 @@ class GraphTables:
         self.pairs: dict[Window, PairCounts] = {window: PairCounts() for window in get_args(Window)}
         self.embeddings = EmbeddingTable()
         self.themes = ThemeTable()
+        self.relations = RelationTable()
+        self.statements = StatementTable()
+        self.habits = HabitTable()
+        self.sessions, self.ended_at = SessionTable(), NEVER
+        self.unrecorded = 0
+        self.access: dict[str, list[str]] = {}
+        self.facts = TurnFacts()
 
     @property
     def turns(self) -> int:

@@ -6,7 +6,7 @@
       of the turn before it in its session
 
 Windows are not kept for that: they are found again in the postings.  What was forgotten since the turn before was said
-is in no exchange.
+is in no exchange.  Phrases are mentioned as other concepts are, and stand in no window: their words do.
 """
 
 from __future__ import annotations
@@ -39,10 +39,12 @@ def _count_one_by_one(tables: GraphTables, first: int, weights: Sequence[float])
     passages, concepts, pairs = tables.passages, tables.concepts, tables.pairs
     left = iter(weights)
     for passage in range(first, len(passages)):
-        numbers, at = passages.concepts_of(passage), passages.at[passage]
-        for number in numbers:
+        mentioned, at = passages.concepts_of(passage), passages.at[passage]
+        for number in mentioned:
             concepts.mention(number, next(left), at=at, settings=tables.settings)
-        previous = (number for number in passages.concepts_before(passage) if concepts.alive[number])
+        numbers = [number for number in mentioned if number not in concepts.phrases]
+        before = (number for number in passages.concepts_before(passage) if number not in concepts.phrases)
+        previous = (number for number in before if concepts.alive[number])
         exchange = list({*previous, *numbers})
         for number in exchange:
             concepts.in_exchanges[number] += 1
@@ -55,9 +57,14 @@ def _count_at_once(tables: GraphTables, first: int, weights: Sequence[float]) ->
     numbers, sizes = passages.postings(first)
     times = np.repeat(np.array(passages.at[first:]), sizes)
     mentions.fold(concepts, Mentions(numbers.astype(np.int64), times, np.array(weights)), tables.settings)
-    pairs["turn"].add_all(numbers, sizes)
     turns, exchanged = passages.exchanges(first)
-    alive = np.frombuffer(concepts.alive, np.bool_)[exchanged]
-    turns, exchanged = turns[alive], exchanged[alive]
+    counts = np.array(concepts.alive, np.bool_)
+    counts[list(concepts.phrases)] = False
+    turns, exchanged = turns[counts[exchanged]], exchanged[counts[exchanged]]
+    if concepts.phrases:
+        in_window = ~np.isin(numbers, list(concepts.phrases))
+        of = np.repeat(np.arange(len(sizes)), sizes)[in_window]
+        numbers, sizes = numbers[in_window], np.bincount(of, minlength=len(sizes)).astype(np.int32)
+    pairs["turn"].add_all(numbers, sizes)
     np.add.at(np.frombuffer(concepts.in_exchanges, np.int64), exchanged, 1)
     pairs["exchange"].add_all(exchanged.astype(np.int32), np.bincount(turns).astype(np.int32))

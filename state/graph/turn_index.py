@@ -73,9 +73,9 @@ class TurnIndex:
         self.lengths = min(shortest, int(tokens.min())), max(longest, int(tokens.max()))
 
     def _take_words(self) -> None:
-        ids = self._concepts.ids
-        for name in ids[self._words :]:
-            if name[:1] != "@":
+        ids, is_mark = self._concepts.ids, self._concepts.is_mark
+        for number, name in enumerate(ids[self._words :], self._words):
+            if not is_mark[number]:
                 self.beginning.setdefault(name[:PREFIX], []).append(name)
                 if not name.isascii():
                     for pair in {name[at : at + 2] for at in range(len(name) - 1)}:

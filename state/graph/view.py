@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Literal, overload
 
@@ -18,7 +18,9 @@ from state.graph.embedding_table import Embeddings, Model
 from state.graph.excerpt import Excerpt, SessionOrder
 from state.graph.lists import ragged
 from state.graph.passage_table import ROLES, PassageTable
+from state.graph.relation_table import RelationTable
 from state.graph.tables import GraphTables, Window
+from state.graph.turn_facts import TurnFacts
 from state.graph.turn_index import TurnIndex
 
 
@@ -75,7 +77,20 @@ class Labels(Sequence[str]):
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
 ConceptColumn = Literal["accessed", "first_recall"]
 TurnColumn = Literal[
-    "at", "tokens", "session", "speaker", "question", "archived", "pinned", "importance", "feedback", "role"
+    "at",
+    "tokens",
+    "session",
+    "speaker",
+    "question",
+    "archived",
+    "pinned",
+    "importance",
+    "feedback",
+    "role",
+    "event",
+    "superseded",
+    "modality",
+    "ahead",
 ]
 
 
@@ -100,6 +115,7 @@ class GraphView:
         numbers           concept id → number
         settings          how the graph fades: what `strength` is worth now
         themes            the graph's themes that have words, in order of birth
+        phrases           numbers of concepts that are phrases ("new york"), ascending
         passage_id        (p,) turn ids
         windows           counts of what occurred together, by kind of window
         clock             the graph's stream time, ms: the largest event time seen
@@ -108,7 +124,7 @@ class GraphView:
     copied when they are first asked for; exports, comparisons and baselines do that:
 
         is_archived       (n,) whether the concept has faded, and is in the archive
-        is_mark           (n,) whether it is a mark ("@speaker:…", "@day:…") and not a word
+        is_mark           (n,) whether it is a mark ("@speaker:…", "@day:…") or a phrase, and not a word
         passages_with     (n,) number of passages that hold the concept
         strength          (n,) base activation, as of `strength_at` (n,) ms: see state/graph/decay.py
         created, accessed, first_recall (n,) ms; first_recall is 0 for a concept that was never recalled
@@ -172,7 +188,7 @@ class GraphView:
         return number if number is not None and number < self.concepts else None
 
     def marks(self, concepts: Integers) -> Mask:
-        """Tell which of `concepts` (k,) are marks ("@speaker:…", "@day:…") and not words."""
+        """Tell which of `concepts` (k,) are marks ("@speaker:…", "@day:…") or phrases, and not words."""
         return np.frombuffer(self._rows.is_mark, np.bool_)[concepts]
 
     def holding(self, concepts: Integers) -> Integers:
@@ -226,6 +242,25 @@ class GraphView:
         return self._found.words_holding(pair)
 
     @property
+    def phrases(self) -> Collection[int]:
+        """The numbers of concepts that are phrases, ascending."""
+        return self._rows.phrases
+
+    def kind(self, concept: int) -> str:
+        """Tell what a concept is: one of emgas.messages.relations.Kind, "" where nobody knows."""
+        return self._rows.kind(concept)
+
+    def is_part(self, concept: int) -> bool:
+        """Tell whether a concept stood mostly inside other words, where it may be a wrong cut."""
+        return self._rows.is_part(concept)
+
+    @property
+    def relations(self) -> RelationTable:
+        """What turns say of two concepts."""
+        self.check_fresh()
+        return self._tables.relations
+
+    @property
     def session_tokens(self) -> Integers:
         """The length of each session in words, (sessions,): not to be kept."""
         return self._found.session_tokens
@@ -234,6 +269,17 @@ class GraphView:
     def session_turns(self) -> Integers:
         """How many turns each session has, (sessions,): not to be kept."""
         return self._found.sessions.lengths
+
+    @property
+    def facts(self) -> TurnFacts:
+        """Give the metadata and times of turns, as far as they were read: processors/recall/facts.py sees to that."""
+        self.check_fresh()
+        return self._tables.facts
+
+    def session_upto(self, session: str) -> int:
+        """Tell from which passage on turns of a session are of the conversation that goes on in it."""
+        self.check_fresh()
+        return self._tables.sessions.upto(session)
 
     def session_numbers(self, names: Iterable[str]) -> Integers:
         """Find the numbers of the sessions of these names, as far as there are any."""
@@ -278,6 +324,15 @@ class GraphView:
     def importance(self) -> Floats:
         """Tell how much each passage matters, (p,): 0.5 where nobody said."""
         return importance(self.of_turns("importance", np.arange(self.turns)))
+
+    @cached_property
+    def successions(self) -> tuple[Integers, Integers]:
+        """List the passages that are history, ascending, and since which passage each is; (k,) both."""
+        self.check_fresh()
+        numbers = self._passages.numbers
+        stating = np.array(sorted(numbers[turn] for turn in self._tables.statements), np.int64)
+        newer = self.of_turns("superseded", stating)
+        return stating[newer >= 0], newer[newer >= 0]
 
     @cached_property
     def feedback(self) -> Floats:

@@ -6,11 +6,14 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     id known to the graph, same text        TurnDuplicated
     id known to the graph, other text       TurnRejected
     else                                    TurnRecorded with what extraction found; before it a new graph's
-                                            GraphConfigured, behind it TurnEmbedded if there is a model
+                                            GraphConfigured, behind it TurnEmbedded if there is a model, and
+                                            Superseded for what is history since
     id known as erased                      TurnDuplicated: nothing of it is kept again, whatever it says now
+    a turn while recording is paused        TurnNotRecorded: nothing of what it says, not even as a dead letter
     a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
-    pin, unpin, feedback, erase             SubjectErased.  Requests are not told apart by id: a repeated one
-                                            has its effect once more
+    pin, unpin, feedback, erase, end a      SubjectErased, SessionEnded, AccessGranted, AccessRevoked.  Requests are
+    session, grant, revoke                  not told apart by id: a repeated one has its effect once more
+    of a subject that may not               TurnRejected
 
 The events are unstamped: where they lie in the log is for the partition's writer to say.
 """
@@ -27,17 +30,22 @@ from pydantic import ValidationError
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
+from emgas.messages.memory_settings import Settings
+from emgas.messages.rights import Grant, Revoke
+from emgas.messages.sessions import EndSession
 from emgas.messages.topics import INBOUND, Command
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Turn, Undo, Unpin
-from emgas.times import HOUR_MS, wall_clock
+from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extractor
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
+from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.text.anchors import anchored
+from processors.text.statements import statements
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
@@ -46,15 +54,17 @@ from state.events.events import (
     GraphConfigured,
     Pinned,
     Retracted,
+    Superseded,
     TurnDuplicated,
     TurnEmbedded,
+    TurnNotRecorded,
     TurnRecorded,
     TurnRejected,
     Unpinned,
     encode,
 )
-from state.events.extraction_types import Anchor
-from state.events.memory_settings import PRESETS, MemorySettings
+from state.events.extraction_types import Anchor, Attached, Statement
+from state.events.memory_settings import PRESETS, SWITCHES, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import ERASED, fingerprint
@@ -62,6 +72,8 @@ from state.log_position import LogPosition, stamp
 from state.partition import Partition
 from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
+from streams.ingest import conversations
+from streams.ingest.access import check_command, granted
 from streams.ingest.erasing import parts_of
 
 log = logger("ingest")
@@ -73,7 +85,10 @@ LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belong
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One record, the events it becomes, and what its sender is told."""
+    """One record, the events it becomes, and what its sender is told.
+
+    unheard  nothing of it is to be kept, not even as a dead letter
+    """
 
     arrival: Record
     events: list[DataEvent]
@@ -83,6 +98,7 @@ class Decision:
     graph_id: str | None = None
     at: int | None = None  # event time (ms) of an accepted turn
     settings: MemorySettings | None = None  # how a graph that is born with the turn will live
+    unheard: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,7 +175,7 @@ class CommandHandler:
         return command
 
     def decide(self, arrival: Record, command: Command) -> Decision:
-        """Decide which events account for `arrival`.  Before any command but a turn, all before it must be folded.
+        """Decide which events account for `arrival`.  All before must be folded, but before a turn that states nothing.
 
         What fails twice at one record (an extractor or a model at its text, an event that nobody could read back) fails
         for ever, so it is that record's outcome.  What may pass on another day is raised.
@@ -193,8 +209,14 @@ class CommandHandler:
             raise
         return decision
 
-    def _decided(self, arrival: Record, command: Command) -> Decision:
+    def _decided(self, arrival: Record, command: Command) -> Decision:  # noqa: PLR0911 - a table of kinds
+        try:
+            check_command(command, arrival, self._state.graph(command.graph))
+        except RejectedError as why:
+            return _rejected(arrival, command, str(why))
         match command:
+            case EndSession() | Grant() | Revoke():
+                return self._shared(arrival, command)
             case Configure():
                 return self._configured(arrival, command)
             case Forget() | Erase():
@@ -208,6 +230,20 @@ class CommandHandler:
             case Turn():
                 return self._of_turn(arrival, command)
 
+    def _shared(self, arrival: Record, request: EndSession | Grant | Revoke) -> Decision:
+        """Decide what concerns those who share a graph: its conversations, and who may do what."""
+        try:
+            if isinstance(request, EndSession):
+                events: list[DataEvent] = [*conversations.parts_of(request, self._state, arrival.offset)]
+            else:
+                events = [
+                    *self._birth(request.graph),
+                    granted(request, self._state.graph(request.graph), arrival.offset),
+                ]
+        except RejectedError as why:
+            return _rejected(arrival, request, str(why))
+        return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
+
     def _removed(self, arrival: Record, request: Forget | Erase) -> Decision:
         if isinstance(request, Erase):
             return self._erased(arrival, request)
@@ -216,11 +252,15 @@ class CommandHandler:
     def _of_turn(self, arrival: Record, command: Turn) -> Decision:
         known = self._known_text(command)
         if known is None:
-            return self._recorded(arrival, command)
+            return self._recorded(arrival, command) if self._records(command.graph) else _unheard(arrival, command)
         if known not in (ERASED, fingerprint(command.text)):
             return _rejected(arrival, command, f"turn id {command.id!r} is known with another text: use a new id")
         event = TurnDuplicated(src=arrival.offset, graph=command.graph, id=command.id, **UNSTAMPED)
         return Decision(arrival, [event], "duplicate", command.id)
+
+    def _records(self, graph_id: str) -> bool:
+        graph = self._state.graph(graph_id)
+        return graph is None or bool(graph.settings.recording)
 
     def _check_place(self, command: Command, key: bytes | None) -> None:
         if key is None:
@@ -243,26 +283,39 @@ class CommandHandler:
         extractor = self._context.extractor
         said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now(arrival)
         at = min(said_at, now + self._context.skew_ms)
-        found = extractor.of_turn(turn.text, speaker=turn.speaker, at=wall_clock(at, _zone(turn)))
+        local = wall_clock(at, _zone(turn))
+        found = extractor.of_turn(remembered(turn), speaker=turn.speaker, at=local)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         event = TurnRecorded(
             src=arrival.offset,
-            **turn.model_dump(exclude={"at", "importance"}),
+            **turn.model_dump(exclude={"at", "importance", "attachments"}),
             **_weighed(turn),
             at=at,
             clamped=at != said_at,
             live=now - at <= LIVE_MS,
             question=found.question,
             tokens=found.tokens,
-            concepts=list(found.concepts),
+            concepts=[*found.concepts, *found.phrases],
             times=list(found.times),
+            relations=list(found.relations),
             extractor=extractor.version,
+            statements=stated_by(turn),
+            attachments=[Attached(**each.model_dump()) for each in turn.attachments],
+            ahead=round((local - at) / MINUTE_MS),
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
-        events: list[DataEvent] = [*birth, event, *self._embedded(turn, at)]
+        events: list[DataEvent] = [*birth, event, *self._embedded(turn, at), *self._superseded(event)]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
+
+    def _superseded(self, event: TurnRecorded) -> list[Superseded]:
+        """Decide what a turn that states something makes history; all before it must be folded."""
+        graph = self._state.graph(event.graph) if event.statements else None
+        if graph is None:
+            return []
+        speaker, at = event.speaker, event.at
+        return list(superseded(graph, event.id, speaker=speaker, at=at, stated=event.statements))
 
     def _now(self, arrival: Record) -> int:
         """Tell the present: a worker's clock that is behind the broker's must not move turns into the past."""
@@ -294,7 +347,7 @@ class CommandHandler:
 
     def _configured(self, arrival: Record, request: Configure) -> Decision:
         try:
-            settings = PRESETS[request.preset].changed(request.settings)
+            settings = PRESETS[request.preset].changed(self._switched(request))
         except ValidationError as error:  # each value is within its bounds, but they do not go together
             return _rejected(arrival, request, explained(error))
         self._born.add(request.graph)
@@ -302,6 +355,14 @@ class CommandHandler:
             src=arrival.offset, graph=request.graph, preset=request.preset, settings=settings, **UNSTAMPED
         )
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
+
+    def _switched(self, request: Configure) -> Settings:
+        """Keep what a user said of recording and recalling, unless the request says otherwise."""
+        graph = self._state.graph(request.graph)
+        if graph is None:
+            return request.settings
+        kept = {name: getattr(graph.settings, name) for name in SWITCHES}
+        return Settings(**{**kept, **request.settings.model_dump(exclude_none=True)})
 
     def _forgotten(self, arrival: Record, request: Forget) -> Decision:
         graph = self._state.graph(request.graph)
@@ -385,10 +446,15 @@ class CommandHandler:
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
 
     def _concept_ids(self, graph: Graph, text: str) -> list[str]:
-        """Find the concept ids that a user means: an id, or whatever the extractor finds in the words."""
-        if text in graph.concepts.numbers:
+        """Find the concept ids that a user means: an id, or whatever the extractor finds in the words.
+
+        Of a phrase its words are meant as well.
+        """
+        number = graph.concepts.numbers.get(text)
+        if number is not None and number not in graph.concepts.phrases:
             return [text]
-        return [concept.id for concept in self._context.extractor.of_query(text).concepts]
+        found = [concept.id for concept in self._context.extractor.of_query(text).concepts]
+        return found if number is None else [text, *found]
 
 
 def _resumable_parts(gone: Leaving, named: Sequence[str]) -> list[dict[str, list[str]]]:
@@ -419,6 +485,23 @@ def _weighed(turn: Turn) -> _Weighed:
         return {"importance": turn.importance, "anchor": None}
     anchor, importance = found
     return {"importance": importance if turn.importance is None else turn.importance, "anchor": anchor}
+
+
+def remembered(turn: Turn) -> str:
+    """Give what a turn says, and what is on what came with it: the text that concepts are found in."""
+    return "\n".join([turn.text, *(each.caption for each in turn.attachments if each.caption)])
+
+
+def stated_by(turn: Turn) -> list[Statement]:
+    """Find what a turn states of how things are; what an assistant says of itself does not count."""
+    return [] if turn.role in ("assistant", "system", "tool") else statements(turn.text)
+
+
+def _unheard(arrival: Record, turn: Turn) -> Decision:
+    """Pass over a turn that came while recording is paused, and say so to its sender."""
+    event = TurnNotRecorded(src=arrival.offset, graph=turn.graph, **UNSTAMPED)
+    why = f"graph {turn.graph!r} does not record at present: nothing of this turn was kept (`emgas resume`)"
+    return Decision(arrival, [event], "rejected", turn.id, why, unheard=True)
 
 
 def _rejected(arrival: Record, command: Command | None, reason: str) -> Decision:

@@ -24,7 +24,7 @@ from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.partition import Partition
 from streams.ingest import source
-from streams.ingest.command_handler import CommandHandler, Decision
+from streams.ingest.command_handler import CommandHandler, Decision, stated_by
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices
@@ -79,11 +79,14 @@ class _Batch:
         self._forecasts: dict[str, WindowForecast] = {}
 
     async def decide(self, arrival: Record) -> Decision:
-        """Decide what becomes of `arrival`; for all but a turn, on a state that has folded everything before it."""
+        """Decide what becomes of `arrival`; on a state that has folded everything before it, if that matters.
+
+        It does for all but a turn that states nothing: what a turn states is held against what was stated before.
+        """
         command = self._handler.read(arrival)
         if isinstance(command, Decision):
             return command
-        if not isinstance(command, Turn):
+        if not isinstance(command, Turn) or stated_by(command):
             await self.append()
         return self._handler.decide(arrival, command)
 
@@ -263,7 +266,7 @@ class TurnProcessor:
     async def _decide(self, arrival: Record, batch: _Batch) -> None:
         passing(Step.TURN)
         decision = await batch.decide(arrival)
-        if decision.reason is not None:
+        if decision.reason is not None and not decision.unheard:
             partition, reason = self._writer.partition, decision.reason
             errors = error_headers(self._context.turns_topic, partition, arrival.offset, reason)
             await self._context.sender.dead_letter(self._context.sealer.dead_letter(arrival), errors)

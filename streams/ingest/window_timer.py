@@ -16,6 +16,7 @@ from state.events.events import DataEvent
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
 from streams.ingest.change_feed import ChangeFeed
+from streams.ingest.conversations import with_summaries
 from streams.ingest.partition_writer import PartitionWriter
 from streams.transport.failpoints import Step, passing
 
@@ -51,7 +52,8 @@ class WindowTimer:
         """Close the windows of `graph`, as long as it is the one in memory: else give the one to go on with."""
         for events in due_windows(graph, now):
             passing(Step.WINDOW)
-            await self.append(events)  # all parts at once: else the graph could be let go of between them
+            # all parts at once: else the graph could be let go of between them
+            await self.append(with_summaries(events, graph, self._state.text_of))
             current = self._state.graph(graph.graph_id)
             if current is not graph:  # let go of while we waited for acks: what was folded since is in another object
                 return current

@@ -11,15 +11,17 @@ import orjson
 from emgas import limits
 from emgas.messages.contents import Graphs, List, Read, RecordedTurn, Turns
 from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compared, GrownPair
-from emgas.messages.views import Explore, Explored, Recap, Recapped, Trend, Trended
+from emgas.messages.sessions import InMind, Recent
+from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Memory, concept_ids
+from processors.recall.habit_views import recurring
+from processors.recall.minds import minded, recorded
 from processors.recall.neighbourhood import explored
 from processors.recall.recaps import recapped
 from processors.recall.trends import trended
 from replay.diff import diff
 from state.arrays import Integers
-from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 from streams.ingest.partition_writer import PartitionWriter
@@ -46,7 +48,7 @@ def turns(memory: Memory, request: Read, extractor: Extractor) -> Turns:
     wanted = _wanted(view, request, extractor)
     ordinals = np.array(graph.passages.event, np.int64)[wanted]
     page = _page(ordinals, request)
-    read = [_recorded(memory.text_of(graph, number), view, number) for number in wanted[page].tolist()]
+    read = [recorded(memory.text_of(graph, number), view, number) for number in wanted[page].tolist()]
     read = read[: _fitting(read)]
     return Turns(
         graph=request.graph,
@@ -58,15 +60,21 @@ def turns(memory: Memory, request: Read, extractor: Extractor) -> Turns:
     )
 
 
-def told(memory: Memory, request: Recap | Trend | Explore, extractor: Extractor) -> Recapped | Trended | Explored:
-    """Recap conversations, tell how often something is spoken of, or show a concept."""
+def told(
+    memory: Memory, request: Recap | Trend | Explore | Habits | Recent, extractor: Extractor
+) -> Recapped | Trended | Explored | Recurring | InMind:
+    """Recap conversations, tell how often something is spoken of, show a concept, what recurs, or what is in mind."""
     match request:
         case Recap():
             return recapped(memory, request)
+        case Recent():
+            return minded(memory, request)
         case Trend():
             return trended(memory, request, extractor)
         case Explore():
             return explored(memory, request, extractor)
+        case Habits():
+            return recurring(memory, request, extractor)
 
 
 def _next(ordinals: Integers, page: Integers, request: Read) -> int | None:
@@ -104,21 +112,6 @@ def _page(ordinals: Integers, request: Read) -> Integers:
         return np.arange(max(0, end - request.limit), end)[::-1]
     first = 0 if request.cursor is None else int(np.searchsorted(ordinals, request.cursor, "right"))
     return np.arange(first, min(len(ordinals), first + request.limit))
-
-
-def _recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
-    return RecordedTurn(
-        id=turn.id,
-        session=turn.session,
-        speaker=turn.speaker,
-        role=turn.role,
-        text=turn.text,
-        at=turn.at,
-        metadata=dict(turn.metadata),
-        archived=bool(view.passage_archived[number]),
-        pinned=bool(view.passage_pinned[number]),
-        importance=turn.importance,
-    )
 
 
 def _fitting(read: list[RecordedTurn]) -> int:

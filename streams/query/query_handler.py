@@ -10,6 +10,7 @@
     the partition has halted                     Failure `internal`, with what an operator can do
     it halts meanwhile                           Failure `internal`: ask again
     the partition is taken away meanwhile        no answer here: the next owner reads the question (redelivery.py)
+    its subject may not ask that graph           Failure `forbidden`
     else                                         Reply; a graph that nobody wrote to gives an empty one
 
 A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered.  What is
@@ -34,11 +35,13 @@ from emgas.messages.fields import Position
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect
 from emgas.messages.pictures import Compare, Compared, Picture
 from emgas.messages.queries import Describe, Failure, FailureCode, Query, Timing
+from emgas.messages.sessions import Recent
 from emgas.messages.topics import REQUEST, OfGraph, OfPartition, Question
 from emgas.messages.topics import Answer as Message
-from emgas.messages.views import Explore, Recap, Trend
+from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
-from processors.recall.answer import Answer, Answerer, GraphChangedError, Memory, Steps, in_one_go, is_long
+from processors.recall.answer import Answer, Answerer, Memory, in_one_go, is_long
+from processors.recall.facts import GraphChangedError, Steps
 from processors.recall.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
@@ -46,6 +49,7 @@ from state.errors import LogRewrittenError, StoreCorruptError
 from state.events.events import UNSTAMPED, ConceptsRecalled, DataEvent, MemoryRestored, TurnRecorded
 from state.graph.concept_table import ConceptTable
 from streams.errors import RefusedError, RejectedError
+from streams.ingest.access import check_question
 from streams.ingest.command_handler import check_size, explained
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.window_timer import WindowTimer
@@ -263,12 +267,16 @@ class QueryHandler:
     async def _of_graph(self, request: OfGraph, writer: PartitionWriter, asked: _Asked) -> Answer | Message:
         started = time.perf_counter()
         await self._wait_for(request.after, writer, asked)
+        try:
+            check_question(request, asked.record, writer.state.graph(request.graph))
+        except RejectedError as why:
+            raise RefusedError("forbidden", str(why)) from None
         match request:
             case Query():
                 return await self._recall(request, writer, asked, started=started)
             case Describe():
                 return description(writer.state, request.graph, position_of(writer))
-            case Recap() | Trend() | Explore():
+            case Recap() | Trend() | Explore() | Habits() | Recent():
                 memory = await self._memory(request, writer, asked)
                 async with self._turn(self._short, asked):
                     await asyncio.sleep(0)
@@ -357,12 +365,16 @@ class QueryHandler:
         return answer._replace(reply=answer.reply.model_copy(update={"timing": timing}))
 
     async def _memory(
-        self, query: Query | Read | Picture | Recap | Trend | Explore, writer: PartitionWriter, asked: _Asked
+        self,
+        query: Query | Read | Picture | Recap | Trend | Explore | Habits | Recent,
+        writer: PartitionWriter,
+        asked: _Asked,
     ) -> Callable[[], Memory]:
         """Find what is asked: called again, it gives the graph as it has become meanwhile, but the past stays."""
         state = writer.state
         if query.as_of is None:
-            return lambda: Memory(state.graph(query.graph), state.text_of, position_of(writer))
+            now = self._time_of(query.graph, asked)
+            return lambda: Memory(state.graph(query.graph), state.text_of, position_of(writer), now)
         position = position_of(writer)
         past = await self._past(query.graph, query.as_of, writer=writer, asked=asked)
         memory = Memory(past.graph, past.text_of, position) if past else Memory(None, state.text_of, position)

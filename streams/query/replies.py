@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from emgas import limits
 from emgas.messages.fields import Position
+from emgas.messages.memory_settings import AllSettings
 from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.queries import Description, Theme
 from state.graph import theme_table
@@ -62,7 +63,7 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         graph=graph_id,
         found=True,
         preset=graph.preset,
-        settings=graph.settings.model_dump(),
+        settings={name: getattr(graph.settings, name) for name in AllSettings.model_fields},
         clock=graph.clock,
         turns=len(graph.passages) - archived,
         archived=archived,
@@ -73,6 +74,8 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         pinned_concepts=graph.concepts.pinned.count(1),
         long_term=sum(graph.concepts.long_term),
         themes=[_theme(topic, view.labels) for topic in view.themes],
+        unrecorded=graph.unrecorded,
+        access={subject: list(rights) for subject, rights in graph.access.items()},
         position=position,
     )
 

@@ -7,6 +7,7 @@ with which no worker can live takes a pipeline of its own (`doomed`).
 from __future__ import annotations
 
 from tests.contracts.pipeline_contents import Contents
+from tests.contracts.pipeline_conversations import Conversations
 from tests.contracts.pipeline_fold import Folds
 from tests.contracts.pipeline_lives import Lives
 from tests.contracts.pipeline_past import Past
@@ -17,5 +18,7 @@ from tests.contracts.pipeline_views import Views
 WORKER = {"queries_at_once": AT_ONCE}
 
 
-class PipelineContract(Folds, Past, Lives, Contents, Views, Questions, Turns):  # pytest runs the last base first
+class PipelineContract(
+    Folds, Past, Lives, Contents, Conversations, Views, Questions, Turns
+):  # pytest runs the last base first
     """Inherit beside two fixtures: `pipeline`, started, one for the module, and `doomed`, one for the test."""

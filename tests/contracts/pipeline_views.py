@@ -70,6 +70,61 @@ class Views(PipelineSteps):
         assert (none.found, none.turns, none.first) == (True, 0, None)
         assert not (await pipeline.memory.trend("nobody-ever", "latte")).found
 
+    @pytest.mark.source("P22", "P23", "P40")
+    async def test_a_habit_is_told_with_its_turns_and_comes_first_where_that_is_asked(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.memory.configure(graph, "elephant", least_turns=4)
+        for day in range(14):
+            text = "No latte today, I am ill." if day == 9 else "A latte at the corner."
+            await pipeline.record(
+                graph, id=f"latte{day}", text=text, speaker="Ada", session=f"{day}", at=NOON + day * DAY
+            )
+        told = await pipeline.memory.habits(graph, "how often do I drink latte?")
+        (habit,) = told.habits
+        assert (habit.speaker, habit.turns, habit.first, habit.last) == ("Ada", 13, NOON, NOON + 13 * DAY)
+        assert "latte" in habit.text
+        assert [each.turn for each in habit.exceptions] == ["latte9"]
+        assert set(habit.members) == {f"latte{day}" for day in range(14) if day != 9}
+        reply = await pipeline.memory.query(graph, "How often do I drink latte?", asker="Ada", top_passages=4)
+        assert (reply.passages[0].kind, reply.passages[0].text) == ("habit", habit.text)
+        assert len(reply.passages) == 4
+        assert habit.text in reply.context
+        assert (await pipeline.memory.habits(graph, as_of=NOON + 2 * DAY)).habits == []
+        assert not (await pipeline.memory.habits("nobody-ever")).found
+
+    @pytest.mark.source("P38")
+    async def test_what_holds_now_comes_before_what_is_history_until_that_is_undone(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        for day, text in enumerate(("I live in Berlin, near the zoo.", "It rains.", "We moved to Lisbon last week!")):
+            await pipeline.record(graph, id=f"t{day}", text=text, speaker="Ada", session=f"{day}", at=NOON + day * DAY)
+        asked = {"asker": "Ada", "top_passages": 3}
+        found = (await pipeline.memory.query(graph, "Where do I live?", **asked)).passages
+        assert [(each.id, each.superseded_by) for each in found[:2]] == [("t2", None), ("t0", "t2")]
+        then = await pipeline.memory.query(graph, "Where do I live?", as_of=NOON + DAY, **asked)
+        assert (then.passages[0].id, then.passages[0].superseded_by) == ("t0", None)
+        held = pipeline.graph(graph)
+        assert held is not None
+        await pipeline.memory.undo(graph, held.events - 1)
+        found = (await pipeline.memory.query(graph, "Where do I live?", **asked)).passages
+        assert (found[0].id, found[0].superseded_by) == ("t0", None)
+
+    @pytest.mark.source("P49", "H13")
+    async def test_a_photo_is_found_by_its_caption_and_comes_back_with_its_turn(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        photo = {"uri": "photos/harbour.png", "mime": "image/png", "caption": "Sailing boats at sunset"}
+        await pipeline.record(graph, id="t1", text="Look at this!", at=NOON, attachments=[photo])
+        await pipeline.record(graph, id="t2", text="The boats were loud at night.", at=NOON + DAY)
+        found = (await pipeline.memory.query(graph, "Is there a photo of the boats?")).passages
+        assert found[0].id == "t1"
+        assert [each.model_dump(exclude_defaults=True) for each in found[0].attachments] == [photo]
+        only = await pipeline.memory.query(graph, "boats", only={"modality": ["image"]})
+        assert [each.id for each in only.passages] == ["t1"]
+        assert "[image: Sailing boats at sunset]" in only.context
+        assert (await pipeline.memory.query(graph, "boats", only={"modality": ["audio"]})).passages == []
+
     @pytest.mark.source("E2", "H12")
     async def test_a_concept_is_shown_with_its_neighbours_and_ways_to_another(
         self, pipeline: Pipeline, graph: str
@@ -87,4 +142,43 @@ class Views(PipelineSteps):
         assert told.paths
         assert all((way[0], way[-1]) == ("clock", "dog") for way in told.paths)
         assert not (await pipeline.memory.explore(graph, "submarine")).found
+        assert told.relations == told.inferred == []
         assert not (await pipeline.memory.explore("nobody-ever", "clock")).found
+
+    @pytest.mark.source("H9", "H12")
+    async def test_who_lives_where_is_told_by_typed_relations_and_inferred_over_steps(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        said = ("I live in Lisbon.", "Lisbon is part of Portugal.", "我喜欢川菜。", "I live in Lisbon, near the river.")
+        for n, text in enumerate(said):
+            await pipeline.record(graph, id=f"r{n}", text=text, speaker="Ada", at=NOON + n)
+        told = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=3)
+        assert told.concept is not None
+        lives, likes = told.relations
+        assert (lives.source_label, lives.type, lives.target, lives.times) == ("Ada", "lives-in", "lisbon", 2)
+        assert (lives.first, lives.last, lives.ids) == (NOON, NOON + 3, ["r3", "r0"])
+        assert (likes.type, likes.target, likes.ids) == ("likes", "川菜", ["r2"])
+        found = [(each.label, each.hops, each.confidence) for each in told.inferred]
+        assert found == [("Lisbon", 1, 1.0), ("Portugal", 2, 0.5)]
+        assert told.inferred[1].path == ["@speaker:ada", "lisbon", "portugal"]
+        place = await pipeline.memory.explore(graph, "Lisbon")
+        assert place.concept is not None
+        assert (place.concept.of, len(place.relations)) == ("place", 2)
+        then = await pipeline.memory.explore(graph, "Ada", relation="lives-in", hops=1)
+        assert [each.label for each in then.inferred] == ["Lisbon"]
+
+    async def test_a_phrase_is_explored_as_it_is_written_and_forgotten_with_its_words(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.record(graph, id="y0", text="We flew to New York with the trumpet.", at=NOON)
+        await pipeline.record(graph, id="y1", text="The dog likes the trumpet.", at=NOON + 1)
+        for n in range(3):
+            await pipeline.record(graph, id=f"z{n}", text=f"Onions grow in cellar number {n}.", at=NOON + DAY)
+        told = await pipeline.memory.explore(graph, "New York", to="dog")
+        assert told.concept is not None
+        known = told.concept
+        assert (known.id, known.label, known.of, told.ids) == ("new york", "New York", "place", ["y0"])
+        assert "trumpet" in {each.id for each in told.neighbours}
+        assert ["new york", "trumpet", "dog"] in told.paths
+        await pipeline.memory.forget(graph, concepts=["New York"])
+        assert not (await pipeline.memory.explore(graph, "New York")).found

@@ -22,7 +22,7 @@ from emgas.messages.operator import Inspection
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description
 from emgas.messages.topics import ANSWER
-from emgas.messages.views import Explored, Recapped, Trended
+from emgas.messages.views import Explored, Recapped, Recurring, Trended
 from gateway.app import application
 from gateway.errors import TooOftenError
 from gateway.keys import RIGHTS, Caller, Keys, Rates, Right, digest
@@ -77,6 +77,7 @@ CALLS = [
     call("GET", "/v1/graphs/G/turns?concept=kettle&limit=3", None, "read"),
     call("GET", "/v1/graphs/G/sessions?limit=3", None, "read"),
     call("GET", "/v1/graphs/G/trend?text=kettle&by=week", None, "read"),
+    call("GET", "/v1/graphs/G/habits?text=kettle&limit=3", None, "read"),
     call("GET", "/v1/graphs/G/concept?name=kettle&hops=2", None, "read"),
     call("GET", "/v1/graphs/G/picture?around=kettle", None, "read"),
     call("GET", "/v1/graphs/G/changes?since=2025-01-01", None, "read"),
@@ -117,6 +118,7 @@ TOLD: dict[str, Any] = {
     "recap": Recapped,
     "trend": Trended,
     "explore": Explored,
+    "habits": Recurring,
 }
 HEADERS = {
     "Content-Type": "application/json",
@@ -133,7 +135,7 @@ def answered(sent: Sent) -> bytes:
             return reply(message["graph"])
         case "describe":
             return ANSWER.dump_json(Description(graph=message["graph"], found=True, position=POSITION))
-        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" as kind:
+        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" | "habits" as kind:
             return ANSWER.dump_json(TOLD[kind](graph=message["graph"], found=True, position=POSITION))
         case "list":
             return ANSWER.dump_json(Graphs(graphs=NAMES[sent.partition :: 4], position=POSITION))

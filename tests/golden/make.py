@@ -5,6 +5,7 @@ moment.  It holds every kind of event, and all that a graph can go through:
 
     demo, demo-zh   the conversation of `emgas demo`, imported: English and Chinese, with times; topics; undo
     garden          forgetful, with settings of its own: weeks of talk that end decay, session and tumbling windows
+    mornings        a habit, what is history since another turn, and a photo
     kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
     vault, ashes    some of one graph, and all of another, is erased
     a log between two lives: exported, restored elsewhere, where it goes on, with a model of text embeddings
@@ -31,6 +32,7 @@ import numpy
 from msgspec.structs import replace
 
 from emgas import Turn
+from emgas.messages.turns import Attachment
 from emgas.times import DAY_MS as DAY
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
@@ -94,6 +96,7 @@ class Story:
         for turn in talk(["garden"], weeks=8):
             await memory.record(turn)
         await self.kitchen()
+        await self.mornings()
         await self.pipeline.restart()
         await self.change_our_minds()
         await self.disturb()
@@ -112,6 +115,22 @@ class Story:
         self.now += 20 * DAY
         await self.timer("kitchen").tick(self.now)
 
+    async def mornings(self) -> None:
+        """Let something recur, with an exception; say how things are, and otherwise; send a photo from elsewhere."""
+        memory = self.pipeline.memory
+        await memory.configure("mornings", "elephant", least_turns=4)
+        for day in range(12):
+            text = "No latte today, the café is closed." if day == 7 else "A latte at the corner café."
+            at = WINTER + day * DAY
+            await memory.record(Turn(id=f"m{day}", graph="mornings", speaker="Ada", text=text, session=f"{day}", at=at))
+        photo = Attachment(uri="photos/harbour.png", mime="image/png", kind="image", caption="Boats in the harbour")
+        for number, (text, attached) in enumerate(
+            (("I live in Berlin.", []), ("I live in Lisbon now.", []), ("Look at this!", [photo]))
+        ):
+            at, there = WINTER + (20 + number) * DAY, {"timezone": "Europe/Lisbon" if number else "Europe/Berlin"}
+            said = {"text": text, "attachments": attached, "metadata": there, "session": f"h{number}"}
+            await memory.record(Turn(id=f"h{number}", graph="mornings", speaker="Ada", at=at, **said))
+
     async def change_our_minds(self) -> None:
         memory = self.pipeline.memory
         await memory.record(Turn(id="demo-001", graph="demo", speaker="Mei", text="Another text under a known id."))
@@ -125,12 +144,30 @@ class Story:
         await memory.pin("demo", concepts=["cat"], turns=["demo-010"])
         await memory.pin("garden", concepts=["tomato"])
         await memory.unpin("demo", turns=["demo-010"])
+        await self.share()
         await self.undo("demo", 3)
         await self.undo("demo", 1)
         await self.undo("demo-zh", 2)
         await memory.configure("demo-zh", "memorybank")
         await memory.configure("demo", "elephant", long_recalls=1)
         await memory.query("demo", "what is the cat called?", reinforce=True)
+
+    async def share(self) -> None:
+        """Talk in conversations that end, with somebody else, and now and then off the record."""
+        memory = self.pipeline.memory
+        await memory.configure("talks", end_sessions=1, topic_shift=0.1)
+        for number, text in enumerate(KITCHEN):
+            facts = {"graph": "talks", "speaker": "Ada", "at": self.now + number * MINUTE, "session": f"s{number // 2}"}
+            await memory.record({"id": f"talk-{number}", "text": text, **facts})
+        await memory.end_session("talks", "s0")
+        await memory.pause("talks")
+        await memory.record({"id": "unheard", "graph": "talks", "speaker": "Ada", "text": "Nobody shall know."})
+        await memory.resume("talks")
+        await memory.record(
+            {"id": "later", "graph": "talks", "speaker": "Ada", "text": "Hello.", "at": self.now + HOUR}
+        )
+        await memory.grant("talks", "planner", ["read", "write"])
+        await memory.revoke("talks", "planner", ["write"])
 
     async def disturb(self) -> None:
         """Append what workers once wrote and operators write; a record twice, and one of a writer that was replaced."""

@@ -1,4 +1,4 @@
-"""`python -m bench.torture` itself: a run of minutes ends early where a command that it gives is spelled otherwise by now."""
+"""`python -m bench.torture` itself: a long run ends early where a command that it gives is spelled otherwise by now."""
 
 from __future__ import annotations
 

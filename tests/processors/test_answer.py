@@ -15,12 +15,12 @@ from emgas.errors import InvalidMessageError
 from emgas.messages.fields import Position
 from emgas.messages.queries import RecalledPassage, Reply
 from processors.extraction.yake_extractor import YakeExtractor
-from processors.recall import answer
 from processors.recall.answer import Answerer, Memory, in_one_go
 from processors.recall.recall import DROP
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
+from state.graph.turn_facts import TurnFacts
 from tests.support.builders import turn_recorded
 from tests.support.clocks import DAY, NOON
 
@@ -88,6 +88,11 @@ FILTERS: dict[str, tuple[dict[str, Any], Callable[[TurnRecorded], bool]]] = {
     "no such session": ({"sessions": ["three"]}, lambda said: False),
     "no such speaker": ({"speakers": ["ada"]}, lambda said: False),
     "no such concept": ({"concepts": ["zebra"]}, lambda said: False),
+    "time spoken of": (
+        {"spoken_since": NOON - 2 * DAY, "spoken_until": NOON + DAY},
+        lambda said: any(span.until > NOON - 2 * DAY and span.since < NOON + DAY for span in said.times),
+    ),
+    "long ago": ({"spoken_until": NOON - 900 * DAY}, lambda said: False),
     "no such metadata": ({"metadata": {"mood": None}}, lambda said: False),
 }  # fmt: skip
 
@@ -103,7 +108,7 @@ def test_a_filtered_ranking_is_the_ranking_without_what_is_filtered_out(name: st
 @pytest.mark.source("P16")
 @given(data=st.data())
 def test_filters_together_leave_what_each_of_them_leaves(data: st.DataObject) -> None:
-    names = ["session", "speaker", "since", "until", "concept", "metadata", "exclude"]
+    names = ["session", "speaker", "since", "until", "concept", "metadata", "exclude", "time spoken of"]
     chosen = data.draw(st.lists(st.sampled_from(names), unique=True))
     only = {field: value for name in chosen for field, value in FILTERS[name][0].items()}
     left = [each for each in passages() if all(FILTERS[name][1](turn(each)) for name in chosen)]
@@ -122,15 +127,8 @@ def test_the_context_holds_nothing_that_is_filtered_out(name: str) -> None:
     assert bool(lines) == bool(passages(only))
 
 
-def test_metadata_is_read_so_far_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = passages()
-    monkeypatch.setattr(answer, "METADATA_READ", 5)
-    assert passages({"metadata": {"app": "chat"}}) == [
-        each for each in whole[:5] if turn(each).metadata["app"] == "chat"
-    ]
-
-
-def test_metadata_is_read_of_no_more_turns_than_are_needed() -> None:
+@pytest.mark.source("P16", "P17")
+def test_what_turns_tell_of_themselves_is_read_once_however_often_it_is_asked() -> None:
     graph, turns = told()
     read: list[int] = []
 
@@ -138,12 +136,16 @@ def test_metadata_is_read_of_no_more_turns_than_are_needed() -> None:
         read.append(number)
         return turns[number]
 
-    best = passages()[0]
+    graph.facts = TurnFacts()  # as in a worker that has just started
     fields = {"graph": "ada", "text": "the kettle", "top_passages": 1, "budget": 0}
-    query = asking(None, {"metadata": {"n": turn(best).metadata["n"]}}, fields)
-    reply = in_one_go(ANSWERER.answer(query, Memory(graph, text_of, HERE))).reply
-    assert [each.id for each in reply.passages] == [best.id]
-    assert read == [int(best.id[1:])]
+    for number in (7, 3):
+        query = asking(None, {"metadata": {"n": number}}, fields)
+        steps = ANSWERER.answer(query, Memory(graph, text_of, HERE))
+        in_one_go(steps)
+        query = asking(None, {"spoken_since": NOON - DAY}, fields)
+        in_one_go(ANSWERER.answer(query, Memory(graph, text_of, HERE)))
+    assert sorted(read[: len(turns)]) == list(range(len(turns)))
+    assert len(read) <= len(turns) + 4, "then only what is shown"
 
 
 def test_a_time_range_that_ends_before_it_begins_is_refused() -> None:

@@ -38,6 +38,7 @@ from tests.support.transports import SqliteTransport, Transport
 class Pipeline:
     memory: MemoryClient
     app: MemoryApp
+    subject: str | None = None  # on whose behalf `memory` calls
 
     def __init__(self, settings: Settings, transport: Transport) -> None:
         self.settings = settings
@@ -59,7 +60,9 @@ class Pipeline:
             if self.settings.is_embedded:
                 assert isinstance(self.transport, SqliteTransport)
                 connection = EmbeddedConnection(self.settings, self.transport.log)
-                self.memory = await starting.enter_async_context(MemoryClient(connection, timeout=PATIENCE))
+                self.memory = await starting.enter_async_context(
+                    MemoryClient(connection, timeout=PATIENCE, subject=lambda: self.subject)
+                )
                 self.app = connection.app
             else:
                 await self._start_on_kafka(starting)
@@ -74,7 +77,9 @@ class Pipeline:
         if halted.done():
             ready.cancel()
             raise halted.result()
-        client = MemoryClient(self.settings.broker, prefix=self.settings.prefix, timeout=PATIENCE)
+        client = MemoryClient(
+            self.settings.broker, prefix=self.settings.prefix, timeout=PATIENCE, subject=lambda: self.subject
+        )
         self.memory = await starting.enter_async_context(client)
 
     async def stop(self) -> None:

@@ -51,7 +51,7 @@ class ServedPipeline(Pipeline):
         self._behind = self.memory
         async with AsyncExitStack() as starting:
             url = await starting.enter_async_context(serving(self._behind))
-            client = MemoryClient(url, prefix=self.settings.prefix, timeout=PATIENCE)
+            client = MemoryClient(url, prefix=self.settings.prefix, timeout=PATIENCE, subject=lambda: self.subject)
             self.memory = await starting.enter_async_context(client)
             self._front = starting.pop_all()
 

@@ -387,6 +387,16 @@ export interface Span {
   turns: number;
 }
 /**
+ * What a concept is related to over `hops` steps; `confidence` is 1 / hops, `path` the concepts on the way.
+ */
+export interface Inferred {
+  id: string;
+  label: string;
+  hops: number;
+  confidence: number;
+  path: string[];
+}
+/**
  * What a concept is to a memory.  `strength`: what is left of it at the graph's time; times in ms.
  */
 export interface KnownConcept {
@@ -404,6 +414,24 @@ export interface KnownConcept {
   archived: boolean;
   pinned: boolean;
   theme: string | null;
+  /**
+   * what it is: person, place, organisation …
+   */
+  of: string | null;
+}
+/**
+ * What turns say of two concepts: how many of them do, when they first and last did (ms), the latest by id.
+ */
+export interface KnownRelation {
+  source: string;
+  type: "is-a" | "part-of" | "cause" | "contrast" | "synonym" | "has" | "likes" | "dislikes" | "lives-in" | "works-at";
+  target: string;
+  source_label: string;
+  target_label: string;
+  times: number;
+  first: number;
+  last: number;
+  ids: string[];
 }
 /**
  * A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
@@ -745,6 +773,12 @@ export interface Explore {
    * links at most from the concept to what is told
    */
   hops?: number;
+  /**
+   * what follows about it by this relation?
+   */
+  relation?:
+    | ("is-a" | "part-of" | "cause" | "contrast" | "synonym" | "has" | "likes" | "dislikes" | "lives-in" | "works-at")
+    | null;
   limit?: number;
   /**
    * answer once the record at this offset of `turns` is folded
@@ -949,6 +983,8 @@ export interface Trended {
  * A concept and what is around it.  `found: false`: the graph is unknown, or knows no such concept.
  *
  * neighbours  the strongest links first      paths  ways to `to`, the strongest first, as ids
+ * relations   what was said of it and another, most often said first
+ * inferred    what follows by the relation that was asked for, nearest first, at most 10
  * ids         of the latest turns that hold the concept
  */
 export interface Explored {
@@ -958,6 +994,8 @@ export interface Explored {
   concept: KnownConcept | null;
   neighbours: Neighbour[];
   paths: string[][];
+  relations: KnownRelation[];
+  inferred: Inferred[];
   ids: string[];
   position: Position;
 }

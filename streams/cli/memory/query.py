@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, get_args
 
 import orjson
 import typer
@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from emgas.client.query_arguments import asking
 from emgas.errors import EmgasError
-from emgas.messages.queries import Mode, Query, Reply
+from emgas.messages.queries import MemoryKind, Mode, Query, Reply
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
 from streams.cli.shared.client import session, someone_works
@@ -46,6 +46,12 @@ def query(
     pinned: Annotated[bool, typer.Option("--pinned", help="Only what is pinned.")] = False,
     since: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said from then on.")] = None,
     until: Annotated[str | None, typer.Option(metavar=METAVAR, help="Only what was said before then.")] = None,
+    about_since: Annotated[
+        str | None, typer.Option("--about-since", metavar=METAVAR, help="Only what speaks of a time from then on.")
+    ] = None,
+    about_until: Annotated[
+        str | None, typer.Option("--about-until", metavar=METAVAR, help="Only what speaks of a time before then.")
+    ] = None,
     concepts: Annotated[Names | None, typer.Option("--concept", help="Only what mentions it; repeatable.")] = None,
     exclude: Annotated[Names | None, typer.Option("--exclude", help="Not the turn of this id; repeatable.")] = None,
     recent: Annotated[bool, typer.Option("--recent", help="Where nothing is found, show the latest turns.")] = False,
@@ -53,19 +59,26 @@ def query(
     meta: Annotated[
         Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
     ] = None,
+    memory: Annotated[str, typer.Option("--kind", help="Of memory: all, working, episodic.")] = "all",
+    conversation: Annotated[
+        str | None, typer.Option("--in", metavar="SESSION", help="Asked in this conversation: what `then?` means.")
+    ] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the answer.")] = 10.0,
     json: output.Json = False,
 ) -> None:
     """Ask a graph.  Exits with 3 when nobody ever wrote to it."""
     if mode not in ("default", "literal"):
         output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
+    if memory not in get_args(MemoryKind):
+        output.fail(f"--kind {memory}: choose of {', '.join(get_args(MemoryKind))}", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
+    only |= {"spoken_since": about_since, "spoken_until": about_until}
     only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
     options |= {"fallback": "recent"} if recent else {}
-    options |= {"context_passages": context_passages, "asker": asker}
+    options |= {"context_passages": context_passages, "asker": asker, "memory": memory, "session": conversation}
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is told whether or not there is a memory
@@ -106,6 +119,9 @@ def _value(text: str) -> Any:
 
 def show(reply: Reply, timezone: str = "UTC") -> None:
     """Print a reply for people, by the clocks of `timezone`."""
+    if reply.paused:
+        output.out.print(f"recalling is paused in {reply.graph}: `emgas resume`", highlight=False, markup=False)
+        return
     if not reply.matched:
         instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
         output.out.print(f"nothing in {reply.graph} has to do with that{instead}", highlight=False, markup=False)
@@ -115,6 +131,7 @@ def show(reply: Reply, timezone: str = "UTC") -> None:
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
         text = escape(passage.text) + (" [dim](from the archive)[/dim]" if passage.archived else "")
+        text += " [dim](history)[/dim]" if passage.superseded_by else ""
         passages.add_row(
             f"{passage.score:.2f}", format_utc(wall_clock(passage.at, timezone)), escape(passage.speaker), text
         )

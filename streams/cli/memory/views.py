@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.markup import escape
 
 from emgas.client.client import MemoryClient
+from emgas.messages.relations import RelationType
 from emgas.messages.views import Explored, KnownConcept, Period, Recapped, SessionRecap, Trended
 from emgas.times import format_utc
 from streams.cli.shared import output
@@ -27,13 +28,15 @@ def recap(
     *,
     session: Annotated[list[str] | None, typer.Option(help="Only of this session; may be repeated.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many of the last ones.")] = 5,
+    skip: Annotated[int, typer.Option(min=0, help="Of the last ones, to pass over.")] = 0,
     words: Annotated[int, typer.Option(min=0, help="Of each summary, at most.")] = 60,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
     """Tell what the last conversations were about, in their own words.  Exits with 3 for an unknown graph."""
-    told = _ask(lambda memory: memory.recap(graph, session or (), limit=limit, words=words, as_of=as_of), timeout)
+    wanted = {"limit": limit, "skip": skip, "words": words}
+    told = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **wanted), timeout)
     if json:
         output.print_json(told.model_dump())
     elif told.found:
@@ -69,14 +72,22 @@ def explore(
     concept: Annotated[str, typer.Argument(help="By its id, or as it was written.")],
     *,
     to: Annotated[str | None, typer.Option(help="Another one: by which ways does the first lead to it?")] = None,
-    hops: Annotated[int, typer.Option(min=1, max=3, help="Links from the concept, at most.")] = 1,
+    hops: Annotated[int | None, typer.Option(min=1, max=3, help="Links at most; 1, and 3 with --relation.")] = None,
+    relation: Annotated[
+        RelationType | None, typer.Option(help="What follows about it by this relation: lives-in?")
+    ] = None,
     limit: Annotated[int, typer.Option(min=0, max=100, help="How many neighbours.")] = 10,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Tell what a concept is to a graph, and what it is linked with.  Exits with 3 where there is no such one."""
-    told = _ask(lambda memory: memory.explore(graph, concept, to=to, hops=hops, limit=limit, as_of=as_of), timeout)
+    """Tell what a concept is to a graph, how it is related to others, and what it is linked with.
+
+    Exits with 3 where there is no such one.
+    """
+    steps = hops or (3 if relation else 1)
+    wanted: dict[str, Any] = {"to": to, "hops": steps, "relation": relation, "limit": limit, "as_of": as_of}
+    told = _ask(lambda memory: memory.explore(graph, concept, **wanted), timeout)
     if json:
         output.print_json(told.model_dump())
     if told.concept is None:
@@ -95,7 +106,8 @@ def _ask(question: Callable[[MemoryClient], Awaitable[Told]], timeout: float) ->
 
 def _show_session(told: SessionRecap) -> None:
     who, about = ", ".join(told.speakers), ", ".join(told.concepts)
-    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {told.turns} turns, {escape(who)}"
+    state = told.state if told.ended is None else f"{told.state}, {told.ended.reason}"
+    head = f"[bold]{escape(told.session)}[/]  {format_utc(told.since)}, {told.turns} turns, {escape(who)} ({state})"
     output.out.print(head, highlight=False, soft_wrap=True)
     output.out.print(f"  [dim]{escape(about)}[/]", highlight=False, soft_wrap=True)
     for quote in told.summary:
@@ -123,8 +135,17 @@ def _show_trend(text: str, told: Trended, by: Period) -> None:
 def _show_concept(concept: KnownConcept, told: Explored) -> None:
     marks = [name for name in ("pinned", "archived", "long_term") if getattr(concept, name)]
     since = format_utc(concept.created)
-    known = f"{concept.label}: strength {concept.strength:.2f}, in {concept.turns} turns, since {since}"
+    name = f"{concept.label} ({concept.of})" if concept.of else concept.label
+    known = f"{name}: strength {concept.strength:.2f}, in {concept.turns} turns, since {since}"
     output.out.print(escape(", ".join([known, *marks])), highlight=False, soft_wrap=True)
+    for said in told.relations:
+        line = (
+            f"  {said.source_label} {said.type} {said.target_label}: {said.times} times, last {format_utc(said.last)}"
+        )
+        output.out.print(escape(line), highlight=False, soft_wrap=True)
+    for found in told.inferred:
+        line = f"  → {found.label}: confidence {found.confidence:.2f}, {' → '.join(found.path)}"
+        output.out.print(escape(line), highlight=False, soft_wrap=True)
     rows = output.table("", "linked with", "strength", "times", "way")
     for each in told.neighbours:
         rows.add_row(escape(each.label), f"{each.strength:.4f}", str(each.times), escape(" → ".join(each.path)))

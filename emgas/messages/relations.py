@@ -1,0 +1,34 @@
+"""What a concept may be, and how one may be related to another: the kinds and types that there are, declared once.
+
+    kind      person     place      organisation   product     time   number      phrase, part, guess
+              Ada        New York   Acme Ltd       《三体》     3pm    42 km       see Kind
+    relation  source ── type ──▶ target            "I moved to Lisbon": @speaker:ada ── lives-in ──▶ lisbon
+
+processors/text finds them in what is said (processors/text/names.py, relations.py), events record them, and graphs
+count them.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+# phrase  several words that name one thing, of which no more is known: "support group"
+# part    a word inside another, of Chinese, or a piece of one: it finds turns, and nobody is shown it
+# guess   a Chinese word that no dictionary has, maybe a wrong cut: nobody is shown it until it came more often
+Kind = Literal["person", "place", "organisation", "product", "time", "number", "phrase", "part", "guess"]
+
+RelationType = Literal[
+    "is-a",
+    "part-of",
+    "cause",
+    "contrast",
+    "synonym",
+    "has",
+    "likes",
+    "dislikes",
+    "lives-in",
+    "works-at",
+]
+RELATION_TYPES: Final[tuple[RelationType, ...]] = get_args(RelationType)
+BOTH_WAYS: Final = frozenset({"contrast", "synonym"})  # these say the same from either side
+ONE_AT_A_TIME: Final = frozenset({"lives-in", "works-at"})  # of one source: what is said later takes the place

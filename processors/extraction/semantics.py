@@ -1,0 +1,99 @@
+"""What a text says beside single words: its phrases, what each concept is, and how two of them are related.
+
+    words ──▶ phrases (processors/text/phrases.py)  ──┐
+          ──▶ kinds   (processors/text/names.py)    ──┼──▶ added to what extraction found
+          ──▶ relations (processors/text/relations.py)┘
+
+None of it changes the concepts that were found, nor their weights: phrases stand beside them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace as changed
+
+from emgas.limits import PHRASES_PER_TURN, RELATIONS_PER_TURN
+from emgas.messages.relations import Kind
+from processors.extraction.extractor import Extraction
+from processors.text.language import Word
+from processors.text.phrases import Phrase, kinds, phrases
+from processors.text.relations import Said, relations
+from state.events.extraction_types import Concept, Relation
+
+PHRASE_WEIGHT: Final = 0.5  # where YAKE weighs none of its words
+
+
+class Named(NamedTuple):
+    """The phrases of a text as concepts, heaviest first, and what single words name."""
+
+    phrases: tuple[Concept, ...]
+    kinds: dict[str, Kind]
+
+
+def added(extraction: Extraction, text: str, words: Sequence[Word], *, said: str, speaker: str | None) -> Extraction:
+    """Add to what was found in a clean, simplified text by `speaker` (a tag) what else it says.
+
+    said  the text as it was said, of which relations name the characters
+    """
+    weights = {concept.id: concept.weight for concept in extraction.concepts}
+    found = phrases(text, words)
+    told = list(_told(relations(text, words, found), speaker, weights))[:RELATIONS_PER_TURN]
+    ends = [end.phrase for each in told for end in (each.source, each.target) if end.phrase]
+    is_there = {phrase.start for phrase in found}
+    found = [*found, *(phrase for phrase in ends if phrase.start not in is_there)]
+    names = _named(text, found, words, weights, first={phrase.id for phrase in ends})
+    concepts = tuple(
+        changed(concept, kind=names.kinds[concept.id]) if concept.id in names.kinds else concept
+        for concept in extraction.concepts
+    )
+    related = tuple(_relation(each, speaker, text, said) for each in told)
+    return replace(extraction, concepts=concepts, phrases=names.phrases, relations=related)
+
+
+def _told(found: Iterable[Said], speaker: str | None, weights: dict[str, float]) -> Iterable[Said]:
+    """Keep what is said of concepts: a word that was left out of a long text is none, nor is nobody."""
+    for said in found:
+        ends = (end for end in (said.source, said.target) if end.phrase is None)
+        if all((end.form or speaker) in weights for end in ends):
+            yield said
+
+
+def _named(
+    text: str, found: Sequence[Phrase], words: Sequence[Word], weights: dict[str, float], *, first: AbstractSet[str]
+) -> Named:
+    """Make concepts of phrases, `first` (ids) before all others."""
+    counts = Counter(phrase.id for phrase in found)
+    labels: dict[str, Phrase] = {}
+    for phrase in found:
+        labels.setdefault(phrase.id, phrase)
+    concepts = [
+        Concept(name, phrase.label, _weight(phrase, weights), counts[name], phrase.kind)
+        for name, phrase in labels.items()
+        if " " in name
+    ]
+    concepts.sort(key=lambda concept: (concept.id not in first, -concept.weight, concept.id))
+    return Named(tuple(concepts[:PHRASES_PER_TURN]), kinds(text, words))
+
+
+def _weight(phrase: Phrase, weights: dict[str, float]) -> float:
+    """Weigh a phrase as the heaviest of its words."""
+    return max((weights[word.form] for word in phrase.words if word.form in weights), default=PHRASE_WEIGHT)
+
+
+def _relation(told: Said, speaker: str | None, text: str, said: str) -> Relation:
+    source, target = (end.form or speaker or "" for end in (told.source, told.target))
+    start, end = located(text, said, told.start, told.end)
+    return Relation(source, told.type, target, start, end)
+
+
+def located(text: str, said: str, start: int, end: int) -> tuple[int, int]:
+    """Find the characters `start` to `end` of a cleaned text in the one that was said; all of it where they differ."""
+    if len(text) == len(said):
+        return start, end
+    found = said.find(text[start:end])
+    return (found, found + end - start) if found >= 0 else (0, len(said))

@@ -1,0 +1,44 @@
+"""What holds now takes the place of what is history: a turn that superseded another answers as well as that one would.
+
+    score of the newer    at least that of the older, had nothing been said since
+
+"Where do I live?" matches "I live in Leeds", and not "we moved to Bristol": that one is what is asked for all the same.
+Not where a question asks how things once were.  SEEDS P38.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from processors.recall.filters import Allowed
+from processors.recall.inquiry import Inquiry
+from processors.recall.weights import FlowWeights
+from state.arrays import Floats, Integers
+
+TERM: Final = "succession"  # its name in an explanation
+
+
+def succeeded(
+    inquiry: Inquiry, found: tuple[Integers, Floats], allowed: Allowed, weights: FlowWeights, limit: int
+) -> tuple[Integers, Floats]:
+    """Let newer turns take the place of those among the best turns that they made history; best first."""
+    older, newer = inquiry.view.successions
+    turn, score = found
+    if not len(older) or inquiry.asked.past or not np.isin(older, turn).any():
+        return found
+    penalty, at = weights["history"], inquiry.view.of_turns("at", older)
+    scores, heirs = dict(zip(turn.tolist(), score.tolist(), strict=True)), dict[int, float]()
+    for place in np.lexsort((older, at)).tolist():  # what was said first hands down first
+        old, new = int(older[place]), int(newer[place])
+        worth = max(scores.get(old, -np.inf) - penalty, heirs.get(old, -np.inf))
+        heirs[new] = max(worth, heirs.get(new, -np.inf))
+    numbers, history = np.array(list(heirs), np.int64), set(older.tolist())
+    for number in numbers[allowed.passes(numbers)].tolist():
+        handed_down = heirs[number] + (penalty if number in history else 0.0)
+        if handed_down > scores.get(number, -np.inf):
+            scores[number] = handed_down
+    turn, score = np.array(list(scores), np.int64), np.array(list(scores.values()))
+    order = np.lexsort((-turn, -score))[:limit]
+    return turn[order], score[order]

@@ -1,0 +1,36 @@
+"""Whether a question goes on from what was said last: "and then?", 然后呢.  SEEDS P31, M12.
+
+    alone   it says nothing else: it can only be answered by what is in mind of the conversation
+    begins  it begins so, and then asks for something of its own
+
+Few precise patterns of English and Chinese decide (data/continuations.tsv).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from processors.text import tables
+from processors.text.language import clean
+
+Continuation = Literal["alone", "begins"]
+
+_MARKS: Final = re.compile(r"[^\w']+")
+
+
+def _pattern(kind: Continuation) -> re.Pattern[str]:
+    found = [pattern for each, _, pattern in tables.rows(__package__, "continuations") if each == kind]
+    return re.compile("|".join(f"(?:{pattern})" for pattern in found), re.IGNORECASE)
+
+
+_ALONE: Final = _pattern("alone")
+_BEGINS: Final = _pattern("begins")
+
+
+def continuation(text: str) -> Continuation | None:
+    """Tell how a question goes on from what was said last, None if it stands for itself."""
+    said = _MARKS.sub(" ", clean(text)).strip()
+    if _ALONE.fullmatch(said):
+        return "alone"
+    return "begins" if _BEGINS.match(said) else None

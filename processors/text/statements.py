@@ -1,0 +1,122 @@
+"""Statements: what a turn says of how things are, one value at a time.  SEEDS P38.
+
+    "I live in Lisbon now"              lives in = lisbon
+    "my sister moved to Porto"          sister lives in = porto
+    "I no longer work at Siemens"       works at = siemens, which ends
+    我不再喝咖啡了                        does 咖啡, which ends
+    "no latte today"                    skips latte                     (processors/lifecycle/habits.py)
+
+Whoever says another value of the same slot later has changed it (processors/lifecycle/supersession.py).  A few precise
+patterns of English and Chinese decide (data/statements.tsv), never a question, a wish or what was once; what is not
+sure is no statement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from processors.text import tables
+from processors.text.language import clean
+from state.events.extraction_types import STATEMENTS, Statement
+
+MOST_VALUE: Final = 80  # characters of a value
+
+_SENTENCE: Final = re.compile(r"(?:[^.!?。!?\n]|(?<=\b(?:Dr|Mr|Ms))\.|(?<=\bMrs)\.|\.(?=\w))+[.!?。!?]?")
+_ASKS: Final = ("?", "?")
+
+_PARTS: Final = tuple((name, pattern) for name, pattern in tables.rows(__package__, "statement_parts"))
+
+
+def _whole(pattern: str) -> str:
+    """Put the parts of a pattern that stand in braces in their place."""
+    for name, part in _PARTS:
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return pattern
+
+
+_UNSURE: Final = re.compile(_whole("{unsure}"), re.IGNORECASE)
+_TRAILING: Final = re.compile(_whole("{trailing}"))
+_LEADING: Final = re.compile(r"^(?:an?|the|now|currently|about|called) ")
+
+
+class _Row(NamedTuple):
+    slot: str
+    ends: bool
+    words: tuple[str, ...]  # without one of which the pattern, which takes longer, need not be tried
+    pattern: re.Pattern[str]
+
+
+def _row(slot: str, how: str, words: str, pattern: str) -> _Row:
+    return _Row(slot, how == "ends", tuple(words.split("|")), re.compile(_whole(pattern)))
+
+
+_ROWS: Final = tuple(_row(*row) for row in tables.rows(__package__, "statements"))
+
+
+def statements(text: str) -> list[Statement]:
+    """Find what a text states of its speaker, and of those who are theirs: each slot once, in the order of the text."""
+    lower = text.lower()
+    rows = [row for row in _ROWS if any(word in lower for word in row.words)]
+    if not rows:
+        return []
+    told = (each.strip() for each in _SENTENCE.findall(clean(text)))
+    sure = [each for each in told if not each.endswith(_ASKS) and not _UNSURE.search(each)]
+    found: dict[tuple[str, bool], Statement] = {}
+    for sentence in sure:
+        for one in _in_sentence(sentence, rows):
+            found.setdefault((one.slot, one.ends), one)
+    return list(found.values())[:STATEMENTS]
+
+
+def _in_sentence(sentence: str, rows: list[_Row]) -> Iterator[Statement]:
+    for row in rows:
+        said = row.pattern.search(sentence)
+        if said:
+            groups = {name: value for name, value in said.groupdict().items() if value is not None}
+            value = _value(groups.get("v") or groups.get("v2", ""))
+            if value:
+                yield _statement(row, groups, value)
+
+
+def _statement(row: _Row, groups: dict[str, str], value: str) -> Statement:
+    slot = _slot(groups.get("slot", "")) if row.slot == "{slot}" else row.slot
+    if row.slot in ("does", "skips"):  # of each thing that is done, or left out: no value contradicts another
+        slot, value = f"{row.slot} {value}", "yes"
+    whose = _whose(groups.get("who", ""))
+    return Statement(f"{whose} {slot}".strip(), value, row.ends)
+
+
+def _slot(said: str) -> str:
+    """Name a slot as it is named however it is spelled."""
+    plain = said.casefold().replace("favorite", "favourite").removeprefix("new ").replace("e-mail", "email")
+    return {"mobile": "phone", "mobile number": "phone", "phone number": "phone", "number": "phone"}.get(
+        plain, {"手机号码": "电话", "手机号": "电话", "电话号码": "电话", "微信号": "微信"}.get(plain, plain)
+    )
+
+
+def _whose(who: str) -> str:
+    """Tell whose slot it is, "" for the speaker's own: "my sister Ana" is a sister."""
+    plain = who.removesuffix("家") if len(who) > 1 else who
+    if plain in ("", "I", "we", "We", "我", "我们"):
+        return ""
+    if plain[:3].lower() == "my ":
+        return " ".join(word for word in plain[3:].split() if word.islower())
+    return plain.removeprefix("我").casefold()
+
+
+def _value(said: str) -> str:
+    plain, before = " ".join(said.split()).strip(" .:"), ""
+    while plain != before:
+        before = plain
+        plain = _TRAILING.sub("", _LEADING.sub("", plain)).strip(" .:")
+    return plain[:MOST_VALUE].casefold()
+
+
+def is_same(one: str, other: str) -> bool:
+    """Tell whether two values may mean the same: one says all that the other says."""
+    if one.isascii() and other.isascii():
+        fewer, more = sorted((set(one.split()), set(other.split())), key=len)
+        return fewer <= more
+    return one in other or other in one

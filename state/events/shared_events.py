@@ -1,0 +1,83 @@
+"""Events of those who share a graph: where conversations end, when nothing is recorded, and who may do what.
+
+They are events as all others (events.py), in a file of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from emgas import limits
+from state.events.base import GraphEvent, Ordinal
+from state.events.extraction_types import Milliseconds
+from state.events.registry import Timing, graph_event
+
+EndReason = Literal["said", "idle", "size", "topic shift"]
+
+
+@graph_event(
+    Timing.TIMED,
+    summary=lambda event: f"session {event.session} ended ({event.reason})",
+    touches=lambda event: (event.through,),
+)
+class SessionEnded(GraphEvent, frozen=True, kw_only=True):
+    """A conversation ended at `at` (ms): what is said in it from then on is another one under the same name.
+
+    reason   said: by a user; idle: silence; size: so many turns; topic shift: it went on about something else
+    through  id of the last turn that belongs to what ended
+    """
+
+    src: Ordinal | None = None
+    at: Milliseconds
+    session: str
+    reason: EndReason
+    through: str
+
+
+@graph_event(
+    Timing.TIMED,
+    summary=lambda event: f"session {event.session}: {event.text}",
+    touches=lambda event: event.turns,
+    is_step=False,  # it goes with the end of the session
+)
+class SessionSummarised(GraphEvent, frozen=True, kw_only=True):
+    """What a conversation that ended at `at` (ms) was about.
+
+    turns  ids of the turns that the text is made of     by  who wrote it, with its version
+    """
+
+    at: Milliseconds
+    session: str
+    text: Annotated[str, Meta(max_length=limits.SUMMARY_CHARACTERS)]
+    turns: list[str]
+    by: str
+
+
+@graph_event(Timing.UNTIMED, summary=lambda event: "a turn came while recording was paused", is_step=False)
+class TurnNotRecorded(GraphEvent, frozen=True, kw_only=True):
+    """A turn came while the graph does not record: nothing of it is kept but that it came, not even its id."""
+
+    src: Ordinal
+
+
+Right = Literal["read", "write", "forget", "admin"]
+
+
+class AccessEvent(GraphEvent, frozen=True, kw_only=True):
+    """Base of what says who may do what in a graph: `subject`, as a record's header names it, and rights."""
+
+    src: Ordinal
+    subject: str
+    rights: list[Right]
+
+
+@graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may {', '.join(event.rights)}")
+class AccessGranted(AccessEvent, frozen=True, kw_only=True):
+    """Somebody may do this from here on.  A graph of which somebody may do anything is closed to other subjects."""
+
+
+@graph_event(Timing.UNTIMED, summary=lambda event: f"{event.subject} may no longer {', '.join(event.rights)}")
+class AccessRevoked(AccessEvent, frozen=True, kw_only=True):
+    """Somebody may no longer do this."""

@@ -1,0 +1,112 @@
+"""What recurs in a graph: habits, each an abstract of the turns that it was made of, which stay (SEEDS P22, P23, P40).
+
+    habit  ──▶  what is said of it, and its members       turn  ──▶  the habit that it is a member of (derived)
+
+What a window found out of a habit stands here as it was recorded (MemoryConsolidated).  A habit goes with any of its
+members, or of its concepts, that somebody wants forgotten: what it says rests on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from state.events.events import MemoryConsolidated
+from state.events.extraction_types import Exempt
+
+
+@dataclass(frozen=True)
+class Habit:
+    """What recurs: fields as in MemoryConsolidated; `members`: all of them, in the order in which they joined.
+
+    born  ms, the end of the window that found it
+    """
+
+    id: str
+    born: int
+    speaker: str
+    text: str
+    concepts: tuple[str, ...]
+    members: tuple[str, ...]
+    count: int
+    days: int
+    first: int
+    last: int
+    period: int
+    hours: tuple[int, ...]
+    weekdays: tuple[int, ...]
+    exceptions: tuple[Exempt, ...]
+    by: str
+
+
+class HabitTable:
+    """The habits of one graph, in order of birth.  Only the graph's fold writes here."""
+
+    def __init__(self) -> None:
+        self.habits: dict[str, Habit] = {}
+        self.of_turn: dict[str, str] = {}  # member → habit
+
+    def apply(self, event: MemoryConsolidated, members: Iterable[str]) -> None:
+        """Let a habit be as an event says, with `members` that joined."""
+        known = self.habits.get(event.id)
+        before = known.members if known else ()
+        joined = tuple(turn for turn in members if turn not in self.of_turn)
+        self.habits[event.id] = Habit(
+            id=event.id,
+            born=known.born if known else event.at,
+            speaker=event.speaker,
+            text=event.text,
+            concepts=tuple(event.concepts),
+            members=(*before, *joined),
+            count=event.count,
+            days=event.days,
+            first=event.first,
+            last=event.last,
+            period=event.period,
+            hours=tuple(event.hours),
+            weekdays=tuple(event.weekdays),
+            exceptions=tuple(event.exceptions),
+            by=event.by,
+        )
+        self.of_turn.update(dict.fromkeys(joined, event.id))
+
+    def copied(self) -> HabitTable:
+        """Copy the table: what is applied to the copy changes nothing here."""
+        table = HabitTable()
+        table.habits, table.of_turn = dict(self.habits), dict(self.of_turn)
+        return table
+
+    def remove(self, id: str) -> None:
+        """Take a habit out; its members stay."""
+        habit = self.habits.pop(id, None)
+        for turn in habit.members if habit else ():
+            self.of_turn.pop(turn, None)
+
+    def without(self, turns: Iterable[str], concepts: Iterable[str]) -> None:
+        """Take out the habits that rest on any of these turns or concepts."""
+        gone = {self.of_turn[turn] for turn in turns if turn in self.of_turn}
+        words = set(concepts)
+        if words:
+            gone |= {habit.id for habit in self.habits.values() if words.intersection(habit.concepts)}
+        for id in gone:
+            self.remove(id)
+
+    def values(self) -> list[Any]:
+        """Give the habits as JSON-able values; [] for none."""
+        return [
+            {**vars(habit), "exceptions": [[each.since, each.until, each.turn] for each in habit.exceptions]}
+            for habit in self.habits.values()
+        ]
+
+    @classmethod
+    def of(cls, values: Iterable[Any]) -> HabitTable:
+        """Build the table that `values` described."""
+        table = cls()
+        for value in values:
+            lists = {name: tuple(value[name]) for name in ("concepts", "members", "hours", "weekdays")}
+            exempt = tuple(Exempt(*each) for each in value["exceptions"])
+            habit = Habit(**{**value, **lists, "exceptions": exempt})
+            table.habits[habit.id] = habit
+            table.of_turn.update(dict.fromkeys(habit.members, habit.id))
+        return table

@@ -1,0 +1,69 @@
+"""What turns say of themselves beside words: their metadata, and the times that they speak of; found by value.
+
+    ("channel", "phone") → ordinals of the events of the turns that have it
+    times                → of each span of time that a turn's expressions mean: ordinal, since, until
+
+None of it is content: it is read from the turns' events when the first question asks for it, and from then on only from
+those that have come since (`missing`, `add`).  Keyed by the ordinal of an event, which no compaction changes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from emgas.messages.fields import MetadataValue
+from state.arrays import Integers
+from state.events.events import TurnRecorded
+
+Entry = tuple[str, bool, MetadataValue]  # name, whether the value is true or false, value: as in JSON, true is not 1
+
+
+class TurnFacts:
+    """The facts of one graph's turns, as far as they were read."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Entry, array[int]] = {}
+        self._of, self._since, self._until = array("q"), array("q"), array("q")
+        self._read = 0  # the ordinal up to which all is in
+
+    def missing(self, ordinals: Integers) -> Integers:
+        """Find the positions in ascending `ordinals` (p,), of the events of turns, of those that are to be added."""
+        return np.arange(int(np.searchsorted(ordinals, self._read)), len(ordinals))
+
+    def add(self, ordinal: int, turn: TurnRecorded) -> None:
+        """Take in the next turn; in the order of their ordinals."""
+        for name, value in turn.metadata.items():
+            self._entries.setdefault(_entry(name, value), array("q")).append(ordinal)
+        for span in turn.times:
+            self._of.append(ordinal)
+            self._since.append(span.since)
+            self._until.append(span.until)
+        self._read = ordinal + 1
+
+    def holding(self, metadata: Mapping[str, MetadataValue]) -> Integers:
+        """List the ordinals of the turns that have all of these entries, ascending."""
+        found = [np.array(self._entries.get(_entry(*each), ()), np.int64) for each in metadata.items()]
+        return _common(found)
+
+    def speaking_of(self, since: int | None, until: int | None) -> Integers:
+        """List the ordinals of the turns that speak of a time in since <= time < until (ms), ascending."""
+        passes = np.ones(len(self._of), np.bool_)
+        if since is not None:
+            passes &= np.array(self._until) > since
+        if until is not None:
+            passes &= np.array(self._since) < until
+        return np.unique(np.array(self._of, np.int64)[passes])
+
+
+def _entry(name: str, value: MetadataValue) -> Entry:
+    return name, isinstance(value, bool), value
+
+
+def _common(lists: Iterable[Integers]) -> Integers:
+    first, *others = lists
+    for other in others:
+        first = np.intersect1d(first, other, assume_unique=True)
+    return first

@@ -1,0 +1,50 @@
+"""`emgas habits`: what recurs, how often, since when, and when not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from emgas.messages.views import Recurring
+from streams.cli.memory.views import AsOf
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+
+
+def habits(
+    graph: output.Graph,
+    text: Annotated[str | None, typer.Argument(help="A question, or words: latte.  Without it, all of them.")] = None,
+    *,
+    speaker: Annotated[str | None, typer.Option(help="Whose.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many, those with most turns first.")] = 20,
+    as_of: AsOf = None,
+    timeout: output.Timeout = 10.0,
+    json: output.Json = False,
+) -> None:
+    """Tell what recurs, how often, since when, and when not.  Exits with 3 for an unknown graph."""
+
+    async def asked() -> Recurring:
+        async with session(output.settings(), timeout, begins=False) as connected:
+            return await connected.memory.habits(graph, text, speaker=speaker, limit=limit, as_of=as_of)
+
+    told = output.run(asked())
+    if json:
+        output.print_json(told.model_dump())
+    elif told.found:
+        show(told)
+    if not told.found:
+        output.fail_unknown(graph, as_of)
+
+
+def show(told: Recurring) -> None:
+    """Print habits for people, and which are near each other."""
+    for habit in told.habits:
+        output.out.print(escape(habit.text), highlight=False, soft_wrap=True)
+        output.out.print(
+            f"  [dim]{habit.id}: {escape(', '.join(habit.members[-5:]))}[/]", highlight=False, soft_wrap=True
+        )
+    for group in told.groups:
+        output.tell(f"near each other, above {group.above}: {', '.join(group.habits)}")
+    output.tell(f"{len(told.habits)} of {told.total} habits")

@@ -1,0 +1,331 @@
+"""The pipeline, conversations: what is in mind of one, how it ends, what the next one inherits; and switches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from emgas.errors import QueryFailedError
+from emgas.times import HOUR_MS as HOUR
+from emgas.times import MINUTE_MS as MINUTE
+from state.events.events import (
+    ConsolidationWindowClosed,
+    SessionEnded,
+    SessionSummarised,
+    TurnNotRecorded,
+    TurnRecorded,
+    decode,
+)
+from tests.support.clocks import DAY, NOON
+from tests.support.pipeline import Pipeline
+from tests.support.pipeline_steps import PipelineSteps
+
+VET = (
+    "Biscuit the cat has ear mites, the vet says.",
+    "The vet prescribed ear drops for Biscuit, twice a day.",
+    "Tomorrow we go to the lake with grandmother.",
+)
+
+
+class Conversations(PipelineSteps):
+    """Part of PipelineContract (pipeline_contract.py)."""
+
+    async def converse(self, pipeline: Pipeline, graph: str, *, session: str = "vet", at: int = NOON) -> None:
+        """Say VET, a minute apart."""
+        for n, text in enumerate(VET):
+            there = {"session": session, "speaker": "Ada", "at": at + n * MINUTE}
+            await pipeline.record(graph, id=f"{session}{n}", text=text, **there)
+
+    @contextmanager
+    def on_behalf_of(self, pipeline: Pipeline, subject: str) -> Iterator[None]:
+        """Let the pipeline's client call for a subject."""
+        pipeline.subject = subject
+        try:
+            yield
+        finally:
+            pipeline.subject = None
+
+    async def events(self, pipeline: Pipeline, graph: str) -> list[object]:
+        """List the events of a graph."""
+        records = await pipeline.records(pipeline.topics.events, pipeline.place(graph))
+        found = [decode(record.value) for record in records]
+        return [event for event in found if getattr(event, "graph", None) == graph]
+
+    # what is in mind
+
+    @pytest.mark.source("H1", "S14", "M14", "P28")
+    async def test_the_last_turns_of_a_conversation_are_in_mind_with_its_keywords(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.converse(pipeline, graph, session="old", at=NOON - 2 * HOUR)
+        await self.converse(pipeline, graph)
+        told = await pipeline.memory.recent(graph, "vet", limit=2)
+        assert (told.found, told.session, told.state, told.total) == (True, "vet", "working", 3)
+        assert [turn.text for turn in told.turns] == list(VET[1:])
+        assert "grandmother" in told.keywords
+        assert len(told.keywords) <= 8
+        assert (await pipeline.memory.recent(graph)).session == "vet", "the latest, where none is named"
+        old = await pipeline.memory.recent(graph, "old")
+        assert (old.state, old.total, old.turns) == ("idle", 0, []), "an hour later nothing of it is in mind"
+        then = await pipeline.memory.recent(graph, as_of=NOON - 2 * HOUR + MINUTE)
+        assert [turn.id for turn in then.turns] == ["old0", "old1"]
+        assert not (await pipeline.memory.recent("nobody-ever")).found
+
+    @pytest.mark.source("H1")
+    async def test_of_more_than_fifty_turns_those_that_matter_and_the_latest_stay_in_mind(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.record(graph, id="first", text="Remember the code 4711.", importance=0.9, at=NOON)
+        await pipeline.record(graph, id="second", text="The tea is green.", at=NOON + 1)
+        for n in range(50):
+            await pipeline.record(graph, id=f"t{n}", text=f"Sentence number {n}.", at=NOON + 2 + n)
+        told = await pipeline.memory.recent(graph, limit=50)
+        ids = [turn.id for turn in told.turns]
+        assert told.total == 50
+        assert ids[0] == "first", "it matters more than all others"
+        assert ids[1:] == [f"t{n}" for n in range(1, 50)], "of equal ones the oldest left"
+
+    # kinds of memory
+
+    @pytest.mark.source("H2", "H1")
+    async def test_the_working_kind_answers_from_what_is_in_mind_alone(self, pipeline: Pipeline, graph: str) -> None:
+        await pipeline.record(graph, id="long-ago", text="Biscuit had drops before.", session="vet", at=NOON - 3 * HOUR)
+        await self.converse(pipeline, graph)
+        working = {"memory": "working", "session": "vet"}
+        reply = await pipeline.memory.query(graph, "Which drops does Biscuit get?", explain=True, **working)
+        assert [passage.id for passage in reply.passages] == ["vet1", "vet0"]
+        assert VET[1] in reply.context
+        best = reply.passages[0]
+        assert best.why is not None
+        terms = best.why.terms
+        assert best.score == pytest.approx(
+            (terms["tf_idf"] + terms["keywords"]) * terms["times_decay"] * terms["times_importance"]
+        )
+        assert (terms["keywords"], terms["times_importance"]) == (pytest.approx(0.3), pytest.approx(1.0))
+        assert not (await pipeline.memory.query(graph, "submarine", **working)).passages
+        assert (await pipeline.memory.query(graph, "Which drops does Biscuit get?")).passages[-1:], "all of it"
+
+    @pytest.mark.source("H5", "H6")
+    async def test_the_episodic_kind_prefers_what_is_new_and_what_matters(self, pipeline: Pipeline, graph: str) -> None:
+        for n, (day, importance) in enumerate([(0, 0.5), (30, 0.5), (30, 1.0), (0, 1.0)]):
+            text = f"The kettle whistles {'loudly' if n % 2 else 'softly'}."
+            there = {"at": NOON + day * DAY, "importance": importance, "session": f"s{n}"}
+            await pipeline.record(graph, id=f"t{n}", text=text, **there)
+        asked = {"memory": "episodic", "explain": True, "top_passages": 4}
+        reply = await pipeline.memory.query(graph, "kettle", **asked)
+        assert [passage.id for passage in reply.passages] == ["t2", "t1", "t3", "t0"]
+        terms = {passage.id: passage.why.terms for passage in reply.passages if passage.why}
+        assert terms["t0"]["recency"] == pytest.approx(-1.5), "30 days of −0.05"
+        assert terms["t2"]["moment"] == pytest.approx(math.log(1.2))
+        assert "importance" not in terms["t2"]
+        only = await pipeline.memory.query(graph, "kettle", only={"since": NOON + DAY, "min_importance": 0.9}, **asked)
+        assert [passage.id for passage in only.passages] == ["t2"]
+
+    @pytest.mark.source("P31")
+    @pytest.mark.parametrize("text", ["then?", "And then?", "what happened next?", "然后呢？", "后来呢", "接着说"])
+    async def test_and_then_is_answered_by_the_last_turns_of_the_conversation(
+        self, pipeline: Pipeline, graph: str, text: str
+    ) -> None:
+        await self.converse(pipeline, graph, session="old", at=NOON - DAY)
+        await pipeline.record(graph, id="before", text="Then we went home.", session="vet", at=NOON - 2 * HOUR)
+        await self.converse(pipeline, graph)
+        reply = await pipeline.memory.query(graph, text)
+        assert reply.matched
+        assert [passage.id for passage in reply.passages] == ["vet2", "vet1", "vet0"]
+        assert VET[2] in reply.context.splitlines()[-1]
+        other = await pipeline.memory.query(graph, text, session="old")
+        assert [passage.id for passage in other.passages] == ["old2", "old1", "old0"], "it fell silent long ago"
+
+    @pytest.mark.source("M14", "P31")
+    async def test_a_question_that_goes_on_knows_what_the_conversation_was_about(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.converse(pipeline, graph)
+        await pipeline.record(graph, id="other", text="Grandfather was twice at the dentist.", session="x", at=NOON)
+        await pipeline.record(graph, id="drops", text="Ear drops are dear.", session="y", at=NOON - DAY)
+        alone = await pipeline.memory.query(graph, "and what did she prescribe?")
+        known = await pipeline.memory.query(graph, "and what did she prescribe?", session="vet")
+        assert {seed.id for seed in known.seeds} > {seed.id for seed in alone.seeds}
+        assert "drops" in {passage.id for passage in known.passages}
+
+    # its end
+
+    @pytest.mark.source("S1", "S15", "S16", "P38")
+    async def test_a_conversation_that_somebody_ends_is_summed_up_and_the_next_inherits_that(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.converse(pipeline, graph)
+        outcome = await pipeline.memory.end_session(graph, "vet")
+        assert outcome.status == "accepted"
+        told = (await pipeline.memory.recap(graph, after=outcome.position.source)).sessions[0]
+        assert told.state == "ended"
+        assert told.ended is not None
+        assert (told.ended.reason, told.ended.at, told.ended.by) == ("said", NOON + 2 * MINUTE, "extractive 1")
+        assert "Ada: Biscuit the cat has ear mites, the vet says." in told.ended.summary
+        mind = await pipeline.memory.recent(graph, "vet")
+        assert (mind.state, mind.turns) == ("ended", []), "what ended is no longer in mind"
+        await pipeline.record(graph, id="next", text="Good morning!", session="today", at=NOON + DAY)
+        mind = await pipeline.memory.recent(graph, "today")
+        assert mind.inherited is not None
+        assert (mind.inherited.session, mind.inherited.recorded) == ("vet", True)
+        assert mind.inherited.summary == told.ended.summary
+        recorded = [event for event in await self.events(pipeline, graph) if isinstance(event, SessionSummarised)]
+        assert [(event.text, event.by) for event in recorded] == [(told.ended.summary, "extractive 1")]
+        assert set(recorded[0].turns) <= {"vet0", "vet1", "vet2"}
+
+    @pytest.mark.source("P38", "S16")
+    async def test_where_no_end_was_recorded_the_last_conversation_is_inherited_all_the_same(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.converse(pipeline, graph)
+        await pipeline.record(graph, id="next", text="Good morning!", session="today", at=NOON + DAY)
+        inherited = (await pipeline.memory.recent(graph)).inherited
+        assert inherited is not None
+        assert (inherited.session, inherited.recorded) == ("vet", False)
+        assert "ear mites" in inherited.summary
+
+    @pytest.mark.source("S15")
+    async def test_what_is_said_behind_an_end_is_another_conversation_under_its_name(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await self.converse(pipeline, graph)
+        await pipeline.memory.end_session(graph, "vet")
+        again = await pipeline.memory.end_session(graph, "vet")
+        assert again.status == "rejected"
+        assert "nothing to end" in (again.reason or "")
+        await pipeline.record(graph, id="more", text="Onions are cheap.", session="vet", at=NOON + HOUR)
+        told = await pipeline.memory.recent(graph, "vet")
+        assert (told.state, [turn.id for turn in told.turns]) == ("working", ["more"])
+        assert told.inherited is not None
+        assert told.inherited.session == "vet"
+
+    @pytest.mark.source("S1", "S15")
+    async def test_a_short_conversation_is_consolidated_once_it_was_ended(self, pipeline: Pipeline, graph: str) -> None:
+        await self.converse(pipeline, graph)
+        await pipeline.memory.end_session(graph, "vet")
+        await pipeline.record(graph, id="later", text="Onions.", session="other", at=NOON + HOUR)
+        windows = [each for each in await self.events(pipeline, graph) if isinstance(each, ConsolidationWindowClosed)]
+        assert [window.at for window in windows] == [NOON + 2 * MINUTE]
+
+    @pytest.mark.source("S1", "S15", "P38")
+    async def test_conversations_end_by_silence_size_and_a_shift_of_topic_where_a_graph_wants_that(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.memory.configure(graph, end_sessions=1, session_turns=4, topic_shift=0.2)
+        said = [
+            "The vet prescribed ear drops for Biscuit.",
+            "Biscuit hates the ear drops of the vet.",
+            "Grandmother repairs clocks in the old cellar.",
+            "Old clocks fill the cellar of grandmother.",
+            "Grandmother sells clocks from the cellar.",
+            "The cellar of grandmother smells of old clocks.",
+            "Clocks and the cellar make grandmother happy.",
+        ]
+        for n, text in enumerate(said):
+            await pipeline.record(graph, id=f"t{n}", text=text, at=NOON + n * MINUTE)
+        await pipeline.record(graph, id="late", text="Hello again, dear diary.", at=NOON + 5 * HOUR)
+        ends = [event for event in await self.events(pipeline, graph) if isinstance(event, SessionEnded)]
+        assert [(end.reason, end.through) for end in ends] == [("topic shift", "t1"), ("size", "t5"), ("idle", "t6")]
+        assert ends[-1].at == NOON + 6 * MINUTE + HOUR // 2
+
+    async def test_an_end_that_is_taken_back_never_was(self, pipeline: Pipeline, graph: str) -> None:
+        await self.converse(pipeline, graph)
+        before = pipeline.graph(graph)
+        assert before is not None
+        digest, events = before.digest(), before.events
+        await pipeline.memory.end_session(graph, "vet")
+        undone = await pipeline.memory.undo(graph, events)
+        assert undone.status == "accepted"
+        after = pipeline.graph(graph)
+        assert after is not None
+        assert after.digest() == digest
+        assert (await pipeline.memory.recent(graph, "vet")).state == "working"
+
+    async def test_a_summary_goes_with_a_turn_that_it_quotes(self, pipeline: Pipeline, graph: str) -> None:
+        await self.converse(pipeline, graph)
+        await pipeline.memory.end_session(graph, "vet")
+        told = (await pipeline.memory.recap(graph)).sessions[0].ended
+        assert told is not None
+        await pipeline.memory.forget(graph, turns=told.turns[:1])
+        told = (await pipeline.memory.recap(graph)).sessions[0].ended
+        assert told is not None
+        assert (told.reason, told.summary, told.turns) == ("said", "", [])
+
+    # switches
+
+    @pytest.mark.source("M21")
+    async def test_while_recording_is_paused_nothing_is_kept_and_everybody_is_told(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.record(graph, id="before", text="The kettle is broken.", at=NOON)
+        assert (await pipeline.memory.pause(graph, recalling=False)).status == "accepted"
+        secret = {"id": "secret", "graph": graph, "speaker": "Ada", "text": "Xylophones are my secret.", "at": NOON}
+        letters = len(await pipeline.records(pipeline.topics.dead_letters, 0))
+        outcome = await pipeline.memory.record(secret)
+        assert outcome.status == "rejected"
+        assert "does not record at present" in (outcome.reason or "")
+        assert len(await pipeline.records(pipeline.topics.dead_letters, 0)) == letters, "not even as a dead letter"
+        assert [type(event) for event in (await self.events(pipeline, graph))[-1:]] == [TurnNotRecorded]
+        told = await pipeline.memory.describe(graph)
+        assert (told.turns, told.unrecorded, told.settings["recording"]) == (1, 1, 0)
+        assert (await pipeline.memory.configure(graph, "elephant")).status == "accepted"
+        assert (await pipeline.memory.record(secret)).status == "rejected", "a preset does not switch it on again"
+        assert (await pipeline.memory.query(graph, "what is broken?")).passages, "what was recorded comes back"
+        assert (await pipeline.memory.resume(graph)).status == "accepted"
+        assert (await pipeline.memory.record(secret)).status == "accepted"
+        told = await pipeline.memory.describe(graph)
+        assert (told.turns, told.unrecorded, told.preset) == (2, 2, "elephant")
+        assert isinstance((await self.events(pipeline, graph))[-1], TurnRecorded)
+
+    @pytest.mark.source("M21")
+    async def test_while_recalling_is_paused_nothing_comes_back_and_the_asker_is_told(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.record(graph, id="before", text="The kettle is broken.", at=NOON)
+        assert not (await pipeline.memory.query(graph, "what is broken?")).paused
+        await pipeline.memory.pause(graph, recording=False)
+        reply = await pipeline.memory.query(graph, "what is broken?", reinforce=True)
+        assert (reply.found, reply.paused, reply.matched, reply.passages, reply.context) == (True, True, False, [], "")
+        mind = await pipeline.memory.recent(graph)
+        assert (mind.found, mind.paused, mind.turns) == (True, True, [])
+        await pipeline.record(graph, id="after", text="The kettle is repaired.", at=NOON + 1)
+        await pipeline.memory.resume(graph)
+        assert len((await pipeline.memory.query(graph, "what about the kettle?")).passages) == 2
+
+    # rights
+
+    @pytest.mark.source("P44")
+    async def test_a_graph_that_grants_rights_serves_only_subjects_that_have_them(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        await pipeline.record(graph, id="t1", text="The kettle is broken.", at=NOON)
+        memory = pipeline.memory
+        with self.on_behalf_of(pipeline, "stranger"):
+            assert (await memory.query(graph, "kettle")).passages, "open, while nobody was granted anything"
+        assert (await memory.grant(graph, "planner", ["read"])).status == "accepted"
+        with self.on_behalf_of(pipeline, "stranger"):
+            for refused in (memory.query(graph, "kettle"), memory.turns(graph), memory.recent(graph)):
+                with pytest.raises(QueryFailedError) as told:
+                    await refused
+                assert told.value.code == "forbidden"
+        turn = {"id": "t2", "graph": graph, "speaker": "Bot", "text": "Buy a kettle."}
+        with self.on_behalf_of(pipeline, "planner"):
+            assert (await memory.query(graph, "kettle")).passages
+            with pytest.raises(QueryFailedError, match="may not write"):
+                await memory.query(graph, "kettle", reinforce=True)
+            outcome = await memory.record(turn)
+            assert (outcome.status, "may not write" in (outcome.reason or "")) == ("rejected", True)
+            assert (await memory.grant(graph, "planner", ["write"])).status == "rejected", "only who may admin"
+        await memory.grant(graph, "planner", ["write"])
+        with self.on_behalf_of(pipeline, "planner"):
+            assert (await memory.record(turn)).status == "accepted"
+        assert (await memory.describe(graph)).access == {"planner": ["read", "write"]}
+        await memory.revoke(graph, "planner", ["read", "write"])
+        with self.on_behalf_of(pipeline, "planner"), pytest.raises(QueryFailedError, match="may not read"):
+            await memory.query(graph, "kettle")
+        assert (await memory.query(graph, "kettle")).passages, "who runs the memory may do everything"
+        again = await memory.revoke(graph, "planner", ["read"])
+        assert (again.status, "nothing to revoke" in (again.reason or "")) == ("rejected", True)

@@ -1,0 +1,253 @@
+"""What recurs is found by windows, told in counts, linked to its turns; and what is said of it is true."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from emgas.messages.fields import Position
+from emgas.messages.filters import Filter
+from emgas.messages.queries import Query, Reply
+from emgas.messages.views import Habits, Recurring
+from emgas.times import DAY_MS, HOUR_MS
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.lifecycle.affinity import Affinities, clusters
+from processors.lifecycle.consolidation import fresh_passages
+from processors.lifecycle.habits import recurring as found_by_a_window
+from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.recall.habit_views import recurring
+from processors.text.statements import statements
+from state.events.events import ConsolidationWindowClosed, GraphConfigured, MemoryConsolidated, TurnRecorded
+from state.events.memory_settings import PRESETS
+from state.graph.graph import Graph
+from tests.support.builders import UNLINKED, forgotten, turn_recorded
+from tests.support.clocks import NOON
+from tests.support.living import Life
+
+EXTRACTOR = YakeExtractor()
+MORNING = NOON - 4 * HOUR_MS  # 08:00
+WAYS = (
+    "A latte at the corner café.",
+    "My latte with oat milk.",
+    "Latte first, then the world.",
+    "Had a latte, a large one.",
+)
+CHINESE = ("在街角喝了拿铁。", "照例一杯拿铁。", "先喝拿铁,再看世界。", "拿铁到手,大杯的。")
+
+
+def said(name: str, text: str, at: int, speaker: str = "Ada", **more: Any) -> TurnRecorded:
+    found = EXTRACTOR.of_turn(text, speaker=speaker, at=at)
+    return turn_recorded(
+        id=name,
+        text=text,
+        speaker=speaker,
+        at=at,
+        session=f"day {at // DAY_MS}",
+        concepts=list(found.concepts),
+        question=found.question,
+        statements=statements(text),
+        **more,
+    )
+
+
+def mornings(days: Iterable[int], ways: tuple[str, ...] = WAYS, **more: Any) -> list[TurnRecorded]:
+    return [said(f"m{day:03d}", ways[day % len(ways)], MORNING + day * DAY_MS, **more) for day in days]
+
+
+def lived(turns: Iterable[TurnRecorded], until: int = 400, **changed: Any) -> Life:
+    """Live through turns, in the order of time, and let time pass."""
+    how = PRESETS["elephant"].model_copy(update={"least_turns": 4, **changed})
+    life = Life([GraphConfigured(**UNLINKED, graph="ada", preset="elephant", settings=how)])
+    for turn in sorted(turns, key=lambda turn: turn.at):
+        life.tell(turn)
+    life.tick(NOON + until * DAY_MS)
+    return life
+
+
+def memory(life: Life) -> Memory:
+    turns = {event.id: event for event in life.events if isinstance(event, TurnRecorded)}
+    return Memory(
+        life.graph, lambda graph, n: turns[graph.passages.ids[n]], Position(partition=0, watermark=0, source=0)
+    )
+
+
+def told(life: Life, text: str | None = None, **more: Any) -> Recurring:
+    return recurring(memory(life), Habits(graph="ada", text=text, **more), EXTRACTOR)
+
+
+def asked(life: Life, text: str, **more: Any) -> Reply:
+    return in_one_go(Answerer(EXTRACTOR).answer(Query(graph="ada", text=text, asker="Ada", **more), memory(life))).reply
+
+
+@pytest.mark.source("P22", "P23", "P40")
+def test_twenty_nine_lattes_are_a_habit_with_its_count_its_hours_and_its_exceptions() -> None:
+    days = [day for day in range(35) if not 12 <= day <= 16]
+    out = said("out", "No latte today, the café was closed.", MORNING + 20 * DAY_MS)
+    life = lived([*(turn for turn in mornings(days) if turn.id != "m020"), out])
+    (habit,) = told(life).habits
+    assert habit.text == (
+        "Ada: latte: 29 times on 29 days since 2023-05-08, about every day, in the morning; last on 2023-06-11; "
+        "not from 2023-05-20 to 2023-05-24, on 2023-05-28"
+    )
+    assert (habit.turns, habit.days, habit.period, habit.hours[8]) == (29, 29, 1.0, 29)
+    assert [each.turn for each in habit.exceptions] == [None, "out"]
+    assert set(habit.members) == {f"m{day:03d}" for day in days} - {"m020"}
+    assert "out" not in habit.members
+
+
+@pytest.mark.source("P22")
+def test_a_habit_in_chinese_is_told_in_chinese() -> None:
+    (habit,) = told(lived(mornings(range(0, 70, 7), CHINESE, ahead=480))).habits
+    assert habit.text == "Ada:拿铁:自2023-05-08起共10次、10天,约每周,下午,在周一;最近一次2023-07-10"
+
+
+@pytest.mark.source("P24", "P40", "H8")
+@pytest.mark.parametrize(
+    ("ways", "question"),
+    [
+        (WAYS, "How often do I drink latte, since when, and when not?"),
+        (CHINESE, "我多久喝一次拿铁,从什么时候开始?"),
+    ],
+    ids=["English", "Chinese"],
+)
+def test_how_often_is_answered_by_the_habit_first_and_its_turns_are_still_found(
+    ways: tuple[str, ...], question: str
+) -> None:
+    life = lived(mornings(range(20), ways))
+    reply = asked(life, question, top_passages=5)
+    first, *others = reply.passages
+    assert first.kind == "habit"
+    assert "20" in first.text
+    assert set(first.members) == {f"m{day:03d}" for day in range(20)}
+    assert {each.id for each in others} <= set(first.members)
+    assert first.text in reply.context
+    assert all(each.kind == "turn" for each in asked(life, "What did I order at the corner?").passages)
+
+
+def test_a_question_that_names_nothing_asks_for_all_habits_and_one_of_the_evening_for_those() -> None:
+    ways = ("bowls", "cups", "glazing")
+    evenings = (NOON + 7 * week * DAY_MS + 8 * HOUR_MS for week in range(9))
+    pots = [said(f"p{week}", f"Pottery {ways[week % 3]}.", at) for week, at in enumerate(evenings)]
+    life = lived([*mornings(range(30)), *pots])
+    assert [each.concepts[0].casefold() for each in told(life).habits] == ["latte", "pottery"]
+    assert [each.kind for each in asked(life, "What are my habits?").passages][:2] == ["habit", "habit"]
+    evening = asked(life, "What do I usually do in the evening?").passages
+    assert [each.text.split(":")[1].strip() for each in evening if each.kind == "habit"] == ["Pottery"]
+    assert told(life, "how often do I drink latte?").habits[0].concepts[0] == "latte"
+    assert told(life, speaker="Bob").habits == []
+
+
+def test_only_questions_for_what_recurs_get_habits_and_no_filter_lets_one_through() -> None:
+    life = lived(mornings(range(20)))
+    for only in (Filter(sessions=["day 1"]), Filter(since=NOON), Filter(pinned=True), Filter(speakers=["Bob"])):
+        assert all(each.kind == "turn" for each in asked(life, "How often do I drink latte?", only=only).passages)
+    assert asked(life, "How often do I drink latte?", only=Filter(speakers=["Ada"])).passages[0].kind == "habit"
+
+
+@pytest.mark.source("P21")
+@pytest.mark.parametrize(
+    "turns",
+    [
+        mornings(range(4)),
+        [said(f"s{n}", "A latte at the corner café.", MORNING + n * HOUR_MS) for n in range(9)],
+        [said(f"q{n}", "Shall we have a latte?", MORNING + n * DAY_MS) for n in range(9)],
+        [said(f"j{n}", WAYS[n % 4], MORNING + n * DAY_MS, role="assistant") for n in range(9)],
+        [said(f"b{n}", WAYS[n % 4], MORNING + n * DAY_MS, speaker=f"Guest {n}") for n in range(9)],
+    ],
+    ids=["too few", "on one day", "asked", "by an assistant", "by nobody twice"],
+)
+def test_what_is_no_habit(turns: list[TurnRecorded]) -> None:
+    assert told(lived(turns)).habits == []
+
+
+@pytest.mark.source("P19", "P20", "P41")
+def test_gamma_and_tau_are_settings_of_a_graph() -> None:
+    turns = [said(f"m{n}", text, MORNING + n * 40 * DAY_MS) for n, text in enumerate(WAYS * 3)]
+    assert told(lived(turns, until=900)).habits == []  # too far apart for months of habit
+    assert len(told(lived(turns, until=900, affinity_tau=400 * DAY_MS, affinity_gamma=0.3)).habits) == 1
+    assert told(lived(mornings(range(20)), habit_members=0)).habits == []
+
+
+@pytest.mark.source("P23")
+def test_a_habit_grows_by_what_is_new_and_names_only_that() -> None:
+    life = lived(mornings(range(60)))
+    events = [event for event in life.events if isinstance(event, MemoryConsolidated)]
+    assert len(events) > 2
+    assert len({event.id for event in events}) == 1
+    named = Counter(turn for event in events for turn in event.members)
+    assert set(named.values()) == {1}
+    assert [event.count for event in events] == sorted({event.count for event in events})
+    assert events[-1].count == sum(named.values())
+
+
+def test_a_habit_goes_with_a_turn_or_a_word_that_is_forgotten_and_its_other_turns_stay() -> None:
+    for gone in (forgotten(turns=["m003"]), forgotten(concepts=["latte"])):
+        life = lived(mornings(range(20)))
+        life.fold(gone)
+        assert told(life).habits == []
+        assert "m004" in life.graph.passages.numbers
+
+
+@pytest.mark.source("P18")
+def test_affinity_is_of_words_and_of_time() -> None:
+    turns = [*mornings(range(8)), said("x", "The plumber repaired the tap.", MORNING + DAY_MS)]
+    life = lived(turns, habit_members=0)
+    life.graph.settle()
+    near, numbers = Affinities(life.graph), life.graph.passages.numbers
+    same_words = near.between(numbers["m000"], numbers["m004"])
+    assert 0 < near.between(numbers["m000"], numbers["x"]) < same_words < 1
+    assert near.between(numbers["m000"], numbers["m000"]) == pytest.approx(1)
+    assert near.between(numbers["m001"], numbers["m000"]) == near.between(numbers["m000"], numbers["m001"])
+
+
+@given(some.lists(some.tuples(some.integers(0, 20), some.integers(0, 20)), max_size=30))
+def test_clusters_are_what_hangs_together(edges: list[tuple[int, int]]) -> None:
+    found = list(clusters(edges))
+    assert sorted(node for cluster in found for node in cluster) == sorted({node for edge in edges for node in edge})
+    for left, right in edges:
+        assert any(left in cluster and right in cluster for cluster in found)
+    assert found == list(clusters(reversed(edges)))
+
+
+@settings(max_examples=20, deadline=None)
+@given(some.sets(some.integers(0, 60), min_size=5, max_size=40), some.randoms(use_true_random=False))
+def test_however_often_time_is_told_and_whenever_a_graph_is_packed_the_same_habits_are_found(
+    days: set[int], chance: Any
+) -> None:
+    once, often = lived(mornings(sorted(days))), Life([*lived([]).events[:1]])
+    for turn in mornings(sorted(days)):
+        often.tick(turn.at - chance.randrange(DAY_MS))
+        often.tell(turn)
+        if chance.random() < 0.2:
+            often.graph = Graph.unpack(often.graph.pack())
+    often.tick(NOON + 400 * DAY_MS)
+    told_once = [event for event in once.events if isinstance(event, MemoryConsolidated)]
+    assert [event for event in often.events if isinstance(event, MemoryConsolidated)] == told_once
+    again = Graph("ada")
+    for event in once.events:
+        again.fold(event)
+    assert again.digest() == once.graph.digest()
+
+
+def test_a_window_that_was_cut_off_behind_a_habit_decides_no_habit_again() -> None:
+    life = lived([], until=0)
+    for turn in mornings(range(12)):
+        life.fold(turn)
+    (habit,) = found_by_a_window(life.graph, fresh_passages(life.graph), NOON + 12 * DAY_MS)
+    life.fold(habit)
+    assert found_by_a_window(life.graph, fresh_passages(life.graph), NOON + 12 * DAY_MS) == []
+    life.close_due(NOON + 30 * DAY_MS)
+    assert any(isinstance(event, ConsolidationWindowClosed) for event in life.events)
+
+
+@pytest.mark.source("P21")
+def test_habits_that_are_near_each_other_are_a_group_of_the_tree() -> None:
+    runs = [said(f"r{n}", "Ran along the towpath.", NOON + n * 7 * DAY_MS) for n in range(10)]
+    late = [said(f"l{n}", "Chess with Hamid.", NOON + (300 + n * 7) * DAY_MS) for n in range(10)]
+    groups = told(lived([*mornings(range(60)), *runs, *late], until=500)).groups
+    assert [(group.above, len(group.habits)) for group in groups] == [(0.5, 2)]

@@ -1,0 +1,106 @@
+"""How two concepts are related, in the words of people: English, Chinese, and what must not be found."""
+
+from __future__ import annotations
+
+import pytest
+
+from processors.extraction.yake_extractor import YakeExtractor
+from tests.support.clocks import NOON
+
+EXTRACTOR = YakeExtractor("en")
+ADA = "@speaker:ada"
+
+SAID = {
+    "I live in Lisbon now, near the river.": (ADA, "lives-in", "lisbon"),
+    "We moved to New York last year.": (ADA, "lives-in", "new york"),
+    "My sister lives in Porto.": ("sister", "lives-in", "porto"),
+    "I work for Microsoft these days.": (ADA, "works-at", "microsoft"),
+    "Mary works at the library.": ("mary", "works-at", "library"),
+    "I really love Thai food.": (ADA, "likes", "thai food"),
+    "My favorite book is Charlotte's Web.": (ADA, "likes", "charlotte web"),
+    "I can't stand onions.": (ADA, "dislikes", "onion"),
+    "I don't like horror movies.": (ADA, "dislikes", "horror movie"),
+    "I adopted a ginger cat.": (ADA, "has", "ginger cat"),
+    "My cat Biscuit has ear mites.": ("biscuit", "is-a", "cat"),
+    "I'm a software engineer.": (ADA, "is-a", "software engineer"),
+    "A tarsier is a kind of primate.": ("tarsier", "is-a", "primate"),
+    "Alfama is part of Lisbon.": ("alfama", "part-of", "lisbon"),
+    "Stress causes headaches.": ("stress", "cause", "headache"),
+    "The flood was caused by heavy rain.": ("heavy rain", "cause", "flood"),
+    "I use oil instead of butter.": ("oil", "contrast", "butter"),
+    "I prefer tea to coffee.": ("tea", "contrast", "coffee"),
+    "NYC is short for New York City.": ("nyc", "synonym", "new york city"),
+    "我现在住在里斯本。": (ADA, "lives-in", "里斯本"),
+    "我们去年搬到了深圳。": (ADA, "lives-in", "深圳"),
+    "我在腾讯工作。": (ADA, "works-at", "腾讯"),
+    "我姐姐在一家设计公司上班。": ("姐姐", "works-at", "设计 公司"),
+    "我很喜欢川菜。": (ADA, "likes", "川菜"),
+    "王小明喜欢打篮球。": ("王小明", "likes", "篮球"),
+    "我喜欢北京的秋天。": (ADA, "likes", "秋天"),
+    "我最喜欢的电影是泰坦尼克号。": (ADA, "likes", "泰坦尼克号"),
+    "我不喜欢香菜。": (ADA, "dislikes", "香菜"),
+    "我买了三个鸡蛋。": (ADA, "has", "鸡蛋"),
+    "我是一名软件工程师。": (ADA, "is-a", "软件 工程师"),
+    "饼干是一只橘猫。": ("饼干", "is-a", "橘猫"),
+    "里斯本属于葡萄牙。": ("里斯本", "part-of", "葡萄牙"),
+    "熬夜会导致头疼。": ("熬夜", "cause", "头疼"),
+    "番茄又叫西红柿。": ("番茄", "synonym", "西红柿"),
+}
+SAYS_NOTHING = (
+    "Do you live in Rome?",
+    "If I lived in Paris I would be happy.",
+    "I don't live in Berlin.",
+    "I used to live in Berlin.",
+    "I want to live in Tokyo.",
+    "I'd like a coffee.",
+    "I would love to visit Kyoto.",
+    "I love your turtles!",
+    "I'm a huge fan.",
+    "I'm accepted and loved.",
+    "This is a problem.",
+    "I have a question.",
+    "It looks like rain.",
+    "Maybe I like jazz.",
+    "People like Ben never call.",
+    "I work hard.",
+    "我以前住在北京。",
+    "我想住在上海。",
+    "如果我住在海边就好了。",
+    "你喜欢吃什么？",
+    "你喜欢猫吗？",
+    "这是一个很大的决定。",
+    "我有一个问题。",
+    "我在家工作。",
+    "我在考虑工作的事。",
+    "今天没有三个人来。",
+)
+
+
+def told(text: str) -> list[tuple[str, str, str]]:
+    found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).relations
+    return [(each.source, each.type, each.target) for each in found]
+
+
+@pytest.mark.source("H9")
+@pytest.mark.parametrize(("text", "relation"), SAID.items())
+def test_what_a_sentence_says_plainly_is_a_relation_of_its_type(text: str, relation: tuple[str, str, str]) -> None:
+    assert relation in told(text)
+
+
+@pytest.mark.parametrize("text", SAYS_NOTHING)
+def test_questions_wishes_the_past_and_phrases_of_speech_say_nothing(text: str) -> None:
+    assert told(text) == []
+
+
+def test_a_relation_names_the_characters_that_say_it_and_concepts_of_the_turn() -> None:
+    text = "Good morning!  My sister lives in New York, and I love Thai food."
+    found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON)
+    ids = {concept.id for concept in (*found.concepts, *found.phrases)}
+    assert [text[each.start : each.end] for each in found.relations] == ["sister lives in New York", "love Thai food"]
+    assert all({each.source, each.target} <= ids for each in found.relations)
+
+
+def test_characters_are_those_of_the_text_as_it_was_said() -> None:
+    text = "Ｉ live in Lisbon ﷺ."
+    found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON).relations
+    assert [text[each.start : each.end] for each in found] == ["live in Lisbon"]

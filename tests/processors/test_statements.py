@@ -1,0 +1,82 @@
+"""What a text states: slots and values in both languages, and what states nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from processors.text.statements import is_same, statements
+
+SAID = [
+    ("I live in Lisbon now.", "lives in", "lisbon", False),
+    ("We moved to New York last month!", "lives in", "new york", False),
+    ("My sister lives in Porto.", "sister lives in", "porto", False),
+    ("Tom moved to Madrid.", "tom lives in", "madrid", False),
+    ("I no longer live in Berlin.", "lives in", "berlin", True),
+    ("I work at Siemens as an engineer.", "works at", "siemens", False),
+    ("I left Siemens.", "works at", "siemens", True),
+    ("I got promoted to head nurse.", "job", "head nurse", False),
+    ("I'm dating Tom.", "partner", "tom", False),
+    ("I broke up with Tom.", "partner", "tom", True),
+    ("My phone number is now 0171 555 23.", "phone", "0171 555 23", False),
+    ("My new dentist is Dr. Vogel.", "dentist", "dr. vogel", False),
+    ("My favorite colour is green now.", "favourite colour", "green", False),
+    ("My dentist appointment was moved to 19 March.", "dentist appointment", "19 march", False),
+    ("I don't eat meat any more.", "does meat", "yes", True),
+    ("I usually drink green tea in the morning.", "does green tea", "yes", False),
+    ("No latte today.", "skips latte", "yes", False),
+    ("我现在住在上海浦东。", "lives in", "上海浦东", False),
+    ("我上个月搬到了杭州,很喜欢。", "lives in", "杭州", False),
+    ("我不再住在北京了。", "lives in", "北京", True),
+    ("我姐姐搬到广州了", "姐姐 lives in", "广州", False),
+    ("我在腾讯工作", "works at", "腾讯", False),
+    ("我从腾讯辞职了", "works at", "腾讯", True),
+    ("我现在是一名设计师。", "job", "设计师", False),
+    ("我的电话换成了13800001111", "电话", "13800001111", False),
+    ("我的新牙医是王医生", "牙医", "王医生", False),
+    ("我最喜欢的颜色是绿色", "最喜欢的颜色", "绿色", False),
+    ("牙医预约改到周五下午三点", "牙医预约", "周五下午三点", False),
+    ("我不再喝咖啡了", "does 咖啡", "yes", True),
+    ("今天没喝拿铁,改喝茶。", "skips 拿铁", "yes", False),
+]
+
+
+@pytest.mark.source("P38")
+@pytest.mark.parametrize(("text", "slot", "value", "ends"), SAID, ids=[each[0] for each in SAID])
+def test_what_is_said_of_how_things_are_is_a_slot_and_a_value(text: str, slot: str, value: str, ends: bool) -> None:
+    found = [(one.slot, one.value, one.ends) for one in statements(text)]
+    assert (slot, value, ends) in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do you live in Berlin?",
+        "If I live in Berlin, I will buy a bicycle.",
+        "I used to live in Berlin.",
+        "I would like to work at Siemens.",
+        "I work at night.",
+        "We moved to Monday because of the rain.",
+        "I am a bit tired now.",
+        "There is no time.",
+        "你住在哪里?",
+        "如果我住在北京就好了。",
+        "我以前住在北京。",
+        "我想搬到上海。",
+        "我在家工作。",
+    ],
+)
+def test_questions_wishes_and_what_was_once_state_nothing(text: str) -> None:
+    assert statements(text) == []
+
+
+def test_a_slot_is_named_alike_however_it_is_spelled() -> None:
+    said = ["My number is 555.", "My phone number is 555.", "My mobile is 555."]
+    assert {statements(text)[0].slot for text in said} == {"phone"}
+    assert statements("我的手机号是138")[0].slot == statements("我的电话号码是138")[0].slot
+
+
+def test_a_value_that_says_more_of_the_same_is_the_same() -> None:
+    assert is_same("lisbon", "lisbon old town")
+    assert is_same("上海", "上海浦东")
+    assert not is_same("lisbon", "berlin")
+    assert not is_same("北京", "上海")
