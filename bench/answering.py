@@ -104,7 +104,7 @@ class Writer:
         self.records.append(value)
 
 
-def written(file: Path, turns: int) -> Writer:
+def log_of(file: Path, turns: int) -> Writer:
     """Write the log of so many turns of a file's conversations, one behind the other as often as needed."""
     found = [item for item in read(file.open("rb"), file.name) if isinstance(item, Turn)]
     writer, extractor, seeded = Writer(), YakeExtractor(language="en"), random.Random(1)
@@ -185,22 +185,23 @@ async def held_up(do: Callable[[], Awaitable[object]]) -> float:
     return round(longest * 1000, 1)
 
 
-async def measured(writer: Writer, directory: Path) -> dict[str, Any]:
+async def measured(written: Writer, directory: Path) -> dict[str, Any]:
     """Fold the log, then measure."""
     state = Partition(RocksStore(directory / "store"))
-    for offset, value in enumerate(writer.records):
+    for offset, value in enumerate(written.records):
         state.fold(offset, value)
         if offset % 64 == 0:
             state.flush()
     state.flush()
     log = EmbeddedLog(directory)
     log.create_topic(TopicPlan(TOPIC, 1, FOR_EVER, 1 << 20))
-    log.append([ProducerRecord(TOPIC, None, value, (), 0, 0) for value in writer.records])
+    log.append([ProducerRecord(TOPIC, None, value, (), 0, 0) for value in written.records])
     answerer = Answerer(YakeExtractor(language="en"))
     appends_nothing: Any = None
     writer = PartitionWriter(0, state, appends_nothing, partitions=1, worker="bench", timeout=60.0)
     past = AsOfCache(EmbeddedReader(log, TOPIC), lambda _: closing(RocksStore(directory / "store", read_only=True)))
-    events, end, first, last = len(writer.records) - 1, len(writer.records), writer.times[0], max(writer.times)
+    events, end = len(written.records) - 1, len(written.records)
+    first, last = written.times[0], max(written.times)
 
     async def as_of(at: int) -> None:
         await past.graph(GRAPH, at, partition=0, events=events, end=end)
@@ -236,7 +237,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=6000)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
-        found = asyncio.run(measured(written(chosen.file, chosen.turns), Path(directory)))
+        found = asyncio.run(measured(log_of(chosen.file, chosen.turns), Path(directory)))
     found["extraction of a turn, ms"] = extraction(chosen.file, YakeExtractor(language="en"))
     print(json.dumps(found, indent=2))
 

@@ -1,12 +1,14 @@
 """Who waits while others are busy?  Questions beside a flood of turns, and a flood of questions, on a real Kafka.
 
-    EMGAS_BROKER=kafka://127.0.0.1:9092 python bench/fairness.py [--turns 30000] [--questions 10000]
+    EMGAS_BROKER=kafka://127.0.0.1:9092 python bench/fairness.py [--turns 30000] [--questions 10000] [--reader]
 
-One worker process, topics with a prefix of their own.  Who floods is a process of its own: in ours, what it does
-between two looks at the socket would be measured as the worker's.  Reported, as one line of JSON, seen from the client:
+One worker process, or a writer and a reader, topics with a prefix of their own.  Who floods is a process of its own: in
+ours, what it does between two looks at the socket would be measured as the worker's.  Reported, as one line of JSON,
+seen from the client:
 
     beside a flood    ms that questions to a graph of another partition took while one graph took TURNS turns at full
-                      rate, and ms until a turn of that other partition was accounted for
+                      rate, and ms until a turn of that other partition was accounted for; and ms of questions to the
+                      graph that is flooded
     many at once      of QUESTIONS short ones sent together by CLIENTS: how many were answered, told `overloaded`, told
                       something else, or got no answer
     load              of the machine, over the last minute: on a busy one, what is measured is the others
@@ -24,7 +26,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -46,6 +48,7 @@ def main(
     turns: Annotated[int, typer.Option(help="Turns of the flood.")] = 30_000,
     questions: Annotated[int, typer.Option(help="Questions sent at once.")] = 10_000,
     clients: Annotated[int, typer.Option(help="Who send them.")] = 1,
+    reader: Annotated[bool, typer.Option("--reader", help="A writer and a reader instead.")] = False,  # noqa: FBT002 - Typer makes an option of it
     flood: Annotated[str, typer.Option(hidden=True)] = "",
 ) -> None:
     """Measure and print one JSON object."""
@@ -54,13 +57,17 @@ def main(
         return
     settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}"})
     asyncio.run(select.create(settings))
-    with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, _worker(settings, home):
-        print(json.dumps(asyncio.run(_measure(settings, turns, questions, clients))))
+    roles = ("writer", "reader") if reader else ("all",)
+    with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, ExitStack() as workers:
+        for role in roles:
+            workers.enter_context(_worker(settings, f"{home}/{role}", role))
+        print(json.dumps(asyncio.run(_measure(settings, turns, questions, clients)) | {"roles": roles}))
 
 
 @contextmanager
-def _worker(settings: Settings, home: str) -> Iterator[None]:
-    environment = {**os.environ, "EMGAS_PREFIX": settings.prefix, "EMGAS_DATA": home, "EMGAS_LOG_LEVEL": "ERROR"}
+def _worker(settings: Settings, home: str, role: str) -> Iterator[None]:
+    ours = {"EMGAS_PREFIX": settings.prefix, "EMGAS_DATA": home, "EMGAS_LOG_LEVEL": "ERROR", "EMGAS_ROLE": role}
+    environment = {**os.environ, **ours}
     with subprocess.Popen([sys.executable, "-m", "streams.cli.main", "worker"], env=environment) as process:
         yield
         process.terminate()
@@ -86,15 +93,22 @@ async def _beside(settings: Settings, asker: MemoryClient, *, turns: int, calm: 
     await flood.stdout.readline()  # it begins
     ended = asyncio.create_task(flood.wait())
     asked: list[asyncio.Task[float]] = []
+    busy: list[asyncio.Task[float]] = []
     told: list[asyncio.Task[float]] = []
     while not ended.done():
         asked.append(asyncio.create_task(_timed(asker.query(calm, "the kettle in the garden"))))
+        busy.append(asyncio.create_task(_timed(asker.query(BUSY, "the kettle in the garden"))))
         told.append(asyncio.create_task(_timed(asker.record(_turn(calm, len(told) + 1)))))
         await asyncio.sleep(EVERY_SECONDS)
     assert await ended == 0
     seconds = time.perf_counter() - started
-    took, waited = await asyncio.gather(*asked), await asyncio.gather(*told)
-    return {"turns/s": round(turns / seconds), "question": _spread(took), "turn": _spread(waited)}
+    took, waited, beside = await asyncio.gather(*asked), await asyncio.gather(*told), await asyncio.gather(*busy)
+    return {
+        "turns/s": round(turns / seconds),
+        "question": _spread(took),
+        "question to the flooded": _spread(beside),
+        "turn": _spread(waited),
+    }
 
 
 async def _flood(settings: Settings, graph: str, turns: int) -> None:

@@ -1,8 +1,9 @@
 """How fast is a memory through HTTP?  `python -m bench.gateway`: one server process, and clients in this one.
 
 Publish and query one after the other (p50, p99, ms; of a query also what recall itself took), then many clients at
-once (requests a second, how many failed, and the server's CPU time of each: that holds on a busy machine too).
-Both sides run on this machine and share its cores: on two, a client's own work is about half of what is measured.
+once (requests a second, how many failed).  Of each also the CPU time, ms, that the server and this process spend on a
+call: that holds on a busy machine too.  Both sides share the machine's cores: on two, a client's own work is about
+half of what is measured.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psutil
@@ -50,6 +52,7 @@ async def timed(calls: int, call: Callable[[int], Awaitable[Any]]) -> list[float
 async def measured(url: str, server: psutil.Process) -> dict[str, float]:
     """Measure the server at `url`."""
     recalled: list[float] = []
+    spent = dict[str, float]()
     async with MemoryClient(url) as memory:
 
         async def publish(number: int) -> None:
@@ -59,15 +62,28 @@ async def measured(url: str, server: psutil.Process) -> dict[str, float]:
             reply = await memory.query("bench", f"where was the {WORDS[number % 12]}?")
             recalled.append(reply.timing.recall_ms)
 
-        published = await timed(TURNS, publish)
-        await memory.record({"id": "last", "graph": "bench", "speaker": "Ada", "text": "That was all."})
-        asked = await timed(CALLS, query)
+        with counted("publish", TURNS, server, spent):
+            published = await timed(TURNS, publish)
+            await memory.record({"id": "last", "graph": "bench", "speaker": "Ada", "text": "That was all."})
+        with counted("query", CALLS, server, spent):
+            asked = await timed(CALLS, query)
     return {
+        **spent,
         **told("publish", published),
         **told("query", asked),
         **told("recall", sorted(recalled)),
         **await crowd(url, server),
     }
+
+
+@contextmanager
+def counted(name: str, calls: int, server: psutil.Process, spent: dict[str, float]) -> Iterator[None]:
+    """Count the CPU time that both sides spend on each of the calls within, ms."""
+    sides = {"server": server, "client": psutil.Process()}
+    before = {side: sum(process.cpu_times()[:2]) for side, process in sides.items()}
+    yield
+    for side, process in sides.items():
+        spent[f"{name}_{side}_cpu_ms"] = (sum(process.cpu_times()[:2]) - before[side]) * 1000 / calls
 
 
 def told(name: str, taken: list[float]) -> dict[str, float]:
@@ -77,14 +93,16 @@ def told(name: str, taken: list[float]) -> dict[str, float]:
 
 async def crowd(url: str, server: psutil.Process) -> dict[str, float]:
     """Let CLIENTS publish and ask by turns, each in a graph of its own, for SECONDS."""
-    before = sum(server.cpu_times()[:2])
-    done, failed, end = 0, 0, time.perf_counter() + SECONDS
+    done, failed, begun = 0, 0, asyncio.Barrier(CLIENTS)
+    before = begin = 0.0
 
     async def one(client: int) -> None:
-        nonlocal done, failed
+        nonlocal done, failed, before, begin
         number = 0
-        async with MemoryClient(url) as memory:
-            while time.perf_counter() < end:
+        async with MemoryClient(url, timeout=60.0) as memory:
+            await begun.wait()
+            before, begin = sum(server.cpu_times()[:2]), time.perf_counter()
+            while time.perf_counter() < begin + SECONDS:
                 number += 1
                 turn = {"id": f"c{number}", "graph": f"crowd-{client}", "speaker": "Ada", "text": text(number)}
                 try:
@@ -94,8 +112,9 @@ async def crowd(url: str, server: psutil.Process) -> dict[str, float]:
                     failed += 1
 
     await asyncio.gather(*map(one, range(CLIENTS)))
+    lasted = time.perf_counter() - begin
     spent = (sum(server.cpu_times()[:2]) - before) * 1000 / max(1, done)
-    rate = done / SECONDS
+    rate = done / lasted
     return {"clients": CLIENTS, "requests_per_second": rate, "failed": failed, "server_cpu_ms": spent}
 
 

@@ -3,6 +3,9 @@
     turns_per_cpu_second   validate, extract, stamp, append to the embedded log, fold, flush: as a worker does it
     extraction_share       of that, the time that the extractor took
     turns_per_second       by the clock
+    processes              the same with so many processes that find concepts (streams/plugins/extraction_pool.py), once
+                           they run: CPU time a turn costs the worker itself and them, and what that leaves room for on
+                           cores of their own: 1000 / max(worker_ms, extraction_ms / processes) turns a second
 
 The turns are those of the demo's form: sentences made of everyday words, so that the extractor has something to do.
 """
@@ -17,14 +20,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import psutil
+
 from bench.measuring import rounded, taken
 from emgas.client.client import MemoryClient
 from emgas.messages.turns import Turn
 from processors.extraction.yake_extractor import YakeExtractor
 from streams.cli.shared.client import session
 from streams.settings import Settings
+from streams.worker.embedded_connection import EmbeddedConnection
 
 PATIENCE: Final = 120.0  # seconds
+POOLS: Final = (1, 2)  # processes
 BEGIN: Final = 1_704_067_200_000
 PEOPLE: Final = ("Ada", "Ben")
 SUBJECTS: Final = ("my sister", "the vet", "our neighbour", "a colleague", "the violin teacher", "grandmother")
@@ -61,6 +68,36 @@ async def _published(memory: MemoryClient, turns: list[Turn]) -> None:
         pass
 
 
+def _used(pids: list[int]) -> float:
+    """Add up the CPU time of processes, s."""
+    times = [psutil.Process(pid).cpu_times() for pid in pids]
+    return float(sum(each.user + each.system for each in times))
+
+
+async def _pooled(home: Path, turns: list[Turn], processes: int) -> dict[str, float]:
+    """Measure the ingest with a pool of so many processes."""
+    changes = {"broker": None, "data": home, "embedder": None, "extraction_processes": processes}
+    settings = Settings().model_copy(update=changes)
+    connection = EmbeddedConnection(settings)
+    async with MemoryClient(connection, timeout=PATIENCE) as memory:
+        pool, waited = connection.app.pool, 0
+        assert pool is not None
+        while pool.ready < processes:  # processes start with a burst
+            waited += 1
+            await _published(memory, [each.model_copy(update={"graph": f"warm-{waited}"}) for each in turns[:300]])
+        pids = pool.pids
+        wall, cpu, theirs = time.perf_counter(), time.process_time(), _used(pids)
+        await _published(memory, [turn.model_copy(update={"graph": "measured"}) for turn in turns])
+        wall, cpu, theirs = time.perf_counter() - wall, time.process_time() - cpu, _used(pids) - theirs
+    worker_ms, extraction_ms = 1000 * cpu / len(turns), 1000 * theirs / len(turns)
+    return {
+        "turns_per_second": round(len(turns) / wall),
+        "worker_ms": rounded(worker_ms),
+        "extraction_ms": rounded(extraction_ms),
+        "room_for_turns_per_second": round(1000 / max(worker_ms, extraction_ms / processes)),
+    }
+
+
 def ingested(count: int) -> dict[str, Any]:
     """Measure the ingest of so many turns."""
     turns, extractor = list(sentences(count)), YakeExtractor(language="en")
@@ -68,7 +105,9 @@ def ingested(count: int) -> dict[str, Any]:
     _, extraction = taken(lambda: [extractor.of_turn(turn.text, speaker=turn.speaker, at=BEGIN) for turn in turns])
 
     async def run(home: Path) -> tuple[float, float]:
-        settings = Settings().model_copy(update={"broker": None, "data": home, "embedder": None})
+        settings = Settings().model_copy(
+            update={"broker": None, "data": home, "embedder": None, "extraction_processes": 0}
+        )
         async with session(settings, PATIENCE) as connected:
             await _published(connected.memory, list(sentences(20)))
             wall, cpu = time.perf_counter(), time.process_time()
@@ -77,6 +116,8 @@ def ingested(count: int) -> dict[str, Any]:
 
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
         wall, cpu = asyncio.run(run(Path(directory)))
+        pooled = {number: asyncio.run(_pooled(Path(directory) / str(number), turns, number)) for number in POOLS}
+    room = {number: each["room_for_turns_per_second"] for number, each in pooled.items()}
     return {
         "turns": count,
         "turns_per_cpu_second": round(count / cpu),
@@ -84,4 +125,7 @@ def ingested(count: int) -> dict[str, Any]:
         "extraction_share": rounded(extraction / 1000 / cpu),
         "extraction_ms": rounded(extraction / count),
         "turn_ms": rounded(cpu * 1000 / count),
+        "processes": pooled,
+        "two_processes_over_one": rounded(room[2] / room[1]),
+        "two_processes_over_none": rounded(room[2] * cpu / count),
     }

@@ -19,7 +19,13 @@ from evaluation.summary import SUBJECT, headline
 from state.arrays import Floats
 
 SHOWN: Final = WITHIN_BUDGETS[-1]
-AGAINST: Final = ("bm25", "ppr")
+LEFT_OUT: Final = "{}-other-forms"  # a method with weights that were fitted to all forms but the one that is asked
+COMPARED: Final = (
+    (SUBJECT, "bm25"),
+    (SUBJECT, "ppr"),
+    (LEFT_OUT.format(SUBJECT), "bm25"),
+    (LEFT_OUT.format(SUBJECT), LEFT_OUT.format("ppr")),
+)
 MEAN: Final = "mean over forms"
 
 
@@ -34,7 +40,7 @@ class Part(NamedTuple):
 def by_form(parts: Sequence[Part], generator: Generator) -> dict[str, dict[str, Any]]:
     """Sum up each form, and under MEAN all of them; shares in percent, differences in points with intervals.
 
-    Each has SHOWN and PRECISION by method, and `differences`: what SUBJECT gains over each method of AGAINST.
+    Each has SHOWN and PRECISION by method, and `differences`: what one gains over the other of COMPARED.
     """
     forms = {form: [part for part in parts if part.form == form] for form in dict.fromkeys(each.form for each in parts)}
     told = {form: _told([of_form], generator) for form, of_form in forms.items()}
@@ -43,11 +49,11 @@ def by_form(parts: Sequence[Part], generator: Generator) -> dict[str, dict[str, 
 
 def _told(forms: Sequence[Sequence[Part]], generator: Generator) -> dict[str, Any]:
     methods = forms[0][0].scores
-    against = [other for other in AGAINST if SUBJECT in methods and other in methods]
+    compared = [pair for pair in COMPARED if methods.keys() >= set(pair)]
     return {
         "questions": sum(len(_values(part, SHOWN, next(iter(methods)))) for form in forms for part in form),
         **{metric: {name: _mean(forms, metric, name) for name in methods} for metric in (SHOWN, PRECISION)},
-        "differences": {f"{SUBJECT} - {other}": _gain(forms, other, generator) for other in against},
+        "differences": {f"{one} - {other}": _gain(forms, one, other, generator) for one, other in compared},
     }
 
 
@@ -57,8 +63,8 @@ def _mean(forms: Sequence[Sequence[Part]], metric: str, method: str) -> float:
     return round(100 * float(np.mean(means)), 2)
 
 
-def _gain(forms: Sequence[Sequence[Part]], other: str, generator: Generator) -> dict[str, float]:
-    gains = [[_values(part, SHOWN, SUBJECT) - _values(part, SHOWN, other) for part in form] for form in forms]
+def _gain(forms: Sequence[Sequence[Part]], one: str, other: str, generator: Generator) -> dict[str, float]:
+    gains = [[_values(part, SHOWN, one) - _values(part, SHOWN, other) for part in form] for form in forms]
     return {name: round(100 * value, 2) for name, value in of_means(gains, generator)._asdict().items()}
 
 

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from emgas.errors import InvalidMessageError
 from evaluation import fitted, summary
-from evaluation.by_form import MEAN, Part, by_form
+from evaluation.by_form import LEFT_OUT, MEAN, Part, by_form
 from evaluation.datasets import DataSet, Question, is_corpus, read
 from evaluation.forms import AS_GIVEN, FORMS
 from evaluation.logged_memory import Advance, remember
@@ -29,7 +29,7 @@ from streams.plugins.model_store import named
 
 SEED = 20_240_229  # of the bootstrap and of shuffled evidence: the same numbers every time
 CONTROLS = ("none", "shuffled")
-CROSSED: tuple[tuple[fitted.Kind, str], ...] = (("conversation", "{}-fitted"), ("form", "{}-other-forms"))
+CROSSED: tuple[tuple[fitted.Kind, str], ...] = (("conversation", "{}-fitted"), ("form", LEFT_OUT))
 
 
 @dataclass(frozen=True)

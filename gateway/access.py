@@ -29,6 +29,9 @@ from gateway.paths import PathGraph
 OPEN = ("/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.css", "/icon.svg")
 OPEN_FOLDER = "/page/"
 BODY_BYTES = RECORD_BYTES + 4096  # a record, and room for what a body may have around it
+CHAT_BYTES = 16 * 1024 * 1024  # a conversation, with pictures in it
+CHAT = "/v1/chat/completions"
+API = ("/v1/", "/v2/", "/v3/")  # what takes JSON; the last two are mem0's
 
 _caller: ContextVar[Caller] = ContextVar("caller", default=ANYBODY)
 _claimed: ContextVar[str | None] = ContextVar("claimed", default=None)
@@ -54,7 +57,7 @@ class Access:
             await refused(error)(scope, receive, send)
             return
         try:
-            await self._app(scope, bounded(receive), send)
+            await self._app(scope, bounded(receive, most_bytes(scope["path"])), send)
         finally:
             _caller.reset(token)
             _claimed.reset(claimed)
@@ -98,25 +101,30 @@ def is_loopback(host: str) -> bool:
 
 def _check_body(scope: Scope, headers: Headers) -> None:
     """Raise TooLargeError, WrongContentTypeError for a body that need not be read."""
-    length = headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > BODY_BYTES:
-        raise TooLargeError(f"the body has more than {BODY_BYTES} bytes")
-    if scope["method"] in ("POST", "PUT", "PATCH") and scope["path"].startswith("/v1/"):
+    length, most = headers.get("content-length", "0"), most_bytes(scope["path"])
+    if length.isdecimal() and int(length) > most:
+        raise TooLargeError(f"the body has more than {most} bytes")
+    if scope["method"] in ("POST", "PUT", "PATCH") and scope["path"].startswith(API):
         media = headers.get("content-type", "").partition(";")[0].strip().lower()
         if media != "application/json":
             raise WrongContentTypeError("send the header Content-Type: application/json")
 
 
-def bounded(receive: Receive) -> Receive:
-    """Read at most BODY_BYTES of a body that did not say how long it is."""
+def most_bytes(path: str) -> int:
+    """Tell how large a body may be."""
+    return CHAT_BYTES if path == CHAT else BODY_BYTES
+
+
+def bounded(receive: Receive, most: int) -> Receive:
+    """Read at most `most` bytes of a body that did not say how long it is."""
     read = 0
 
     async def bounded_receive() -> Message:
         nonlocal read
         message = await receive()
         read += len(message.get("body", b""))
-        if read > BODY_BYTES:
-            raise HTTPException(413, f"the body has more than {BODY_BYTES} bytes")
+        if read > most:
+            raise HTTPException(413, f"the body has more than {most} bytes")
         return message
 
     return bounded_receive

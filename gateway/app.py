@@ -22,11 +22,12 @@ from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.logs import logger
 from emgas.validation import describe_all
-from gateway import graphs, page, records
+from gateway import chat, graphs, page, records
 from gateway.access import BODY_BYTES, Access, subject
 from gateway.errors import PROBLEM_JSON, GatewayError, NotJsonError, failed, problem, refused
 from gateway.keys import Keys
 from gateway.mcp_tools import Opened, mcp_server
+from gateway.mem0 import routes as mem0
 from gateway.paths import PathsByName
 
 log = logger("gateway")
@@ -34,11 +35,16 @@ Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
 CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
 
-def gateway(memory: Opening, keys: Keys) -> ASGIApp:
-    """Make the application.  `memory` gives the client, opened when the application starts."""
+def gateway(memory: Opening, keys: Keys, model: chat.Model | None = None) -> ASGIApp:
+    """Make the application.
+
+    memory  gives the client, opened when the application starts
+    model   of what chat completions are asked; without one, nobody's
+    """
     app, mcp = application(memory)
+    app.state.model, app.state.wants_keys = model, keys.are_wanted
     app.router.routes.extend(_mcp_routes(mcp))
-    measured = Measured(Access(PathsByName(app), keys))
+    measured = Measured(chat.ErrorsAsOpenAI(Access(PathsByName(app), keys)))
     app.state.registry = measured.registry
     return measured
 
@@ -48,7 +54,7 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with memory() as app.state.memory, mcp.session_manager.run():
+        async with memory() as app.state.memory, mcp.session_manager.run(), chat.client() as app.state.models:
             app.state.memory.on_behalf_of(subject)
             yield
 
@@ -66,7 +72,10 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
     mcp = mcp_server(_opened(app))
     app.include_router(graphs.listing)
     app.include_router(graphs.router)
+    app.include_router(graphs.several)
     app.include_router(records.router)
+    app.include_router(mem0.router)
+    app.include_router(chat.router)
     page.add(app)
     _health(app)
     _problems(app)

@@ -8,6 +8,8 @@ from pydantic import BaseModel, Field, create_model
 
 from emgas.messages.fields import Message, Name
 from emgas.messages.queries import Query
+from emgas.messages.rights import Grant
+from emgas.messages.sessions import EndSession
 from emgas.messages.turns import Configure, Feedback, Forget, Pin, Turn, Undo
 
 
@@ -36,6 +38,8 @@ if TYPE_CHECKING:  # no type checker can follow what is made from the wire's mod
     PinBody = BaseModel
     FeedbackBody = BaseModel
     UndoBody = BaseModel
+    EndBody = BaseModel
+    RightsBody = BaseModel
     QueryBody = BaseModel
 else:
     TurnBody = named_later(without(Turn, "TurnBody", "graph"))
@@ -44,4 +48,6 @@ else:
     PinBody = named_later(without(Pin, "PinBody", "graph", "kind"))
     FeedbackBody = named_later(without(Feedback, "FeedbackBody", "graph", "kind"))
     UndoBody = named_later(without(Undo, "UndoBody", "graph", "kind"))
+    EndBody = named_later(without(EndSession, "EndBody", "graph", "kind"))
+    RightsBody = named_later(without(Grant, "RightsBody", "graph", "kind"))
     QueryBody = without(Query, "QueryBody", "graph", "kind")

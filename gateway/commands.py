@@ -7,6 +7,7 @@ the web's libraries, nor needs them: they are imported where a server begins.
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -27,11 +28,20 @@ NEEDED = ("fastapi", "httpx2", "jwt", "mcp", "mcp_types", "prometheus_client", "
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.")] = 8088,
+    *,
     keys: Annotated[
         Path | None, typer.Option(envvar="EMGAS_KEYS", help="A TOML file of keys; nothing beyond loopback without one.")
     ] = None,
     url: Annotated[
         str | None, typer.Option(help="The memory: kafka://…, embedded:DIRECTORY; else the settings'.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            envvar="EMGAS_MODEL_URL",
+            help="OpenAI's API of a model, as http://localhost:11434/v1: /v1/chat/completions asks it with memory. "
+            "Its key is EMGAS_MODEL_KEY, else the caller's where this server wants none.",
+        ),
     ] = None,
     new_key_for: Annotated[
         str | None,
@@ -41,6 +51,7 @@ def serve(
     """Serve a memory over HTTP and MCP: /docs has every route, /mcp is MCP."""
     _check_installed()
     from gateway.access import is_loopback
+    from gateway.chat import Model
     from gateway.serve import served
 
     if new_key_for is not None:
@@ -49,7 +60,8 @@ def serve(
     known = _keys(keys)
     if not known.are_wanted and not is_loopback(host):
         fail(f"{host} is not loopback, and there are no keys: give --keys FILE (--new-key NAME makes one)", USAGE)
-    _run(served(url, host=host, port=port, keys=known))
+    asked = None if model is None else Model(model, os.environ.get("EMGAS_MODEL_KEY"))
+    _run(served(url, host=host, port=port, keys=known, model=asked))
 
 
 def mcp(

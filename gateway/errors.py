@@ -5,9 +5,12 @@ GatewayError
 ├── NoKeyError              no key, or one that nobody issued           401, asks for Bearer
 ├── NotAllowedError         a known key, another graph or right         403
 ├── UnknownGraphError       nobody ever wrote to it                     404
+├── RejectedError           the memory refused what it was told         409 known with another text, else 422
 ├── TooLargeError           more bytes than a record may have           413
 ├── WrongContentTypeError   a body that does not say that it is JSON    415
-└── TooOftenError           the key's rate is used up                   429, Retry-After
+├── TooOftenError           the key's rate is used up                   429, Retry-After
+├── NoModelError            no model was named to `emgas serve`         404
+└── ModelError              the model is out of reach                   502
 KeysFileError               the file of keys cannot be used: the gateway does not start
 
 What the memory answers is mapped too: an invalid message 422, `overloaded` 429, `not-yet` and a memory out of reach
@@ -39,6 +42,7 @@ TITLES = {
     422: "The message breaks the contract",
     429: "Too much at once",
     500: "The gateway failed",
+    502: "The model cannot be reached",
     503: "The memory cannot answer now",
     504: "No answer in time",
 }
@@ -65,7 +69,7 @@ class Problem(BaseModel):
 
 # The failures that routes may have, as OpenAPI names them.
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": title} for status, title in TITLES.items()
+    status: {"model": Problem, "description": title} for status, title in TITLES.items() if status != 502
 }
 
 
@@ -100,6 +104,28 @@ class UnknownGraphError(GatewayError):
     """Nobody ever wrote to this graph."""
 
     status, code = 404, "unknown-graph"
+
+
+class RejectedError(GatewayError):
+    """The memory refused a turn or a request: the message is its reason."""
+
+    code = "rejected"
+
+    def __init__(self, reason: str | None) -> None:
+        super().__init__(reason or "the memory refused it")
+        self.status = 409 if "another text" in str(self) else 422
+
+
+class NoModelError(GatewayError):
+    """A completion is wanted, and `emgas serve` knows no model."""
+
+    status, code = 404, "no-model"
+
+
+class ModelError(GatewayError):
+    """The model that completions are asked of is out of reach."""
+
+    status, code = 502, "no-model"
 
 
 class TooLargeError(GatewayError):

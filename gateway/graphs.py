@@ -8,10 +8,12 @@ from uuid import uuid4
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse
 
 from emgas.client.client import MemoryClient
+from emgas.client.several import asked_of_all, named
+from emgas.errors import InvalidMessageError, QueryFailedError
 from emgas.limits import (
     CHANGES,
     LISTED_GRAPHS,
@@ -20,19 +22,33 @@ from emgas.limits import (
     PICTURED_PASSAGES,
     READ_TURNS,
     RECAPPED,
+    RING_TURNS,
+    SEVERAL_GRAPHS,
     TOP,
 )
-from emgas.messages import contents, pictures, queries, turns, views
-from emgas.messages.fields import Message, Name, Position, Text
+from emgas.messages import contents, pictures, queries, rights, sessions, turns, views
+from emgas.messages.fields import GraphId, Message, Name, Position, Text
 from emgas.messages.relations import RelationType
+from emgas.messages.several import Merged
 from emgas.validation import build
 from gateway.access import caller, known, may
-from gateway.bodies import FeedbackBody, ForgetBody, PinBody, QueryBody, SettingsBody, TurnBody, UndoBody
-from gateway.errors import REFUSALS, UnknownGraphError, problem
+from gateway.bodies import (
+    EndBody,
+    FeedbackBody,
+    ForgetBody,
+    PinBody,
+    QueryBody,
+    RightsBody,
+    SettingsBody,
+    TurnBody,
+    UndoBody,
+)
+from gateway.errors import REFUSALS, RejectedError, UnknownGraphError
 from gateway.paths import PathGraph
 
 listing = APIRouter(prefix="/v1/graphs", responses=REFUSALS)
 router = APIRouter(prefix="/v1/graphs/{graph}", responses=REFUSALS)
+several = APIRouter(prefix="/v1", responses=REFUSALS)
 LISTED = 100  # concepts that a live answer shows
 
 
@@ -96,6 +112,33 @@ async def ask(graph: Annotated[Graph, may("read")], body: QueryBody, memory: Mem
     if query.reinforce:
         caller().check("write", graph)
     return await memory.ask(query)
+
+
+class SeveralBody(QueryBody):
+    """A question to several graphs: as to one, with their names; `after` means nothing here."""
+
+    graphs: Annotated[list[GraphId], Field(min_length=1, max_length=SEVERAL_GRAPHS)]
+
+
+@several.post("/query", dependencies=[known()])
+async def ask_several(body: SeveralBody, memory: Memory) -> Merged:
+    """Ask several graphs at once; answers are merged by rank, each passage with its graph.
+
+    A graph that the key does not open, or that did not grant its name the right to read, says so; the others answer.
+    """
+    if not any(map(caller().may_see, body.graphs)):
+        caller().check("read", body.graphs[0])
+    caller().check_right("read")
+    wanted = build(queries.Query, {**body.model_dump(exclude_unset=True, exclude={"graphs"}), "graph": body.graphs[0]})
+    if wanted.reinforce or wanted.after is not None:
+        raise InvalidMessageError("query: `reinforce` and `after` are of one graph: ask it alone")
+
+    async def asked(graph: str, budget: int) -> queries.Reply:
+        if not caller().may_see(graph):
+            raise QueryFailedError("forbidden", "this key does not belong to this graph")
+        return await memory.ask(wanted.model_copy(update={"graph": graph, "budget": budget}))
+
+    return await asked_of_all(named(body.graphs), asked, wanted.budget, wanted.top_passages)
 
 
 async def activated(
@@ -200,6 +243,22 @@ async def recap(
 ) -> views.Recapped:
     """Tell what conversations were about, the last ones first."""
     told = await memory.recap(graph, session, limit=limit, words=words, as_of=as_of)
+    _found(response, told.position, found=told.found)
+    return told
+
+
+@router.get("/recent")
+async def recent(
+    graph: Annotated[Graph, may("read", "session", "limit", "as_of")],
+    memory: Memory,
+    response: Response,
+    *,
+    session: Annotated[Name | None, Query(description="of this conversation, else of the latest one")] = None,
+    limit: Annotated[int, Query(ge=0, le=RING_TURNS)] = 10,
+    as_of: Moment = None,
+) -> sessions.InMind:
+    """Tell what is in mind of a conversation: its last turns, keywords, and what it inherits."""
+    told = await memory.recent(graph, session, limit=limit, as_of=as_of)
     _found(response, told.position, found=told.found)
     return told
 
@@ -327,6 +386,42 @@ async def feedback(
     return _told(outcome, 200)
 
 
+@router.post("/sessions/end", response_model=turns.Outcome)
+async def end_session(
+    graph: Annotated[Graph, may("write")],
+    body: EndBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Say that a conversation is over: it is summed up, and the next one inherits what it was about."""
+    wanted = build(sessions.EndSession, _message(graph, body, idempotency_key, kind="endsession"))
+    return _told(await memory.end_session(graph, wanted.session, id=wanted.id), 200)
+
+
+@router.post("/grant", response_model=turns.Outcome)
+async def grant(
+    graph: Annotated[Graph, may("admin")],
+    body: RightsBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Let a subject, as a key's name, do this in the graph; one that grants anything is closed to all others."""
+    wanted = build(rights.Grant, _message(graph, body, idempotency_key, kind="grant"))
+    return _told(await memory.grant(graph, wanted.subject, wanted.rights, id=wanted.id), 200)
+
+
+@router.post("/revoke", response_model=turns.Outcome)
+async def revoke(
+    graph: Annotated[Graph, may("admin")],
+    body: RightsBody,
+    memory: Memory,
+    idempotency_key: IdempotencyKey = None,
+) -> Response:
+    """Let a subject no longer do this in the graph."""
+    wanted = build(rights.Revoke, _message(graph, body, idempotency_key, kind="revoke"))
+    return _told(await memory.revoke(graph, wanted.subject, wanted.rights, id=wanted.id), 200)
+
+
 @router.post("/undo", response_model=turns.Outcome)
 async def undo(
     graph: Annotated[Graph, may("forget")],
@@ -348,6 +443,5 @@ def _message(graph_id: str, body: BaseModel, key: str | None, **more: str) -> di
 
 def _told(outcome: turns.Outcome, accepted: int) -> Response:
     if outcome.status == "rejected":
-        reason = outcome.reason or "the memory refused it"
-        return problem(409 if "another text" in reason else 422, "rejected", reason)
+        raise RejectedError(outcome.reason)
     return JSONResponse(outcome.model_dump(), accepted if outcome.status == "accepted" else 200)

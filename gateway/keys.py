@@ -38,6 +38,7 @@ Right = Literal["read", "write", "forget", "admin"]
 RIGHTS: frozenset[Right] = frozenset({"read", "write", "forget", "admin"})
 KEY_BYTES = 32
 MINUTE = 60.0  # seconds
+SCHEMES = ("bearer", "token")  # the second is what mem0's clients say
 
 Pattern = Annotated[
     str, Field(min_length=1, max_length=GRAPH_ID_CHARACTERS + 1), AfterValidator(partial(unicodedata.normalize, "NFC"))
@@ -127,7 +128,7 @@ class Keys:
         if self._callers is None:
             return ANYBODY
         scheme, _, key = (authorization or "").partition(" ")
-        if scheme.lower() != "bearer" or not key:
+        if scheme.lower() not in SCHEMES or not key:
             raise NoKeyError("send the header Authorization: Bearer KEY")
         found = self._callers.get(digest(key.strip())) or await self._token_caller(key.strip())
         self._rates.count(found)

@@ -13,7 +13,7 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from uuid import uuid4
 
 from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, MCPServer, Resolve
@@ -23,17 +23,20 @@ from pydantic import BaseModel, Field, ValidationError
 
 from emgas import __version__
 from emgas.client.client import MemoryClient
-from emgas.errors import EmgasError
+from emgas.errors import EmgasError, InvalidMessageError
 from emgas.messages.contents import RecordedTurn
-from emgas.messages.fields import GraphId
+from emgas.messages.explanations import Why
+from emgas.messages.fields import GraphId, Zone
 from emgas.messages.pictures import ChangedTheme
 from emgas.messages.queries import Theme
 from emgas.messages.turns import Outcome
+from emgas.times import milliseconds
 from emgas.validation import describe
 from gateway.access import caller
 from gateway.errors import GatewayError, NotAllowedError
 from gateway.keys import Right
 
+A = TypeVar("A")
 Opened = Callable[[], Awaitable[MemoryClient]]  # gives the open client, once it is open
 Graph = Annotated[GraphId, Field(description="whose memory: a user, an agent, a room")]
 CHANGED = ("born", "stronger", "weaker", "forgotten", "long_term")
@@ -62,6 +65,7 @@ class Passage(BaseModel):
     text: str
     at: int = Field(description="when it was said, ms since 1970, UTC")
     score: float
+    why: Why | None = Field(None, description="if `explain` was asked for")
 
 
 class Recalled(BaseModel):
@@ -148,12 +152,15 @@ async def _remember(
     graph: Graph,
     speaker: Annotated[str, Field(description="who said it")] = "user",
     session: Annotated[str, Field(description="which conversation it belongs to")] = "main",
-    at: Annotated[int | None, Field(description="when it was said, ms since 1970 UTC; else now")] = None,
+    at: Annotated[str | int | None, Field(description="when it was said: 2025-03-01T14:00, or ms; else now")] = None,
+    timezone: Annotated[Zone | None, Field(description="where it was said, as Europe/Berlin: for `yesterday`")] = None,
     id: Annotated[str | None, Field(description="names the turn: the same again has no effect")] = None,
 ) -> Remembered:
     """Keep something that was said, for ever."""
     name = id or uuid4().hex
-    turn = {"id": name, "graph": graph, "speaker": speaker, "text": text, "session": session, "at": at}
+    turn: dict[str, Any] = {"id": name, "graph": graph, "speaker": speaker, "text": text, "session": session}
+    turn["at"] = _clock_time(at, timezone)
+    turn["metadata"] = {} if timezone is None else {"timezone": timezone}
     with _told("write", graph):
         return _outcome(await (await memory()).record(turn), name)
 
@@ -167,13 +174,17 @@ async def _recall(
     since: Annotated[str | None, Field(description="only what was said from then on")] = None,
     until: Annotated[str | None, Field(description="only what was said before then")] = None,
     speakers: Annotated[list[str] | None, Field(description="only what these people said")] = None,
+    timezone: Annotated[Zone, Field(description="where it is asked, as Europe/Berlin: for all times")] = "UTC",
+    *,
+    explain: Annotated[bool, Field(description="tell why each passage came")] = False,
 ) -> Recalled:
     """Find what was said that answers a question."""
     filters = {"since": since, "until": until, "speakers": speakers or None}
     only = {name: value for name, value in filters.items() if value is not None}
     with _told("read", graph):
-        reply = await (await memory()).query(graph, question, as_of=as_of, budget=budget, only=only or None)
-    passages = [Passage(id=p.id, speaker=p.speaker, text=p.text, at=p.at, score=p.score) for p in reply.passages]
+        wanted: dict[str, Any] = {"budget": budget, "timezone": timezone, "explain": explain}
+        reply = await (await memory()).query(graph, question, as_of=as_of, only=only or None, **wanted)
+    passages = [Passage(**{name: getattr(each, name) for name in Passage.model_fields}) for each in reply.passages]
     concepts = [concept.label for concept in reply.concepts]
     return Recalled(found=reply.found, context=reply.context, passages=passages, concepts=concepts)
 
@@ -266,16 +277,28 @@ def _describe(server: MCPServer[Any], opened: Opened, pinned: str | None) -> Non
     @server.resource("emgas://{graph}/themes", mime_type="application/json")
     async def themes_of(graph: str) -> str:
         """Tell what a graph holds, and its themes."""
+        found = await _of_graph(graph, lambda memory: memory.describe(graph))
+        if not found.found:
+            raise ResourceNotFoundError("nobody ever wrote to this graph")
+        return found.model_dump_json()
+
+    @server.resource("emgas://{graph}/turns/{id}", mime_type="application/json")
+    async def turn_of(graph: str, id: str) -> str:
+        """Read one turn, as it was said."""
+        found = await _of_graph(graph, lambda memory: memory.turns(graph, ids=[id]))
+        if not found.turns:
+            raise ResourceNotFoundError("there is no such turn")
+        return found.turns[0].model_dump_json()
+
+    async def _of_graph(graph: str, asked: Callable[[MemoryClient], Awaitable[A]]) -> A:
+        """Ask a graph that the caller may read.  Raises ResourceError."""
         try:
             if pinned not in (None, graph):
                 raise NotAllowedError("this server is about one graph, and not about this one")
             caller().check("read", graph)
-            found = await (await opened()).describe(graph)
+            return await asked(await opened())
         except (EmgasError, GatewayError) as error:
             raise ResourceError(str(error)) from error
-        if not found.found:
-            raise ResourceNotFoundError("nobody ever wrote to this graph")
-        return found.model_dump_json()
 
     @server.prompt()
     async def recollect(question: str, graph: str = "me") -> str:
@@ -291,6 +314,14 @@ def _told(right: Right, graph_id: str) -> Iterator[None]:
         yield
     except (EmgasError, GatewayError) as error:
         raise ToolError(str(error)) from error
+
+
+def _clock_time(at: str | int | None, timezone: str | None) -> str | int | None:
+    """Read a time by the clocks of a zone; what is none is refused with the turn's other fields."""
+    try:
+        return milliseconds(at, timezone or "UTC") if isinstance(at, str) else at
+    except InvalidMessageError:
+        return at
 
 
 def _outcome(outcome: Outcome, name: str) -> Remembered:

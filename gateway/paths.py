@@ -15,7 +15,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from emgas.messages.fields import GraphId
 
 SLASH = "\x1f"  # is not printable, so it is in no name
-PathGraph = Annotated[GraphId, BeforeValidator(lambda name: name.replace(SLASH, "/"))]
+
+
+def unslashed(name: str) -> str:
+    """Put the slashes back into a name of a path."""
+    return name.replace(SLASH, "/")
+
+
+PathGraph = Annotated[GraphId, BeforeValidator(unslashed)]
 
 
 class PathsByName:

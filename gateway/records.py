@@ -168,7 +168,7 @@ def _check(message: Any, key: str | None) -> None:
         case List():
             caller().check_right("read")
             return
-        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback() | EndSession():
+        case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback() | turns.Reinforce() | EndSession():
             caller().check("write", message.graph)
         case turns.Configure() | turns.Erase() | Grant() | Revoke():
             caller().check("admin", message.graph)

@@ -15,6 +15,7 @@ from emgas.client.client import MemoryClient
 from emgas.client.connection import Announcing
 from gateway.access import hostname, is_loopback
 from gateway.app import gateway
+from gateway.chat import Model
 from gateway.keys import RIGHTS, Caller, Keys, digest, new_key
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - what an operator may ask for
@@ -32,7 +33,7 @@ class OrderlyServer(uvicorn.Server):
         yield
 
 
-async def served(url: str | None, *, host: str, port: int, keys: Keys) -> None:
+async def served(url: str | None, *, host: str, port: int, keys: Keys, model: Model | None = None) -> None:
     """Serve until a signal ends it, or the memory can answer no more.
 
     Raises OSError for an address that cannot be listened on, and what opening the memory raises.
@@ -42,7 +43,7 @@ async def served(url: str | None, *, host: str, port: int, keys: Keys) -> None:
         memory = await stack.enter_async_context(MemoryClient(url))
         address = address_of(listening)
         announce(memory, address, keys)
-        app = gateway(lambda: nullcontext(memory), keys)
+        app = gateway(lambda: nullcontext(memory), keys, model)
         config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="on", timeout_graceful_shutdown=10)
         server = OrderlyServer(config)
         ending = asyncio.create_task(_end_with(memory, server))

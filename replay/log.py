@@ -25,6 +25,16 @@ class LogReader(Protocol):
         """Yield the records with start <= offset < end in batches, in order."""
 
 
+class FollowedLog(LogReader, Protocol):
+    """A log that is read on as it grows."""
+
+    def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:
+        """Yield the records from offset `start` on in batches, in order, for ever; none twice, none left out.
+
+        Raises TransportError, also where the log does not have that offset: whoever folds it looks why.
+        """
+
+
 def keys_of(log: object) -> Keyring:
     """Give the keys that open what is encrypted in a log: its reader brings them, if there are any."""
     found: Keyring = getattr(log, "graph_keys", NO_KEYS)

@@ -2,6 +2,7 @@
 
 EMGAS_BROKER   kafka://host:9092[,host:9092]; without it the embedded log is used
 EMGAS_DATA     directory of the embedded log and of the partitions' stores
+EMGAS_ROLE     what a worker does: fold and answer, only the one, or only the other
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from emgas.client.security import SecuritySettings
 from emgas.messages.memory_settings import PresetName
 from emgas.wire import TopicNames
+
+Role = Literal["all", "writer", "reader"]
+READERS = "-readers"  # behind the workers' group: that of the readers
 
 
 def _default_data() -> Path:
@@ -36,15 +40,28 @@ class Settings(BaseSettings, SecuritySettings):
 
     broker: str | None = None
     data: Path = Field(default_factory=_default_data)
+    role: Role = Field("all", description="of a worker: a writer answers nothing, a reader only answers")
     prefix: str = Field("emgas", pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="of the topics and of the group")
     partitions: int = Field(8, ge=1, le=1024, description="of topics that are yet to be created")
     replication: int = Field(1, ge=1, le=7, description="of topics that are yet to be created")
+    readers_per_partition: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="readers that may answer of one partition: so many times the partitions has `queries`",
+    )
     preset: PresetName = Field("default", description="how a graph lives that nobody has configured")
     tick_seconds: float = Field(10.0, gt=0, description="how often silent live graphs are looked at")
     language: str = Field("en", description="of Latin script in turns and queries, ISO 639-1")
     words: Path | None = Field(None, description="file of Chinese words that the dictionary lacks, one a line, UTF-8")
     extractor: str = Field(
         "processors.extraction.yake_extractor.YakeExtractor", description="package.module.name of another one"
+    )
+    extraction_processes: int | None = Field(
+        None,
+        ge=0,
+        le=64,
+        description="processes that find the concepts of a burst of turns; 0: none, else as many as cores, up to 4",
     )
     embedder: Path | None = Field(
         None, description="model of text embeddings (`emgas model add`): turns are recorded with their vectors"
@@ -157,6 +174,16 @@ class Settings(BaseSettings, SecuritySettings):
     @property
     def topics(self) -> TopicNames:
         return TopicNames(self.prefix)
+
+    @property
+    def group(self) -> str:
+        """Name the consumer group of a worker in this role."""
+        return self.readers_group if self.role == "reader" else self.prefix
+
+    @property
+    def readers_group(self) -> str:
+        """Name the consumer group of the readers."""
+        return self.prefix + READERS
 
     @property
     def is_embedded(self) -> bool:

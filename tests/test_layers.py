@@ -41,7 +41,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "gateway": (
         ("errors", "bodies", "paths", "reference"), ("tokens",), ("keys",), ("access",),
-        ("graphs", "records", "mcp_tools", "page"), ("app",),
+        ("graphs", "records", "mcp_tools", "page"), ("chat", "mem0"), ("app",),
         ("openapi", "serve", "mcp_stdio"), ("commands",),
     ),
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
@@ -67,7 +67,7 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
     "cryptography": ("state/sealing/cipher.py", "streams/transport/keys/wrapping.py"),
     "rocksdict": ("state/store/rocksdb.py",),
     "yake": ("processors/extraction/yake_extractor.py",),
-    "httpx2": ("emgas/client/http.py",),
+    "httpx2": ("emgas/client/http.py", "gateway/chat.py"),
     "agent_framework": ("emgas/integrations/agent_framework.py",),
     "agents": ("emgas/integrations/openai_agents.py",),
     "google": ("emgas/integrations/google_adk.py",),

@@ -21,10 +21,10 @@ type Receipt struct {
 // Topic is where a message goes.
 type Topic string
 
-// What is told goes to Turns, what is asked to Queries.
+// What is told goes to TopicTurns, what is asked to TopicQueries.
 const (
-	Turns   Topic = "turns"
-	Queries Topic = "queries"
+	TopicTurns   Topic = "turns"
+	TopicQueries Topic = "queries"
 )
 
 // Connection carries messages. Its context always has a deadline.
@@ -54,22 +54,52 @@ func (c *Client) Publish(ctx context.Context, turn Turn) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	return c.connection.Append(ctx, Turns, turn.Graph, message)
+	return c.connection.Append(ctx, TopicTurns, turn.Graph, message)
 }
 
 // Tell tells a graph something, and returns what became of it.
 func (c *Client) Tell(ctx context.Context, command Command) (Outcome, error) {
-	return ask[Outcome](ctx, c, Turns, command, "outcome")
+	return ask[Outcome](ctx, c, TopicTurns, command, "outcome")
 }
 
 // Query asks a graph what was said.
 func (c *Client) Query(ctx context.Context, query Query) (Reply, error) {
-	return ask[Reply](ctx, c, Queries, query, "reply")
+	return ask[Reply](ctx, c, TopicQueries, query, "reply")
 }
 
 // Describe asks what a graph holds.
 func (c *Client) Describe(ctx context.Context, describe Describe) (Description, error) {
-	return ask[Description](ctx, c, Queries, describe, "description")
+	return ask[Description](ctx, c, TopicQueries, describe, "description")
+}
+
+// Read reads turns as they were said, a page of them.
+func (c *Client) Read(ctx context.Context, read Read) (Turns, error) {
+	return ask[Turns](ctx, c, TopicQueries, read, "turns")
+}
+
+// Picture asks what a graph looks like.
+func (c *Client) Picture(ctx context.Context, picture Picture) (Pictured, error) {
+	return ask[Pictured](ctx, c, TopicQueries, picture, "pictured")
+}
+
+// Compare asks what changed in a graph between two times.
+func (c *Client) Compare(ctx context.Context, compare Compare) (Compared, error) {
+	return ask[Compared](ctx, c, TopicQueries, compare, "compared")
+}
+
+// Recap asks what conversations were about.
+func (c *Client) Recap(ctx context.Context, recap Recap) (Recapped, error) {
+	return ask[Recapped](ctx, c, TopicQueries, recap, "recapped")
+}
+
+// Trend asks how often something is spoken of, since when, and when not.
+func (c *Client) Trend(ctx context.Context, trend Trend) (Trended, error) {
+	return ask[Trended](ctx, c, TopicQueries, trend, "trended")
+}
+
+// Explore asks what a concept is to a graph, and what it is linked with.
+func (c *Client) Explore(ctx context.Context, explore Explore) (Explored, error) {
+	return ask[Explored](ctx, c, TopicQueries, explore, "explored")
 }
 
 func ask[A any](ctx context.Context, c *Client, topic Topic, message interface{ graph() string }, kind string) (A, error) {

@@ -148,9 +148,9 @@ func said(ctx context.Context, connection emgas.Connection, one step, known valu
 		return nil, err
 	}
 	if one.Refused != "" {
-		topic := emgas.Turns
+		topic := emgas.TopicTurns
 		if one.Ask != nil {
-			topic = emgas.Queries
+			topic = emgas.TopicQueries
 		}
 		answer, err := connection.Ask(ctx, topic, kind.Graph, raw)
 		return string(answer), err
@@ -160,10 +160,32 @@ func said(ctx context.Context, connection emgas.Connection, one step, known valu
 		return answer(client.Query(ctx, typed[emgas.Query](raw)))
 	case "describe":
 		return answer(client.Describe(ctx, typed[emgas.Describe](raw)))
+	case "read":
+		return answer(client.Read(ctx, typed[emgas.Read](raw)))
+	case "picture":
+		return answer(client.Picture(ctx, typed[emgas.Picture](raw)))
+	case "compare":
+		return answer(client.Compare(ctx, typed[emgas.Compare](raw)))
+	case "recap":
+		return answer(client.Recap(ctx, typed[emgas.Recap](raw)))
+	case "trend":
+		return answer(client.Trend(ctx, typed[emgas.Trend](raw)))
+	case "explore":
+		return answer(client.Explore(ctx, typed[emgas.Explore](raw)))
 	case "configure":
 		return answer(client.Tell(ctx, typed[emgas.Configure](raw)))
 	case "forget":
 		return answer(client.Tell(ctx, typed[emgas.Forget](raw)))
+	case "pin":
+		return answer(client.Tell(ctx, typed[emgas.Pin](raw)))
+	case "unpin":
+		return answer(client.Tell(ctx, typed[emgas.Unpin](raw)))
+	case "feedback":
+		return answer(client.Tell(ctx, typed[emgas.Feedback](raw)))
+	case "undo":
+		return answer(client.Tell(ctx, typed[emgas.Undo](raw)))
+	case "erase":
+		return answer(client.Tell(ctx, typed[emgas.Erase](raw)))
 	}
 	if one.Publish != nil {
 		return answer(client.Publish(ctx, typed[emgas.Turn](raw)))

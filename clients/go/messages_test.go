@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	emgas "emgas/client"
 )
 
 type document struct {
@@ -17,12 +15,6 @@ type document struct {
 		}
 		Schemas map[string]struct{ Properties map[string]json.RawMessage }
 	}
-}
-
-var types = []any{
-	emgas.Turn{}, emgas.Configure{}, emgas.Forget{}, emgas.Pin{}, emgas.Unpin{}, emgas.Feedback{}, emgas.Undo{}, emgas.Query{},
-	emgas.Describe{}, emgas.Filter{}, emgas.Spreading{}, emgas.Position{}, emgas.Outcome{}, emgas.Reply{}, emgas.Failure{},
-	emgas.ActivatedConcept{}, emgas.RecalledPassage{}, emgas.Timing{}, emgas.Description{}, emgas.Theme{},
 }
 
 func TestEveryTypeHasTheFieldsOfItsSchema(t *testing.T) {

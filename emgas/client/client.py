@@ -24,6 +24,7 @@ from emgas.client.connect import connect
 from emgas.client.connection import Connection
 from emgas.client.query_arguments import asking, filtering
 from emgas.client.request_reply import RequestReply
+from emgas.client.several import asked_of_all, named
 from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
 from emgas.messages.contents import Graphs, List, Read, Turns
@@ -34,6 +35,7 @@ from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.rights import Grant, Revoke, Right
 from emgas.messages.sessions import EndSession, InMind, Recent
+from emgas.messages.several import Merged
 from emgas.messages.spreading import Spreading
 from emgas.messages.topics import Answer, OfGraph, OfPartition
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
@@ -165,6 +167,26 @@ class MemoryClient:
         graph = checked_graph(graph)
         fields = {"graph": graph, "text": text, "after": await self._offset(graph, after), "as_of": as_of}
         return await self.ask(asking(spreading, only, {**options, **fields}), timeout)
+
+    async def query_several(
+        self,
+        graphs: Sequence[str],
+        text: str,
+        *,
+        top_passages: int | None = None,
+        budget: int = 1000,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> Merged:
+        """Ask several graphs at once, as `query` does, and merge the answers by rank; each passage has its graph.
+
+        One that fails, as where the subject may not read it, says so, and the others answer.
+        """
+        names = [checked_graph(graph) for graph in named(graphs)]
+        options |= {"top_passages": top_passages, "timeout": timeout}
+        return await asked_of_all(
+            names, lambda graph, share: self.query(graph, text, budget=share, **options), budget, top_passages
+        )
 
     async def ask(self, query: Query, timeout: float | None = None) -> Reply:
         """Ask a graph.  Raises QueryFailedError when its owner answers with a failure."""

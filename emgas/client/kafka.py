@@ -79,6 +79,7 @@ class KafkaConnection:
         self._counts: dict[str, int] = {}
         self._order: defaultdict[tuple[str, int | None], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._reply_partition = -1
+        self._random = SystemRandom()
         self._producer: Any = None
         self._consumer: Any = None
 
@@ -127,10 +128,10 @@ class KafkaConnection:
         self._refuse_missing(needed - present)
         known = {topics.turns, topics.events, topics.queries, topics.replies, topics.dead_letters} & present
         counts = {topic: len(await self._producer.partitions_for(topic)) for topic in known}
-        if counts[topics.turns] != counts[topics.queries]:
+        if counts[topics.queries] % counts[topics.turns]:
             raise TransportError(
                 f"{topics.turns} has {counts[topics.turns]} partitions and {topics.queries} has "
-                f"{counts[topics.queries]}: they must be equal; run `emgas topics create` with a new prefix"
+                f"{counts[topics.queries]}, which is no multiple: run `emgas topics create` with a new prefix"
             )
         return counts
 
@@ -154,7 +155,7 @@ class KafkaConnection:
     async def _read_replies_from_their_end(self) -> None:
         # The position is fixed here, before any question is sent: "latest" would be looked up with the first fetch,
         # and an answer that came in between would be skipped.
-        self._reply_partition = SystemRandom().randrange(self._counts[self.topics.replies])
+        self._reply_partition = self._random.randrange(self._counts[self.topics.replies])
         partition = TopicPartition(self.topics.replies, self._reply_partition)
         self._consumer.assign([partition])
         ends = await self._consumer.end_offsets([partition])
@@ -220,8 +221,13 @@ class KafkaConnection:
         if partition is not None and not 0 <= partition < count:
             raise TransportError(f"{topic} has no partition {partition}: its partitions are 0 to {count - 1}")
         if partition is None and record.key is not None:
-            return partition_of(record.key, count)
+            return self._spread(record.key, count) if topic == self.topics.queries else partition_of(record.key, count)
         return partition
+
+    def _spread(self, key: bytes, count: int) -> int:
+        """Place a question: with R readers to a partition, any of the R question partitions about it will do."""
+        partitions = self._counts[self.topics.turns]
+        return partition_of(key, partitions) + partitions * self._random.randrange(count // partitions)
 
     async def answers(self) -> AsyncIterator[Record]:
         """Yield the records of the reply partition, for ever.  Raises TransportError."""

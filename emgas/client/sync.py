@@ -27,6 +27,7 @@ from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Reply
 from emgas.messages.rights import Right
 from emgas.messages.sessions import InMind
+from emgas.messages.several import Merged
 from emgas.messages.turns import Outcome
 from emgas.messages.views import Explored, Recapped, Recurring, Trended
 
@@ -99,6 +100,10 @@ class Memory:
     def search(self, question: str, *, graph: str | None = None, **options: Any) -> Reply:
         """Find what answers a question.  `options`: those of MemoryClient.query."""
         return self._wait(self._client.query(self._named(graph), question, **options))
+
+    def search_several(self, question: str, graphs: Sequence[str], **options: Any) -> Merged:
+        """Find what answers a question in several graphs.  `options`: those of MemoryClient.query_several."""
+        return self._wait(self._client.query_several(graphs, question, **options))
 
     def describe(self, graph: str | None = None) -> Description:
         """Tell what a graph holds: its themes, its settings, how much."""

@@ -1,6 +1,7 @@
 """What a record of each topic may hold, as unions by `kind`, each with the adapter that reads it.
 
     Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase ── topic turns ──▶ Outcome  (if the headers ask for one)
+    Reinforce ─ topic turns: what a reader tells the writer of a question that asked to reinforce
     Query ── topic queries ──▶ Reply | Failure;   Describe ──▶ Description | Failure;   Read ──▶ Turns | Failure
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
     Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
@@ -24,7 +25,7 @@ from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, InMind, Recent
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 
 
@@ -45,12 +46,13 @@ Inbound = Annotated[
     | Annotated[Erase, Tag("erase")]
     | Annotated[EndSession, Tag("endsession")]
     | Annotated[Grant, Tag("grant")]
-    | Annotated[Revoke, Tag("revoke")],
+    | Annotated[Revoke, Tag("revoke")]
+    | Annotated[Reinforce, Tag("reinforce")],
     Discriminator(_kind),
 ]
 
 
-Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke
+Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce
 
 
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)

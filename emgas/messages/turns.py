@@ -149,6 +149,21 @@ class Erase(Message):
         return self
 
 
+class Reinforce(Message):
+    """What a question that asked to reinforce woke, told by the reader that answered it: it writes no events.
+
+    concepts  ids of what it woke, strongest first     turns  ids of what it brought back from the archive
+    at        when it was asked, ms
+    """
+
+    kind: Literal["reinforce"]
+    id: Name
+    graph: GraphId
+    concepts: list[Name] = Field(max_length=limits.TOP)
+    turns: list[Name] = Field(default_factory=list, max_length=limits.TOP)
+    at: Milliseconds
+
+
 class Outcome(Message):
     """What became of a turn.  `duplicate`: its id was known with the same text, so nothing changed."""
 

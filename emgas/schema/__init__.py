@@ -21,13 +21,13 @@ from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Failure, Query, Reply
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession, InMind, Recent
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.schema.asyncapi import document
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
-    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant, Revoke),
+    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant, Revoke, Reinforce),
     *(Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits, Recent, List, Inspect, Checkpoint),
     *(
         Outcome,

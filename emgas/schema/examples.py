@@ -43,6 +43,13 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "EndSession": {"kind": "endsession", "id": "s1", "graph": "ada", "session": "2023-05-08"},
     "Grant": {"kind": "grant", "id": "g1", "graph": "team", "subject": "planner", "rights": ["read", "write"]},
     "Revoke": {"kind": "revoke", "id": "g2", "graph": "team", "subject": "planner", "rights": ["write"]},
+    "Reinforce": {
+        "kind": "reinforce",
+        "id": "r1",
+        "graph": "ada",
+        "concepts": ["vet", "ear drops"],
+        "at": 1683554160000,
+    },
     "Query": {
         "kind": "query",
         "graph": "ada",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from state.events.extraction_types import Concept, Relation, TimeSpan
 
@@ -26,6 +26,14 @@ class Extraction:
     times: tuple[TimeSpan, ...] = ()
     phrases: tuple[Concept, ...] = ()
     relations: tuple[Relation, ...] = ()
+
+
+class Said(NamedTuple):
+    """A turn's text, who said it, and when (ms, by the clock there): what an extractor is given of a turn."""
+
+    text: str
+    speaker: str
+    at: int
 
 
 class Extractor(Protocol):

@@ -77,8 +77,9 @@ def due_events(graph: Graph, now: int) -> Iterator[GraphEvent]:
 def due_windows(graph: Graph, now: int) -> Iterator[list[GraphEvent]]:
     """Yield, window by window, the events, unstamped, that close what has ended at stream time `now` (ms).
 
-    Fold those of a window into `graph` before asking for the next.  What has ended by the graph's own clock is closed
-    as well.  Raises WindowStuckError when a window is due again right after it was closed.
+    Fold those of a window into `graph` before asking for the next; a window that leaves none is yielded, too, as to
+    find that out takes as long.  What has ended by the graph's own clock is closed as well.  Raises WindowStuckError
+    when a window is due again right after it was closed.
     """
     last: DueWindow | None = None
     while (due := next_due(graph, now)) is not None:
@@ -87,9 +88,7 @@ def due_windows(graph: Graph, now: int) -> Iterator[list[GraphEvent]]:
                 f"{due} of graph {graph.graph_id} is due again after it was closed: this is a bug of ours"
             )
         last = due
-        events = close(graph, due)
-        if events:
-            yield events
+        yield close(graph, due)
 
 
 def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:

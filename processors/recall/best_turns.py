@@ -205,6 +205,10 @@ class _Extremes(Turns):
         return self._all(self._much)
 
     @cached_property
+    def by_assistant(self) -> Mask:
+        return self._all(self._much) > 0
+
+    @cached_property
     def is_first(self) -> Floats:
         return self._all(self._much)
 

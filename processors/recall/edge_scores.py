@@ -17,10 +17,12 @@
                   turn                         (hyponyms.py)
     reply         question → the turn after    1 where the speaker who is asked about replies
 
-`inherited`, `session` and `coverage` are of company: they are 0 for a lone turn, which nothing stands beside in its
-session (a passage, a note), and would only have its match counted again.  Such a turn has its match and what concepts
-tell of each other, `association` and `bridge`, which count more there.  In company, what a turn says itself is part of
-its session and of what is said nearby: else its neighbours would have for a word what it has not, and rank before it.
+`inherited`, `session` and `coverage` are of company.  Where all turns are alone in their sessions (passages, notes),
+they are 0: they would only count the match again.  Such a turn has its match and what concepts tell of each other,
+`association` and `bridge`, which count more there.  In company, what a turn says itself is part of its session and of
+what is said nearby: else its neighbours would have for a word what it has not, and rank before it.  For the same reason
+a lone turn among others in company has of `session` and `coverage` what it says itself, by the share of turns that are
+in company.
 
 What a seed gives is its idf; `match`, `inherited`, `session` and `kinds` are divided by √Σ idf, so that a long question
 weighs no more than a short one against what a turn is in itself (features.py).  What was tried: docs/recall.md.
@@ -85,16 +87,16 @@ class Mentions:
         return self._normed(added(self.given, with_them - self._own))
 
     def sessions(self) -> Floats:
-        """Match it with the session that each turn belongs to: (p,), 0 for lone turns."""
+        """Match it with the session that each turn belongs to: (p,), less for lone turns."""
         number, of = len(self.excerpt.sessions), self.excerpt.session
         cells = np.bincount(self.row * number + of[self.at], self.counts[self.row, self.at], len(self.counts) * number)
         counts = cells.astype(np.float64, copy=False).reshape(len(self.counts), number)
         lengths = self.laid.session_tokens / self.laid.inquiry.mean_session
         scores = self._normed(added(self._among_sessions, saturated(counts, lengths)))
-        return np.where(self.laid.lone, 0.0, scores[of])
+        return self._of_company(scores[of])
 
     def coverage(self) -> Floats:
-        """Measure how much of the question is said in a turn or near it: (p,) in [0, 1], 0 for lone turns."""
+        """Measure how much of the question is said in a turn or near it: (p,) in [0, 1], less for lone turns."""
         cover = np.zeros_like(self.counts)
         for distance, share in NEARBY:
             for at in (-distance, distance):
@@ -103,7 +105,7 @@ class Mentions:
                 cover[self.row[here], near[here]] = share
         cover[self.row, self.at] = 1.0
         shares = added(self.given, cover) / self.total if self.total else added(self.given, cover)
-        return np.where(self.laid.lone, 0.0, shares)
+        return self._of_company(shares)
 
     def new(self) -> Mask:
         """Tell of each turn whether it mentions something that the turn before it in its session does not: (p,)."""
@@ -111,6 +113,10 @@ class Mentions:
         is_new = (self.at == self.excerpt.start[self.at]) | ~np.isin(cell - 1, cell)
         found: Mask = np.bincount(self.at[is_new], minlength=self.turns) > 0
         return found
+
+    def _of_company(self, scores: Floats) -> Floats:
+        """Give lone turns what they would have in company, by the share of turns that are: (p,)."""
+        return np.where(self.laid.lone, self.laid.inquiry.company * scores, scores)
 
     @cached_property
     def _heir(self) -> Floats:
@@ -206,7 +212,8 @@ def associated(laid: Laid) -> Floats:
 
 def saturated_association(turns: Turns, strongest: Floats) -> Floats:
     """Compute what an association is worth to turns (p,) whose strongest concept has this idf · energy (p,)."""
-    return np.log1p(SATURATION * (strongest / max(len(turns.asked.words), 1))) * np.where(turns.lone, LONE, 1.0)
+    alone = LONE + (1 - LONE) * turns.inquiry.company
+    return np.log1p(SATURATION * (strongest / max(len(turns.asked.words), 1))) * np.where(turns.lone, alone, 1.0)
 
 
 def _strongest(laid: Laid, given: Floats) -> Floats:

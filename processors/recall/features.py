@@ -59,6 +59,7 @@ class Feature(NamedTuple):
 
 HISTORY: Final = -2.5  # what a turn is worth less of which another says since that it no longer holds
 SAYS_ENOUGH: Final = 64.0  # words, beyond which a longer turn is no likelier to hold an answer
+ASKS_ONLY: Final = 60.0  # words of a turn that asks something, and says as much besides
 
 Edge: Final = partial(Feature, is_edge=True, reaches=True)
 
@@ -84,6 +85,11 @@ def _most_association(turns: Turns) -> Floats:
 
 def _reply(turns: Laid) -> Floats:
     return turns.speaker * np.where(turns.is_first > 0, 0.0, np.roll(turns.asks, 1))
+
+
+def _asks(turns: Turns) -> Floats:
+    """Grade by length how far a turn does nothing but ask: (p,); what an assistant says ends with a question anyway."""
+    return turns.asks * np.where(turns.by_assistant, 1.0, 1 / (1 + turns.words / ASKS_ONLY))
 
 
 def _first(turns: Turns) -> Floats:
@@ -168,7 +174,7 @@ FEATURES: Final = (
     Edge("kinds", edge_scores.kinds, 0.35, most=_nothing),
     Edge("reply", _reply, 0.4, most=lambda turns: turns.speaker),
     _own("speaker", lambda turns: turns.speaker, 2.0, 2.5),
-    _own("asks", lambda turns: turns.asks, -0.9, -1.3),
+    _own("asks", _asks, -0.9, -1.3),
     _own("first", _first, 0.4),
     _own("time", partial(_wanted, "@time"), 2.35, 2.35, reaches=True),
     _own("name", partial(_wanted, "@name"), 1.3, 1.35, reaches=True),

@@ -188,6 +188,12 @@ class Inquiry(Remembers):
         return bool((self.view.session_turns == 1).any())
 
     @cached_property
+    def company(self) -> float:
+        """The share of turns that are not alone in their sessions."""
+        alone = int(np.count_nonzero(self.view.session_turns == 1))
+        return 1 - alone / max(self.view.turns, 1)
+
+    @cached_property
     def touched(self) -> Integers:
         """The sessions in which something that is not common is mentioned, ascending."""
         touches = np.zeros(len(self.view.session_tokens), np.bool_)

@@ -4,6 +4,7 @@
               a longer word that holds it (喝咖啡, 咖啡): such compounds are seeds too, at COMPOUND · overlap
     relatives what means nearly the same as one of its words, known to the graph or not
               (processors/lexicon/query_expansion.py)
+    meant     what was probably meant by a word that nobody ever said: misspellings.py
     keywords  of the conversation that it goes on from ("and then what did she buy?"), at weight WEAK
     dates     the days and months it states, or that "last week" means
     speakers  whoever it names, at weight SPEAKER: every other turn is theirs, so the name says little.  "My" names the
@@ -18,7 +19,7 @@ A name of a speaker is that speaker, not a word: "Caroline" in a turn is mostly 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,6 +29,7 @@ from processors.extraction.extractor import Extraction
 from processors.lexicon.hyponyms import MEMBERS, cues
 from processors.lexicon.query_expansion import Expansion, assigned, shares
 from processors.recall.bm25 import idf
+from processors.recall.misspellings import meant
 from processors.recall.speaker_mentions import named_speakers, speaker_mark
 from processors.text.language import clean
 from processors.text.question_types import asks_now, asks_past, asks_picture, of_asker
@@ -99,6 +101,7 @@ def asked(view: GraphView, question: Extraction, text: str, asker: str = "", wea
     seeds |= {number: WEAK for number in weak if number not in seeds}
     kinds = {cue: members for cue in cues(words, text) if (members := _members(view, cue, seeds))}
     related = shares(view, words, kinds)
+    seeds |= _misspelt(view, words, seeds, related)
     unknown = tuple(word for word in related if view.number(word) not in seeds)
     dates = _numbers(view, (name for name in ids if name.startswith(("@day:", "@month:"))))
     speakers = _numbers(view, (speaker_mark(view.speakers[number]) for number in named))
@@ -131,6 +134,15 @@ def worth(view: GraphView, terms: QueryTerms) -> dict[str, float]:
     rarity = idf(view.turns, view.holding(np.array(list(found), np.int64)))
     weighed = (weight * each for weight, each in zip(found.values(), rarity.tolist(), strict=True))
     return dict(zip((view.ids[number] for number in found), weighed, strict=True))
+
+
+def _misspelt(
+    view: GraphView, words: Iterable[str], seeds: Mapping[int, float], related: Container[str]
+) -> dict[int, float]:
+    """Find what was meant by words that have no node and no relative, and how much each counts."""
+    unknown = (word for word in words if view.number(word) is None and word not in related)
+    found = ((view.number(name), weight) for word in unknown for name, weight in meant(view, word).items())
+    return {number: weight for number, weight in found if number is not None and number not in seeds}
 
 
 def _numbers(view: GraphView, names: Iterable[str]) -> Integers:

@@ -256,8 +256,12 @@ class RecordSkipped(DataEvent, frozen=True, kw_only=True):
     touches=lambda event: event.concepts,
 )
 class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
-    """A query that asked to reinforce woke these concepts at time `at` (ms)."""
+    """A query that asked to reinforce woke these concepts at time `at` (ms).
 
+    `src`, written only where a reader answered and told it in `turns`, of this or of the MemoryRestored behind it.
+    """
+
+    src: Ordinal | None = None
     at: Milliseconds
     concepts: list[str]
 
@@ -436,8 +440,12 @@ class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
     is_step=False,  # it goes with the recall that did it
 )
 class MemoryRestored(GraphEvent, frozen=True, kw_only=True):
-    """A query that asked to reinforce brought these back from the archive at time `at` (ms)."""
+    """A query that asked to reinforce brought these back from the archive at time `at` (ms).
 
+    `src`  as of the recall
+    """
+
+    src: Ordinal | None = None
     at: Milliseconds
     concepts: list[str]
     turns: list[str]
@@ -522,7 +530,7 @@ def encode(event: AnyEvent) -> bytes:
     Raises ValueError for an event that could not be read back as it is.
     """
     plain = msgspec.to_builtins(event, enc_hook=_dumped)
-    for name, unsaid in _UNSAID.items():
+    for name, unsaid in (_UNSAID | _UNSAID_OF.get(type(event), {})).items():
         if plain.get(name, ...) == unsaid:
             del plain[name]
     if isinstance(event, TurnRecorded):
@@ -605,6 +613,7 @@ _UNSAID = {
     "ahead": 0,
     "relations": [],
 }  # written only where they differ
+_UNSAID_OF: dict[type, dict[str, None]] = {kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)}
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
     for kind in SCHEMA.__args__

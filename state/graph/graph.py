@@ -350,9 +350,9 @@ class Graph(GraphTables):
     def _fold_session_ended(self, event: SessionEnded) -> bool:
         """End a conversation: what is new is worth a consolidation then, however little it is."""
         self.clock = max(self.clock, event.at)
-        last = self.passages.numbers.get(event.through)
-        if last is None or last < self.sessions.upto(event.session):
-            return False  # it was forgotten, or ended already
+        last = self.passages.numbers.get(event.through, self.passages.last_of(event.session))  # if it was erased
+        if last < self.sessions.upto(event.session):
+            return False  # it ended already
         self.sessions.end(event, last + 1)
         self.ended_at = event.at if self.fresh_turns else NEVER
         return True

@@ -135,9 +135,13 @@ class PassageTable(Table):
             return self.fingerprint[number]
         return self.gone.get(hashed(turn)) if self.gone else None
 
+    def last_of(self, session: str) -> int:
+        """Find the last kept passage of a session, -1 for none."""
+        return self._last_of_session.get(self.sessions.get(session, -1), -1)
+
     def has_session(self, session: str) -> bool:
         """Say whether a turn of this session is kept."""
-        return self.sessions.get(session, -1) in self._last_of_session
+        return self.last_of(session) >= 0
 
     def erase(self, turn: str) -> None:
         """Know a turn that is not here as erased: by its id alone, not even by the fingerprint of its text."""

@@ -2,7 +2,7 @@
 
     concept → the turns that hold it, and how often        session → its turns, in the order folded
     session → its length in words                          turn → its place in its session
-    first letters of a word → the words that begin so      two Chinese characters → the words that hold them
+    first letter, or letters → the words that begin so     two Chinese characters → the words that hold them
 
 All of it is derived from the tables and no content.  It is brought up to date when somebody asks (`catch_up`: as much
 work as there are new turns), and made anew after a compaction, which numbers everything anew.
@@ -36,6 +36,7 @@ class TurnIndex:
         self.tokens, self.lengths = 0, (NO_TURN, 0)  # words of all turns; of the shortest and the longest
         self.beginning: dict[str, list[str]] = {}
         self.holding: dict[str, list[str]] = {}
+        self.initials: dict[str, list[str]] = {}
 
     def belongs_to(self, concepts: ConceptTable, passages: PassageTable) -> bool:
         """Say whether these are the tables that it indexes: a compaction makes others."""
@@ -76,6 +77,7 @@ class TurnIndex:
         ids, is_mark = self._concepts.ids, self._concepts.is_mark
         for number, name in enumerate(ids[self._words :], self._words):
             if not is_mark[number]:
+                self.initials.setdefault(name[:1], []).append(name)
                 self.beginning.setdefault(name[:PREFIX], []).append(name)
                 if not name.isascii():
                     for pair in {name[at : at + 2] for at in range(len(name) - 1)}:
@@ -95,6 +97,10 @@ class TurnIndex:
     def words_beginning(self, prefix: str) -> Sequence[str]:
         """List the words that begin with these PREFIX letters, in the order first seen."""
         return self.beginning.get(prefix, ())
+
+    def words_with_initial(self, letter: str) -> Sequence[str]:
+        """List the words that begin with this letter, in the order first seen."""
+        return self.initials.get(letter, ())
 
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters, in no ASCII script, in the order first seen."""

@@ -237,6 +237,10 @@ class GraphView:
         """List the words that begin with these letters (turn_index.py PREFIX), in the order first seen."""
         return self._found.words_beginning(prefix)
 
+    def words_with_initial(self, letter: str) -> Sequence[str]:
+        """List the words that begin with this letter, in the order first seen."""
+        return self._found.words_with_initial(letter)
+
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters of no ASCII script, in the order first seen."""
         return self._found.words_holding(pair)

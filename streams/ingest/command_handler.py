@@ -10,6 +10,7 @@ Every record gets exactly one event that accounts for it, in order, so that the 
                                             Superseded for what is history since
     id known as erased                      TurnDuplicated: nothing of it is kept again, whatever it says now
     a turn while recording is paused        TurnNotRecorded: nothing of what it says, not even as a dead letter
+    what a question woke, told by a reader  ConceptsRecalled, and MemoryRestored
     a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
     pin, unpin, feedback, erase, end a      SubjectErased, SessionEnded, AccessGranted, AccessRevoked.  Requests are
     session, grant, revoke                  not told apart by id: a repeated one has its effect once more
@@ -34,11 +35,11 @@ from emgas.messages.memory_settings import Settings
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
 from emgas.messages.topics import INBOUND, Command
-from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Turn, Undo, Unpin
+from emgas.messages.turns import Configure, Erase, Feedback, Forget, Pin, Reinforce, Turn, Undo, Unpin
 from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
-from processors.extraction.extractor import Extractor
+from processors.extraction.extractor import Extraction, Extractor, Said
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
@@ -74,7 +75,9 @@ from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
 from streams.ingest import conversations
 from streams.ingest.access import check_command, granted
+from streams.ingest.ahead import AheadExtractor
 from streams.ingest.erasing import parts_of
+from streams.ingest.reinforcing import commanded
 
 log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
@@ -135,6 +138,8 @@ class CommandHandler:
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
+        self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
+        self._extracted: dict[Said, Extraction] = {}  # what was found ahead
 
     def folded(self) -> None:
         """Forget what was pending: the state knows it now."""
@@ -162,8 +167,31 @@ class CommandHandler:
         except Exception:  # of whichever model
             log.warning("turns embedded one by one", partition=self._partition, turns=len(texts), exc_info=True)
 
+    async def extract_ahead(self, pool: AheadExtractor, arrivals: Sequence[Record]) -> None:
+        """Have a pool find what turns hold that are to be decided later; what it does not find, `decide` does."""
+        for arrival in arrivals:
+            self._read[arrival.offset] = self.read(arrival)
+        read = [(arrival, self._read[arrival.offset]) for arrival in arrivals]
+        said = [self._said(arrival, turn) for arrival, turn in read if isinstance(turn, Turn)]
+        self._extracted |= await pool.found(said)
+
+    def forget_ahead(self) -> None:
+        """Forget what was read and found ahead: of records that were accounted for already, it is never asked for."""
+        self._read.clear()
+        self._extracted.clear()
+
+    def _said(self, arrival: Record, turn: Turn) -> Said:
+        return Said(remembered(turn), turn.speaker, wall_clock(self._times(arrival, turn)[1], _zone(turn)))
+
+    def _times(self, arrival: Record, turn: Turn) -> tuple[int, int]:
+        """Tell when a turn was said, and its event time (ms): not far in the future, whatever its sender says."""
+        said_at = arrival.timestamp if turn.at is None else turn.at
+        return said_at, min(said_at, self._now(arrival) + self._context.skew_ms)
+
     def read(self, arrival: Record) -> Command | Decision:
         """Read the command that `arrival` holds, or decide that it is rejected."""
+        if (ahead := self._read.pop(arrival.offset, None)) is not None:
+            return ahead
         try:
             check_size(arrival.value)
             command = INBOUND.validate_json(arrival.value)
@@ -225,8 +253,8 @@ class CommandHandler:
                 return self._retracted(arrival, command)
             case Pin() | Unpin():
                 return self._pinned(arrival, command)
-            case Feedback():
-                return self._judged(arrival, command)
+            case Feedback() | Reinforce():
+                return self._strengthened(arrival, command)
             case Turn():
                 return self._of_turn(arrival, command)
 
@@ -243,6 +271,11 @@ class CommandHandler:
         except RejectedError as why:
             return _rejected(arrival, request, str(why))
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
+
+    def _strengthened(self, arrival: Record, request: Feedback | Reinforce) -> Decision:
+        if isinstance(request, Reinforce):
+            return self._reinforced(arrival, request)
+        return self._judged(arrival, request)
 
     def _removed(self, arrival: Record, request: Forget | Erase) -> Decision:
         if isinstance(request, Erase):
@@ -281,10 +314,8 @@ class CommandHandler:
 
     def _recorded(self, arrival: Record, turn: Turn) -> Decision:
         extractor = self._context.extractor
-        said_at, now = arrival.timestamp if turn.at is None else turn.at, self._now(arrival)
-        at = min(said_at, now + self._context.skew_ms)
-        local = wall_clock(at, _zone(turn))
-        found = extractor.of_turn(remembered(turn), speaker=turn.speaker, at=local)
+        (said_at, at), said = self._times(arrival, turn), self._said(arrival, turn)
+        found = self._extracted.pop(said, None) or extractor.of_turn(said.text, speaker=said.speaker, at=said.at)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
         event = TurnRecorded(
             src=arrival.offset,
@@ -292,7 +323,7 @@ class CommandHandler:
             **_weighed(turn),
             at=at,
             clamped=at != said_at,
-            live=now - at <= LIVE_MS,
+            live=self._now(arrival) - at <= LIVE_MS,
             question=found.question,
             tokens=found.tokens,
             concepts=[*found.concepts, *found.phrases],
@@ -301,7 +332,7 @@ class CommandHandler:
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
-            ahead=round((local - at) / MINUTE_MS),
+            ahead=round((said.at - at) / MINUTE_MS),
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
@@ -407,6 +438,25 @@ class CommandHandler:
             src=arrival.offset, graph=request.graph, turns=turns, concepts=concepts, value=value, **UNSTAMPED
         )
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
+
+    def asked_at(self, request: Reinforce, arrival: Record) -> int:
+        """Tell when a question was asked, in its graph's own time (ms): one that is not live is not told the present.
+
+        Of an imported memory, all windows up to now would close, and nearly everything in it fade at once.
+        """
+        graph = self._state.graph(request.graph)
+        if graph is not None and not graph.live:
+            return graph.clock
+        return min(request.at, self._now(arrival) + self._context.skew_ms)
+
+    def _reinforced(self, arrival: Record, request: Reinforce) -> Decision:
+        """Record what a question woke; the windows that end before it was asked are closed."""
+        graph = self._state.graph(request.graph)
+        if graph is None:
+            return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to reinforce")
+        at = self.asked_at(request, arrival)
+        events: list[DataEvent] = [*commanded(request, graph, at=at, source=arrival.offset)]
+        return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)
 
     def _retracted(self, arrival: Record, request: Undo) -> Decision:
         graph = self._state.graph(request.graph)

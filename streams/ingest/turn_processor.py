@@ -9,13 +9,14 @@ What is missing between two deliveries is read from `turns`; what is not there a
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from emgas.logs import logger
 from emgas.messages.fields import Position
-from emgas.messages.turns import Outcome, Turn
+from emgas.messages.turns import Outcome, Reinforce, Turn
 from emgas.wire import Record
 from processors.lifecycle.windows import WindowForecast, next_due
 from replay.log import LogReader
@@ -24,6 +25,7 @@ from state.events.memory_settings import MemorySettings
 from state.graph.graph import Graph
 from state.partition import Partition
 from streams.ingest import source
+from streams.ingest.ahead import AheadExtractor
 from streams.ingest.command_handler import CommandHandler, Decision, stated_by
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.sealing import Sealer
@@ -33,6 +35,7 @@ from streams.transport.failpoints import Step, passing
 from streams.transport.sender import MessageSender, error_headers
 
 log = logger("ingest")
+PORTIONS_AHEAD = 2  # batches that a pool works on behind the one that is decided
 
 
 class Delivery(NamedTuple):
@@ -53,6 +56,7 @@ class ProcessorContext:
     slices        of the event loop, which partitions share
     sealer        of dead letters
     told          called with what became of each turn
+    pool          finds concepts ahead, where there is one
     """
 
     sender: MessageSender
@@ -65,6 +69,14 @@ class ProcessorContext:
     slices: Slices
     sealer: Sealer = field(default_factory=Sealer)
     told: Callable[[str], object] = lambda status: None
+    pool: AheadExtractor | None = None
+
+
+class _Portion(NamedTuple):
+    """Deliveries that are decided together, and what finds their concepts ahead."""
+
+    deliveries: list[Delivery]
+    extraction: asyncio.Task[None] | None
 
 
 class _Batch:
@@ -88,6 +100,8 @@ class _Batch:
             return command
         if not isinstance(command, Turn) or stated_by(command):
             await self.append()
+        if isinstance(command, Reinforce):  # what it finds faded is what has faded by then
+            await self._timer.close_due(command.graph, self._handler.asked_at(command, arrival))
         return self._handler.decide(arrival, command)
 
     async def add(self, decision: Decision) -> None:
@@ -158,13 +172,14 @@ class TurnProcessor:
         self._context = context
         self._is_behind = is_behind
         self._queue: asyncio.Queue[Delivery] = asyncio.Queue()
+        self._ahead: deque[_Portion] = deque()  # taken from the queue, and not begun
         self._is_held = False
         self._working = asyncio.Lock()
 
     def put(self, delivery: Delivery) -> None:
         """Queue a turn.  Once `queued_turns` wait no more are fetched; what was fetched already still comes."""
         self._queue.put_nowait(delivery)
-        if not self._is_held and self._queue.qsize() >= self._context.queued_turns:
+        if not self._is_held and self.queued >= self._context.queued_turns:
             self._hold(True)  # noqa: FBT003 - the one thing that is said
 
     def _hold(self, is_held: bool) -> None:  # noqa: FBT001 - the one thing that is said
@@ -177,20 +192,39 @@ class TurnProcessor:
             async with self._working:
                 await self._fill((await self._context.turns.bounds(self._writer.partition))[1])
         while True:
-            batch = [await self._queue.get()]
+            batch = await self._next()
             async with self._working:
-                while not self._queue.empty() and len(batch) < self._context.batch_turns:
-                    batch.append(self._queue.get_nowait())
-                if self._is_held and self._queue.qsize() <= self._context.queued_turns // 2:
+                if self._is_held and self.queued <= self._context.queued_turns // 2:
                     self._hold(False)  # noqa: FBT003 - the one thing that is said
                 for deliveries in self._consecutive(batch):
                     await self._fill(deliveries[0].arrival.offset)
                     await self._account_for(deliveries)
 
+    async def _next(self) -> list[Delivery]:
+        """Take the next batch; of those behind it, have a pool find what they hold meanwhile."""
+        if not self._ahead:
+            self._handler.forget_ahead()
+            self._take([await self._queue.get()])
+        while len(self._ahead) <= PORTIONS_AHEAD and self._ahead[-1].extraction and not self._queue.empty():
+            self._take([self._queue.get_nowait()])
+        if (extraction := self._ahead[0].extraction) is not None:
+            await extraction
+        return self._ahead.popleft().deliveries
+
+    def _take(self, batch: list[Delivery]) -> None:
+        """Fill a batch from the queue, and begin what can be done ahead of it."""
+        while not self._queue.empty() and len(batch) < self._context.batch_turns:
+            batch.append(self._queue.get_nowait())
+        pool, extraction = self._context.pool, None
+        if pool is not None and pool.takes(len(batch) + self.queued):
+            arrivals = [delivery.arrival for delivery in batch]
+            extraction = asyncio.create_task(self._handler.extract_ahead(pool, arrivals))
+        self._ahead.append(_Portion(batch, extraction))
+
     @property
     def queued(self) -> int:
         """How many records wait."""
-        return self._queue.qsize()
+        return self._queue.qsize() + sum(len(portion.deliveries) for portion in self._ahead)
 
     async def settle(self) -> None:
         """Wait until no batch is half done."""
@@ -201,6 +235,9 @@ class TurnProcessor:
         """Forget what waits, and have more fetched: whoever comes next has room."""
         while not self._queue.empty():
             self._queue.get_nowait()
+        while self._ahead:
+            if (extraction := self._ahead.popleft().extraction) is not None:
+                extraction.cancel()
         if self._is_held:
             self._hold(False)  # noqa: FBT003 - the one thing that is said
 

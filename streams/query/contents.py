@@ -24,7 +24,7 @@ from replay.diff import diff
 from state.arrays import Integers
 from state.graph.graph import Graph
 from state.graph.view import GraphView
-from streams.ingest.partition_writer import PartitionWriter
+from streams.query.held import HeldPartition
 from streams.query.replies import position_of
 
 CONCEPTS = ("born", "stronger", "weaker", "forgotten", "long_term")  # fields that list changed concepts
@@ -32,7 +32,7 @@ TURNS = ("added", "archived")
 NAMED = 20  # concepts that joined or left a theme
 
 
-def graphs(writer: PartitionWriter, request: List) -> Graphs:
+def graphs(writer: HeldPartition, request: List) -> Graphs:
     """List the graphs of a partition, a page of them."""
     names = [name for name in writer.state.graph_ids() if request.after is None or name > request.after]
     page = names[: request.limit]

@@ -8,13 +8,14 @@
     answering fails unexpectedly                 Failure `internal`: that answer is lost, the worker goes on
     the state is broken (HaltedError)            Failure `internal`, and the partition halts
     the partition has halted                     Failure `internal`, with what an operator can do
+    its subject may not ask that graph           Failure `forbidden`
     it halts meanwhile                           Failure `internal`: ask again
     the partition is taken away meanwhile        no answer here: the next owner reads the question (redelivery.py)
-    its subject may not ask that graph           Failure `forbidden`
     else                                         Reply; a graph that nobody wrote to gives an empty one
 
-A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered.  What is
-answered, and from what, is said in processors/recall/answer.py: here is only when, and where to.
+A question changes nothing.  With `reinforce`, what it woke is appended as an event once it has been answered; a reader,
+which appends nothing, tells the partition's writer.  What is answered, and from what, is said in
+processors/recall/answer.py: here is only when, and where to.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
+from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
 from emgas.messages.contents import List, Read
@@ -38,6 +40,7 @@ from emgas.messages.queries import Describe, Failure, FailureCode, Query, Timing
 from emgas.messages.sessions import Recent
 from emgas.messages.topics import REQUEST, OfGraph, OfPartition, Question
 from emgas.messages.topics import Answer as Message
+from emgas.messages.turns import Reinforce
 from emgas.messages.views import Explore, Habits, Recap, Trend
 from emgas.wire import DEADLINE, Record, ReplyAddress, as_mapping, partition_of
 from processors.recall.answer import Answer, Answerer, Memory, in_one_go, is_long
@@ -46,15 +49,15 @@ from processors.recall.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import LogRewrittenError, StoreCorruptError
-from state.events.events import UNSTAMPED, ConceptsRecalled, DataEvent, MemoryRestored, TurnRecorded
-from state.graph.concept_table import ConceptTable
+from state.events.events import TurnRecorded
 from streams.errors import RefusedError, RejectedError
 from streams.ingest.access import check_question
 from streams.ingest.command_handler import check_size, explained
-from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.reinforcing import RecallEvent, recalled_events
 from streams.ingest.window_timer import WindowTimer
 from streams.query import contents
 from streams.query.as_of_cache import AsOfCache
+from streams.query.held import HeldPartition
 from streams.query.log_clock import LogClock
 from streams.query.places import Place, Places
 from streams.query.redelivery import Redelivery
@@ -78,7 +81,8 @@ T = TypeVar("T")
 class QueryContext:
     """What a worker lends to its query handler.
 
-    writers, timers  of the partitions that it owns, by partition: the worker keeps both up to date
+    writers, timers  of the partitions that it owns, by partition: the worker keeps both up to date.  A reader has folds
+                     in place of writers, and no timers
     halted           why those of them cannot go on that have halted
     partitions       how many there are in all
     now              ms since the epoch
@@ -86,9 +90,10 @@ class QueryContext:
     end_of_turns     partition → the offset behind its last turn, asked of the log
     end_of_queries   partition → the offset behind its last question, asked of the log
     fail             halts a partition, or the worker if the error is not the partition's alone
+    command          sends what a question woke to the writer of its partition; None: we are the writer
     """
 
-    writers: Mapping[int, PartitionWriter]
+    writers: Mapping[int, HeldPartition]
     timers: Mapping[int, WindowTimer]
     halted: Mapping[int, BaseException]
     as_of_cache: AsOfCache
@@ -102,15 +107,19 @@ class QueryContext:
     end_of_turns: Callable[[int], Awaitable[int]]
     end_of_queries: Callable[[int], Awaitable[int]]
     fail: Callable[[int, BaseException], None]
+    command: Callable[[Reinforce], Awaitable[None]] | None = None
 
 
 class _Asked(NamedTuple):
-    """A record of `queries`, the partition that it came from, and until when (monotonic, ms) it wants an answer.
+    """A record of `queries`, the partition that it is about, and until when (monotonic, ms) it wants an answer.
+
+    place  the partition of `queries` that it came from: it may have several times as many
 
     told  to be called once the answer, or why there is none, is in the log
     """
 
     partition: int
+    place: int
     record: Record
     deadline: float
     told: Callable[[], None]
@@ -140,24 +149,26 @@ class QueryHandler:
         """How many questions wait for an answer, or for what they woke to be appended."""
         return len(self._places.tasks)
 
-    async def take(self, partition: int, record: Record, acknowledge: Callable[[], object] = _nothing) -> None:
+    async def take(self, place: int, record: Record, acknowledge: Callable[[], object] = _nothing) -> None:
         """Start answering a record of `queries`, or tell at once that there will be no answer.
 
         How much of its time is left is told by the log's clock, as is its deadline: a worker's wall clock may be wrong.
 
+        place        the partition of `queries` that it lay in
         acknowledge  called when nobody need read it again (redelivery.py)
         """
-        told = self._redelivery.hold(partition, acknowledge)
-        place = Place(self._context.sender.address(record), record.key, told)
+        told = self._redelivery.hold(place, acknowledge)
+        asker = Place(self._context.sender.address(record), record.key, told)
         granted, age = _granted(record), self._age(record)
         if age >= granted:
             self._refuse(
-                place, "expired", "the deadline has passed before a worker saw it: ask again, or check your clock"
+                asker, "expired", "the deadline has passed before a worker saw it: ask again, or check your clock"
             )
         elif age > PART_IN_QUEUE * granted:
-            self._refuse(place, "overloaded", "too many questions lie before this one: ask again later")
+            self._refuse(asker, "overloaded", "too many questions lie before this one: ask again later")
         else:
-            self._start(_Asked(partition, record, self._context.monotonic() + granted - age, told), place)
+            partition, deadline = place % self._context.partitions, self._context.monotonic() + granted - age
+            self._start(_Asked(partition, place, record, deadline, told), asker)
 
     def _age(self, record: Record) -> float:
         """Tell for how long (ms) a record waited in the log; unknown, and 0, if its sender wrote the timestamp."""
@@ -238,7 +249,7 @@ class QueryHandler:
         except (RejectedError, ValidationError) as error:
             reason = explained(error) if isinstance(error, ValidationError) else str(error)
             topic = self._context.settings.topics.queries
-            errors = error_headers(topic, asked.partition, record.offset, reason)
+            errors = error_headers(topic, asked.place, record.offset, reason)
             await self._context.sender.dead_letter(record, errors)
             raise RefusedError("invalid", reason) from None
 
@@ -255,7 +266,7 @@ class QueryHandler:
         self._check_place(request.graph, asked)
         return await self._of_graph(request, writer, asked)
 
-    async def _of_partition(self, request: OfPartition, writer: PartitionWriter) -> Message:
+    async def _of_partition(self, request: OfPartition, writer: HeldPartition) -> Message:
         match request:
             case Inspect():
                 return inspection(writer, request)
@@ -264,7 +275,7 @@ class QueryHandler:
             case Checkpoint():
                 return await self._checkpoint(writer.partition)
 
-    async def _of_graph(self, request: OfGraph, writer: PartitionWriter, asked: _Asked) -> Answer | Message:
+    async def _of_graph(self, request: OfGraph, writer: HeldPartition, asked: _Asked) -> Answer | Message:
         started = time.perf_counter()
         await self._wait_for(request.after, writer, asked)
         try:
@@ -295,7 +306,7 @@ class QueryHandler:
             case Compare():
                 return await self._compared(request, writer, asked)
 
-    async def _compared(self, request: Compare, writer: PartitionWriter, asked: _Asked) -> Compared:
+    async def _compared(self, request: Compare, writer: HeldPartition, asked: _Asked) -> Compared:
         """Compare two moments of the past: the graphs of then are nobody else's, so it is done in a thread."""
         graph_id, position = request.graph, position_of(writer)
         live = writer.state.graph(graph_id)
@@ -327,7 +338,7 @@ class QueryHandler:
                 "must be the graph id, placed by murmur2 (librdkafka: partitioner=murmur2_random)",
             )
 
-    async def _wait_for(self, after: int | None, writer: PartitionWriter, asked: _Asked) -> None:
+    async def _wait_for(self, after: int | None, writer: HeldPartition, asked: _Asked) -> None:
         """Wait until the turn at offset `after` is folded; refuse at once to wait for one that is not in the log."""
         if after is None or writer.state.position.source >= after:
             return
@@ -356,7 +367,7 @@ class QueryHandler:
         """Give up so early before the deadline that a refusal arrives in time."""
         return asyncio.timeout(part * (asked.deadline - self._context.monotonic()) / 1000)
 
-    async def _recall(self, query: Query, writer: PartitionWriter, asked: _Asked, *, started: float) -> Answer:
+    async def _recall(self, query: Query, writer: HeldPartition, asked: _Asked, *, started: float) -> Answer:
         """Answer a query from the graph as it is, or as it was; it has been waiting since `started` (s)."""
         memory = await self._memory(query, writer, asked)
         waited_ms, started = _ms_since(started), time.perf_counter()
@@ -367,7 +378,7 @@ class QueryHandler:
     async def _memory(
         self,
         query: Query | Read | Picture | Recap | Trend | Explore | Habits | Recent,
-        writer: PartitionWriter,
+        writer: HeldPartition,
         asked: _Asked,
     ) -> Callable[[], Memory]:
         """Find what is asked: called again, it gives the graph as it has become meanwhile, but the past stays."""
@@ -380,7 +391,7 @@ class QueryHandler:
         memory = Memory(past.graph, past.text_of, position) if past else Memory(None, state.text_of, position)
         return lambda: memory
 
-    async def _past(self, graph_id: str, at: int, *, writer: PartitionWriter, asked: _Asked) -> AsOf | None:
+    async def _past(self, graph_id: str, at: int, *, writer: HeldPartition, asked: _Asked) -> AsOf | None:
         """Rebuild a graph as it was at `at` (ms), of all that is folded by now; None if nothing had been said."""
         live, watermark = writer.state.graph(graph_id), writer.state.position.watermark
         if live is None:
@@ -432,10 +443,13 @@ class QueryHandler:
         Where a conversation goes on, asking is part of it: time goes on with it, and windows may end before it.
         Whatever fails here halts the partition or the worker: the log may hold what the state lacks.
         """
+        if self._context.command is not None:
+            await self._tell_writer(self._context.command, asked, answer)
+            return
         graph_id, timer = answer.reply.graph, self._context.timers.get(asked.partition)
         if not answer.recalled or timer is None:  # it wakes nothing, or the partition was taken away meanwhile
             return
-        if self._redelivery.may_be_again(asked.partition, asked.record.offset):
+        if self._redelivery.may_be_again(asked.place, asked.record.offset):
             return
         try:
             async with timer.lock:
@@ -449,6 +463,25 @@ class QueryHandler:
         except Exception as error:  # noqa: BLE001 - whatever it is, the partition or the worker halts with it
             self._context.fail(asked.partition, error)
 
+    async def _tell_writer(
+        self, command: Callable[[Reinforce], Awaitable[None]], asked: _Asked, answer: Answer
+    ) -> None:
+        """Have the writer record what a question woke.  Where that fails, the question stays without effect."""
+        if not answer.recalled:
+            return
+        woken = Reinforce(
+            kind="reinforce",
+            id=f"query-{asked.place}-{asked.record.offset}",
+            graph=answer.reply.graph,
+            concepts=list(answer.recalled[: limits.TOP]),
+            turns=list(answer.restored[: limits.TOP]),
+            at=asked.record.timestamp,
+        )
+        try:
+            await command(woken)
+        except Exception as error:  # noqa: BLE001 - of whichever transport: the answer is sent, and nothing is half done
+            log.warning("not reinforced", partition=asked.partition, error=str(error))
+
     def _time_of(self, graph_id: str, asked: _Asked) -> int:
         """Tell when a question is asked, in a graph's own time (ms): one that is not live is not told the present.
 
@@ -461,16 +494,10 @@ class QueryHandler:
             return asked.record.timestamp
         return min(asked.record.timestamp, self._context.now() + self._context.settings.skew_ms)
 
-    def _recorded(self, graph_id: str, answer: Answer, *, asked: _Asked, at: int) -> list[DataEvent]:
+    def _recorded(self, graph_id: str, answer: Answer, *, asked: _Asked, at: int) -> list[RecallEvent]:
         """Make the events that record what a question woke, and brought back from the archive."""
         graph = self._context.writers[asked.partition].state.graph(graph_id)
-        concepts = graph.concepts if graph else ConceptTable()
-        faded = [id for id in answer.recalled if id in concepts.numbers and concepts.archived[concepts.numbers[id]]]
-        events: list[DataEvent] = [ConceptsRecalled(**UNSTAMPED, graph=graph_id, at=at, concepts=list(answer.recalled))]
-        if faded or answer.restored:
-            turns = list(answer.restored)
-            events.append(MemoryRestored(**UNSTAMPED, graph=graph_id, at=at, concepts=faded, turns=turns))
-        return events
+        return recalled_events(graph_id, graph, concepts=answer.recalled, turns=answer.restored, at=at)
 
     @contextmanager
     def _undisturbed(self) -> Iterator[None]:

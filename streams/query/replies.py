@@ -12,18 +12,18 @@ from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.queries import Description, Theme
 from state.graph import theme_table
 from state.partition import Partition
-from streams.ingest.partition_writer import PartitionWriter
+from streams.query.held import HeldPartition
 
 NAMED_BY = 3  # concepts that a theme is named by
 
 
-def position_of(writer: PartitionWriter) -> Position:
+def position_of(writer: HeldPartition) -> Position:
     """Tell how far the partition of a writer is."""
     head = writer.state.position
     return Position(partition=writer.partition, watermark=head.watermark, source=head.source)
 
 
-def inspection(writer: PartitionWriter, request: Inspect) -> Inspection:
+def inspection(writer: HeldPartition, request: Inspect) -> Inspection:
     """Count what a partition holds; of a page of graphs, only what those hold.  They are loaded one by one."""
     after, state = request.graphs_after, writer.state
     page = None if after is None else [name for name in state.graph_ids() if name > after][: limits.INSPECTED_GRAPHS]

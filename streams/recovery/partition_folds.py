@@ -158,6 +158,13 @@ class Partitions:
             self._break(partition, error)
             raise
 
+    def release(self, partition: int) -> None:
+        """Flush and close a partition; it is broken no more."""
+        if self.broken.pop(partition, None) is None and partition in self.open:
+            self._close(partition)
+        else:
+            self._let_go(partition)
+
     def _discard(self, partition: int) -> None:
         """Close a partition as it is; set its store aside if that is what is broken."""
         damaged = isinstance(self.broken.pop(partition, None), StoreCorruptError)

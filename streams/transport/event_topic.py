@@ -117,7 +117,7 @@ class _KafkaTopic(KafkaReader):
 
 
 async def _refuse_members(settings: Settings) -> None:
-    """Raise TransportError while workers are in the consumer group, which is named as the topics' prefix."""
+    """Raise TransportError while workers, of whatever role, are in their consumer groups."""
     if members := await select.workers(settings):
         raise TransportError(
             f"{members} worker(s) of {settings.prefix} are running: stop them before a log is restored, and start them "

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from emgas.errors import TransportError
 from emgas.logs import logger
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from streams.transport.kafka.reader import KafkaReader
 
 log = logger("transport")
+CLIENT = "emgas-"  # before its role: what a worker calls itself before a broker
 
 
 async def _nothing(graph_id: str, source: int) -> None:
@@ -157,7 +158,8 @@ async def _kafka_keys(settings: Settings) -> KeyStore:
 
 def planned(settings: Settings) -> tuple[TopicPlan, ...]:
     """Plan the topics of `settings`: that of the keys among them, if that is where they are."""
-    topics = plan(settings.topics, settings.partitions)
+    readers = 1 if settings.is_embedded else settings.readers_per_partition
+    topics = plan(settings.topics, settings.partitions, readers=readers)
     if not settings.keys_in_topic:
         return topics
     return (*topics, keys_plan(settings.topics, round(settings.keys_compacted_seconds * 1000)))
@@ -183,7 +185,9 @@ async def _kafka(settings: Settings) -> Transport:
     names = settings.topics
     counts = {topic: await reader(topic).partitions() for topic in (names.turns, names.events, names.queries)}
     if min(counts.values()) < counts[names.events]:
-        raise TransportError(f"{counts}: these topics must have equally many partitions; create them anew")
+        raise TransportError(
+            f"{counts}: these topics must have equally many partitions (queries, a multiple); create them anew"
+        )
     destinations = {topic: await reader(topic).partitions() for topic in (names.replies, *settings.reply_topics)}
     driver = partial(
         KafkaTransport, settings.bootstrap, fetch_wait_ms=settings.fetch_wait_ms, isolation=settings.isolation
@@ -235,16 +239,42 @@ async def describe(settings: Settings) -> list[TopicDescription]:
     return described
 
 
-async def workers(settings: Settings) -> int | None:
-    """Count the workers that are in the consumer group, which is named as the topics' prefix; None on the embedded log.
+class Members(NamedTuple):
+    """How many workers are in the consumer groups, by role."""
 
-    Raises TransportError.
-    """
-    return None if settings.is_embedded else await _kafka_topics(settings).members(settings.prefix)
+    all: int
+    writer: int
+    reader: int
+
+    @property
+    def folding(self) -> int:
+        """Those that turn turns into events."""
+        return self.all + self.writer
+
+    @property
+    def answering(self) -> int:
+        """Those that answer questions."""
+        return self.all + self.reader
+
+
+async def members(settings: Settings) -> Members | None:
+    """Count the workers that are in the consumer groups; None on the embedded log.  Raises TransportError."""
+    if settings.is_embedded:
+        return None
+    topics = _kafka_topics(settings)
+    folding, reading = await topics.members(settings.prefix), await topics.members(settings.readers_group)
+    writers = sum(client == f"{CLIENT}writer" for client in folding)
+    return Members(len(folding) - writers, writers, len(reading))
+
+
+async def workers(settings: Settings) -> int | None:
+    """Count the workers of every role; None on the embedded log.  Raises TransportError."""
+    found = await members(settings)
+    return None if found is None else sum(found)
 
 
 async def growth(settings: Settings, known: int) -> str | None:
-    """Tell an operator that `turns` or `queries` has not the `known` count of partitions; None while both have.
+    """Tell an operator that `turns` has not the `known` count of partitions, or `queries` no multiple of it; else None.
 
     Raises TransportError.
     """
@@ -252,7 +282,10 @@ async def growth(settings: Settings, known: int) -> str | None:
         return None
     names = (settings.topics.turns, settings.topics.queries)
     found = {name: await _kafka_reader(settings)(name).partitions() for name in names}
-    return next((grown(name, count, known) for name, count in found.items() if count != known), None)
+    turns, queries = found.values()
+    if turns != known:
+        return grown(names[0], turns, known)
+    return None if queries % known == 0 else grown(names[1], queries, known)
 
 
 async def risks(settings: Settings) -> list[str]:

@@ -3,7 +3,7 @@
 topic          partitions  kept                                          a record may be
 turns          P           7 days: longer than the longest outage        TRANSPORT_BYTES + 1 MiB
 events         P           for ever, never compacted: it is the truth    as turns
-queries        P           an hour                                       as turns: an oversized one gets an answer
+queries        P · R       an hour; R readers of each of P               as turns: an oversized one gets an answer
 replies        R           an hour                                       as turns
 changes        P           for ever: few, and their end tells what was sent  as turns
 dead-letters   P           30 days                                       a turn, untouched, and its error headers
@@ -29,7 +29,10 @@ LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole recor
 
 @dataclass(frozen=True, slots=True)
 class TopicPlan:
-    """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka."""
+    """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka.
+
+    unit  its count may be any multiple of so many, and may be raised; 0: it is fixed at birth
+    """
 
     name: str
     partitions: int
@@ -37,6 +40,11 @@ class TopicPlan:
     max_record_bytes: int
     broker_time: bool = True
     compacted_ms: int | None = None  # after so long a segment is closed, and what was replaced goes; None: all is kept
+    unit: int = 0
+
+    def may_have(self, partitions: int) -> bool:
+        """Tell whether a topic that has so many partitions can be used as planned, or be given more."""
+        return partitions % self.unit == 0 if self.unit else partitions == self.partitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +59,16 @@ class TopicDescription:
     config: dict[str, str] = field(default_factory=dict)
 
 
-def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16) -> tuple[TopicPlan, ...]:
+def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16, readers: int = 1) -> tuple[TopicPlan, ...]:
     """Plan the six topics; `partitions` is shared by all keyed ones and can never change.
 
     `reply_partitions` only spreads clients, each of which reads one of them and drops what is not its own.
+    `readers` may answer of one partition: `queries` has so many times as many.
     """
     return (
         TopicPlan(topics.turns, partitions, 7 * DAY_MS, RECORD_BYTES),
         TopicPlan(topics.events, partitions, FOR_EVER, RECORD_BYTES, broker_time=False),
-        TopicPlan(topics.queries, partitions, HOUR_MS, RECORD_BYTES),
+        TopicPlan(topics.queries, partitions * readers, HOUR_MS, RECORD_BYTES, unit=partitions),
         TopicPlan(topics.replies, reply_partitions, HOUR_MS, RECORD_BYTES),
         TopicPlan(topics.changes, partitions, FOR_EVER, RECORD_BYTES),
         TopicPlan(topics.dead_letters, partitions, 30 * DAY_MS, LARGEST_RECORD_BYTES),

@@ -1,6 +1,6 @@
 """What a scrape reads off a worker as it is at that moment: positions, queues, stores, the disk.
 
-Of each partition that is owned, by its number:
+Of each partition that is owned, or followed by a reader, by its number:
 
     emgas_lag_turns                   end of `turns` - source - 1: turns that wait; missing while the broker is silent
     emgas_source_offset               of `turns`, the last one accounted for        emgas_watermark_offset   of `events`
@@ -9,7 +9,7 @@ Of each partition that is owned, by its number:
     emgas_partition_halted            1: it cannot go on
 
 Of the worker: emgas_owned_partitions, emgas_ready, emgas_answering_questions, emgas_unacknowledged_answers,
-emgas_disk_free_bytes, emgas_disk_size_bytes, emgas_build_info{version}, and process_* of prometheus_client.
+emgas_disk_free_bytes, emgas_disk_size_bytes, emgas_build_info{version,role}, and process_* of prometheus_client.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from prometheus_client.registry import Collector
 
 from emgas import __version__
 from streams.settings import Settings
-from streams.worker.app import MemoryApp
+from streams.worker.answering_app import AnsweringApp
 
 LAG_SECONDS = 2.0  # a scrape does not wait longer for a broker
 Values = Mapping[int, float]  # by partition
@@ -37,7 +37,7 @@ Values = Mapping[int, float]  # by partition
 class WorkerGauges(Collector):
     """Collects what the module's docstring lists.  `look` before a scrape: the log's ends are asked for there."""
 
-    def __init__(self, settings: Settings, app: MemoryApp) -> None:
+    def __init__(self, settings: Settings, app: AnsweringApp) -> None:
         self._settings = settings
         self._app = app
         self._ends: dict[int, int] = {}
@@ -47,7 +47,7 @@ class WorkerGauges(Collector):
     async def look(self) -> None:
         """Ask where `turns` ends, of each owned partition."""
         topic = self._settings.topics.turns
-        wanted = [TP(topic, partition) for partition in self._app.ownership.writers]
+        wanted = [TP(topic, partition) for partition in self._app.ownership.held]
         self._ends = {}
         if wanted:
             with suppress(Exception):  # a broker that does not answer must not hide what the worker itself knows
@@ -62,11 +62,11 @@ class WorkerGauges(Collector):
             yield family
         for name, told, value in self._of_worker():
             yield GaugeMetricFamily(f"emgas_{name}", told, value=value)
-        yield InfoMetricFamily("emgas_build", "What runs.", value={"version": __version__})
+        yield InfoMetricFamily("emgas_build", "What runs.", value={"version": __version__, "role": self._app.role})
 
     def _of_partitions(self) -> Iterable[tuple[str, str, Values]]:
         ownership = self._app.ownership
-        positions = {partition: writer.state.position for partition, writer in ownership.writers.items()}
+        positions = {partition: writer.state.position for partition, writer in ownership.held.items()}
         lag = {p: max(0, self._ends[p] - at.source - 1) for p, at in positions.items() if p in self._ends}
         halted = ownership.halted_partitions
         stores = {p: size_of(self._settings.store_of(p)) for p in positions}
@@ -76,7 +76,7 @@ class WorkerGauges(Collector):
             ("source_offset", "The last turn accounted for.", {p: at.source for p, at in positions.items()}),
             ("watermark_offset", "The last event folded.", {p: at.watermark for p, at in positions.items()}),
             ("last_fold_timestamp_seconds", "When the last append was folded.", folds),
-            ("queued_turns", "Turns read ahead.", {p: each.queued for p, each in ownership.processors.items()}),
+            ("queued_turns", "Turns read ahead.", ownership.queued),
             ("graphs", "Graphs remembered.", {p: at.graphs for p, at in positions.items()}),
             ("held_turns", "Turns remembered, each id once.", {p: at.turns for p, at in positions.items()}),
             ("store_bytes", "Size of the store on the disk.", stores),
@@ -87,7 +87,7 @@ class WorkerGauges(Collector):
         disk = shutil.disk_usage(self._settings.home)
         app = self._app
         return (
-            ("owned_partitions", "Partitions that this worker has claimed.", len(app.ownership.writers)),
+            ("owned_partitions", "Partitions that this worker has claimed, or follows.", len(app.ownership.held)),
             ("ready", "1: all that is owned is folded to its claim.", not problems(app)),
             ("answering_questions", "Questions that wait for an answer.", app.answering),
             ("unacknowledged_answers", "Answers that the log has not acknowledged.", app.unacknowledged),
@@ -96,7 +96,7 @@ class WorkerGauges(Collector):
         )
 
 
-def problems(app: MemoryApp) -> list[str]:
+def problems(app: AnsweringApp) -> list[str]:
     """Say why the worker is not ready; nothing, when every owned partition is folded to its claim.
 
     Errors are named by their class: their text may name a graph, and is in the worker's log.
@@ -107,9 +107,7 @@ def problems(app: MemoryApp) -> list[str]:
     found = [f"partition {partition} has halted: {type(why).__name__}" for partition, why in halted]
     if not app.ready.is_set():
         found.append("partitions are being assigned, recovered or claimed")
-    return found + [
-        f"partition {p} was claimed by another worker" for p, w in app.ownership.writers.items() if w.is_fenced
-    ]
+    return found + [f"partition {partition} was claimed by another worker" for partition in app.ownership.lost]
 
 
 def size_of(folder: Path) -> int:

@@ -18,7 +18,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from emgas.errors import TransportError
 from emgas.logs import logger
 from streams.settings import Settings
-from streams.worker.app import MemoryApp
+from streams.worker.answering_app import AnsweringApp
 from streams.worker.gauges import WorkerGauges, problems
 
 log = logger("worker")
@@ -27,7 +27,7 @@ log = logger("worker")
 class HealthServer:
     """Answers for one worker.  `port` is the one that it listens on, once started."""
 
-    def __init__(self, settings: Settings, app: MemoryApp) -> None:
+    def __init__(self, settings: Settings, app: AnsweringApp) -> None:
         self.port = 0
         self._app = app
         self._gauges = WorkerGauges(settings, app)
@@ -54,8 +54,8 @@ class HealthServer:
         return web.Response(text="ok\n")
 
     async def _ready(self, _: web.Request) -> web.Response:
-        found, owned = problems(self._app), sorted(self._app.ownership.writers)
-        told = {"ready": not found, "partitions": owned, "problems": found}
+        found, owned = problems(self._app), sorted(self._app.ownership.held)
+        told = {"ready": not found, "role": self._app.role, "partitions": owned, "problems": found}
         return web.json_response(told, status=503 if found else 200)
 
     async def _metrics(self, _: web.Request) -> web.Response:
@@ -65,7 +65,7 @@ class HealthServer:
 
 
 @asynccontextmanager
-async def served(settings: Settings, app: MemoryApp) -> AsyncIterator[None]:
+async def served(settings: Settings, app: AnsweringApp) -> AsyncIterator[None]:
     """Tell how `app` does for as long as the block lasts, if anybody wants to know.  Raises TransportError."""
     if settings.health_address is None:
         yield

@@ -72,6 +72,10 @@ class WorkerMetrics:
         self.fold_seconds.observe(fold_seconds)
         self.last_folds[partition] = time.time()
 
+    def followed(self, partition: int) -> None:
+        """Note that an event of somebody else's was folded."""
+        self.last_folds[partition] = time.time()
+
     def answered(self, message: BaseModel) -> None:
         """Count an answer; time it, if it is a question's."""
         kind = (

@@ -16,7 +16,7 @@ less and less often, as the rest wants an operator.  Meanwhile it is in `halted`
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,21 @@ class Ownership:
         self._changing = asyncio.Lock()
         self._is_assigned = False  # else partitions were taken away, and what is assigned instead is not known yet
         self._is_halted = False
+
+    @property
+    def held(self) -> Mapping[int, PartitionWriter]:
+        """The partitions that questions are answered from: all that are claimed."""
+        return self.writers
+
+    @property
+    def queued(self) -> Mapping[int, int]:
+        """Count the turns that are read ahead, by partition."""
+        return {partition: processor.queued for partition, processor in self.processors.items()}
+
+    @property
+    def lost(self) -> list[int]:
+        """List the partitions that are known to be another worker's by now."""
+        return [partition for partition, writer in self.writers.items() if writer.is_fenced]
 
     def assigned(self) -> None:
         """Note that partitions were assigned: their recovery, once it ends, may claim them."""

@@ -20,10 +20,12 @@ from typing import Any
 from emgas.errors import TransportError
 from emgas.logs import logger
 from streams.plugins import embedders, extractors
+from streams.plugins.extraction_pool import ExtractionPool, Loading, by_cores
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.embedded.log import EmbeddedLog
-from streams.worker.app import MemoryApp, WorkerContext
+from streams.worker.answering_app import AnsweringApp, WorkerContext
+from streams.worker.app import MemoryApp
 from streams.worker.health import served
 
 log = logger("worker")
@@ -42,8 +44,8 @@ def worker_name() -> str:
 @asynccontextmanager
 async def running(
     settings: Settings, on_halt: Callable[[BaseException], None], embedded_log: EmbeddedLog | None = None
-) -> AsyncIterator[MemoryApp]:
-    """Run a worker for as long as the block lasts: on `embedded_log`, if one is given.
+) -> AsyncIterator[AnsweringApp]:
+    """Run a worker, in its role, for as long as the block lasts: on `embedded_log`, if one is given.
 
     Raises TransportError (no broker, topics missing), DataDirectoryInUseError (embedded), HaltedError (no such
     extractor or model), and what halts the worker while it starts: Faust's start would never come to its end then.
@@ -58,8 +60,13 @@ async def running(
             halted.set_result(error)
             on_halt(error)
 
-        context = WorkerContext(extractor=extractor, embedder=embedder, worker=worker_name(), now=now_ms, on_halt=halt)
-        app = MemoryApp(settings, transport, context)
+        pool = _pool(settings, extractor.version)
+        if pool is not None:
+            resources.push_async_callback(pool.close)
+        context = WorkerContext(
+            extractor=extractor, embedder=embedder, worker=worker_name(), now=now_ms, on_halt=halt, pool=pool
+        )
+        app = _app(settings, transport, context)
         await resources.enter_async_context(served(settings, app))
         starting = asyncio.ensure_future(app.start())
         warning = asyncio.ensure_future(_warn(settings, transport.partitions))
@@ -72,6 +79,23 @@ async def running(
             await app.ownership.release()
             await _stopped(app)
             await asyncio.wait([warning])
+
+
+def _pool(settings: Settings, version: str) -> ExtractionPool | None:
+    """Make what finds concepts in other processes; they start with the first burst of turns."""
+    given = settings.extraction_processes
+    processes = by_cores() if given is None else given
+    if settings.role == "reader" or not processes:
+        return None
+    return ExtractionPool(processes, Loading(settings.extractor, settings.language, settings.own_words, version))
+
+
+def _app(settings: Settings, transport: select.Transport, context: WorkerContext) -> AnsweringApp:
+    if settings.role != "reader":
+        return MemoryApp(settings, transport, context)
+    from streams.worker.reader_app import ReaderApp  # here: nobody else needs it
+
+    return ReaderApp(settings, transport, context)
 
 
 def _transport(settings: Settings, log: EmbeddedLog | None) -> AbstractAsyncContextManager[select.Transport]:
@@ -106,7 +130,7 @@ def _make(home: Path) -> None:
         raise TransportError(f"cannot use the data directory {home}: {error.strerror}; set EMGAS_DATA") from error
 
 
-async def _stopped(app: MemoryApp) -> None:
+async def _stopped(app: AnsweringApp) -> None:
     try:
         await app.stop()
     finally:

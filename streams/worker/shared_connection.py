@@ -62,7 +62,7 @@ class SharedConnection:
     def _own(self) -> EmbeddedConnection:
         from streams.worker.embedded_connection import EmbeddedConnection  # here: who asks a server needs no worker
 
-        return EmbeddedConnection(self._settings)
+        return EmbeddedConnection(self._settings.model_copy(update={"role": "all"}))  # a log of one process
 
     async def _through(self, server: Announcement, in_use: DataDirectoryInUseError) -> Connection:
         """Open a connection to the server.  Raises DataDirectoryInUseError, naming it, where that is not possible."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from emgas.errors import QueryFailedError
+from emgas.errors import InvalidMessageError, QueryFailedError
 from emgas.times import HOUR_MS as HOUR
 from emgas.times import MINUTE_MS as MINUTE
 from state.events.events import (
@@ -294,6 +294,38 @@ class Conversations(PipelineSteps):
         await pipeline.record(graph, id="after", text="The kettle is repaired.", at=NOON + 1)
         await pipeline.memory.resume(graph)
         assert len((await pipeline.memory.query(graph, "what about the kettle?")).passages) == 2
+
+    # several graphs
+
+    @pytest.mark.source("P44")
+    async def test_several_graphs_are_asked_at_once_and_each_passage_has_its_graph(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        ours, theirs, closed = (f"{graph}-{name}" for name in ("ours", "theirs", "closed"))
+        for name in (ours, theirs, closed):
+            for n, text in enumerate(("The kettle is broken.", "Who repairs the kettle?", "Onions are cheap.")):
+                await pipeline.record(name, id=f"{name}-{n}", text=f"{text} So they say in {name}.", at=NOON + n)
+        await pipeline.memory.grant(closed, "somebody", ["read"])
+        asked = {"top_passages": 3, "budget": 200}
+        with self.on_behalf_of(pipeline, "planner"):
+            merged = await pipeline.memory.query_several([ours, theirs, closed, "never-was"], "kettle", **asked)
+        told = {each.graph: (each.found, each.failure and each.failure.code) for each in merged.graphs}
+        assert told == {
+            ours: (True, None),
+            theirs: (True, None),
+            closed: (False, "forbidden"),
+            "never-was": (False, None),
+        }
+        assert [(each.graph, each.rank) for each in merged.passages] == [(ours, 1), (theirs, 1), (ours, 2)]
+        for name in (ours, theirs):
+            alone = await pipeline.memory.query(name, "kettle", top_passages=3)
+            ids = [passage.id for passage in alone.passages]
+            assert [each.passage.id for each in merged.passages if each.graph == name] == ids[: 1 + (name == ours)]
+            assert f"# {name}" in merged.context
+        assert closed not in merged.context
+        assert 0 < merged.tokens <= 200
+        with pytest.raises(InvalidMessageError, match="name 1 to"):
+            await pipeline.memory.query_several([], "kettle")
 
     # rights
 

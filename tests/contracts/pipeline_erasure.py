@@ -112,6 +112,22 @@ class Erases:
         said = [read(value, log.graph_keys) for value in values]  # type: ignore[attr-defined]
         assert {"Bob", "小明", "小红"} == {e.speaker for e in said if isinstance(e, TurnRecorded) and e.graph == "talk"}
 
+    @pytest.mark.source("S16")
+    async def test_a_summary_that_quotes_what_is_erased_goes_with_it(self, encrypted: Pipeline) -> None:
+        await converse(encrypted, "summed")
+        assert (await encrypted.memory.end_session("summed", "main")).status == "accepted"
+        told = (await encrypted.memory.recap("summed")).sessions[0].ended
+        assert told is not None
+        assert "kryptonite" in told.summary
+        await erased(encrypted, "summed", turn="e1")
+        told = (await encrypted.memory.recap("summed")).sessions[0].ended
+        assert told is not None
+        assert (told.reason, told.summary) == ("said", "")
+        assert await refolded(encrypted, "summed") | encrypted.digests() == encrypted.digests()
+        log, place = encrypted.opening_reader(), encrypted.place("summed")
+        values = [record.value for record in await encrypted.records(encrypted.topics.events, place)]
+        assert not any("kryptonite" in str(read(value, log.graph_keys)) for value in values)  # type: ignore[attr-defined]
+
     async def test_a_whole_graph_is_erased_and_can_be_born_again(self, encrypted: Pipeline) -> None:
         await converse(encrypted, "phoenix", "bystander")
         before = encrypted.digests()

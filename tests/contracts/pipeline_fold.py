@@ -91,7 +91,11 @@ class Folds(PipelineSteps):
         await pipeline.record(graph)
         await pipeline.memory.record(a_turn(graph))
         await pipeline.memory.record(a_turn(graph, text="Another text."))
+        held = pipeline.graph(graph)
+        assert held is not None
+        folded = held.events
         await pipeline.memory.query(graph, "the kettle", reinforce=True)
+        await eventually(lambda: held.events > folded)  # where a reader answers, the writer hears of it afterwards
         await pipeline.record(graph, id="t2")
 
     async def claims(self, pipeline: Pipeline, partition: int) -> int:
@@ -145,7 +149,7 @@ class Folds(PipelineSteps):
         self, doomed: Pipeline, monkeypatch: pytest.MonkeyPatch, where: str
     ) -> None:
         """Faust alone would ack the record at which an agent failed, and go on behind it."""
-        partition, app = doomed.place("ada"), doomed.app
+        partition, app = doomed.place("ada"), doomed.reader if where == "queries" else doomed.app
         await doomed.record("ada")
         owner, name = {
             "turns": (TurnProcessor, "put"),
@@ -255,7 +259,7 @@ class Folds(PipelineSteps):
     ) -> None:
         await doomed.record("ada")
         partition, other = doomed.place("ada"), elsewhere(doomed, "ada")
-        before = doomed.app.ownership.writers[partition]
+        before = doomed.reader.ownership.held[partition]
 
         def damaged(*_: object) -> Any:
             raise StoreCorruptError("a block is damaged")
@@ -264,11 +268,11 @@ class Folds(PipelineSteps):
         with pytest.raises(QueryFailedError, match="ask again"):
             await doomed.memory.query("ada", "the kettle")
         await doomed.record(other)
-        await eventually(lambda: doomed.app.ownership.writers.get(partition, before) is not before)
+        await eventually(lambda: doomed.reader.ownership.held.get(partition, before) is not before)
         assert (await doomed.memory.query("ada", "the kettle")).passages
         await doomed.record("ada", id="t2")
-        assert doomed.app.halted is None
-        assert doomed.settings.store_of(partition).with_name(f"{partition}.damaged").is_dir()
+        assert doomed.app.halted is doomed.reader.halted is None
+        assert doomed.reader_settings.store_of(partition).with_name(f"{partition}.damaged").is_dir()
         await doomed.lives()
         assert all(each.match for each in await doomed.verified())
 

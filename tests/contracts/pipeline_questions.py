@@ -123,7 +123,7 @@ class Questions(PipelineSteps):
             recorded = asyncio.create_task(pipeline.record(graph, id="t2"))
             await pipeline.until_end(pipeline.topics.turns, pipeline.place(graph), to_come + 1)
             asked = [asyncio.create_task(pipeline.memory.query(graph, "what?", after=to_come)) for _ in range(AT_ONCE)]
-            await eventually(lambda: pipeline.app._query_handler.answering == AT_ONCE)  # noqa: SLF001 - only from inside can this be told
+            await eventually(lambda: pipeline.reader._query_handler.answering == AT_ONCE)  # noqa: SLF001 - only from inside can this be told
             with pytest.raises(QueryFailedError) as told:
                 await pipeline.memory.query(graph, "what?")
             assert told.value.code == "overloaded"

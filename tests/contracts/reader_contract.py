@@ -10,6 +10,7 @@ import pytest
 from emgas.errors import TransportError
 from emgas.wire import Record
 from replay.log import LogReader
+from tests.support.clocks import eventually
 
 NOW = 1_700_000_000_000
 
@@ -57,6 +58,37 @@ class ReaderContract:
     async def test_reads_at_the_same_time_do_not_disturb_each_other(self, reader: LogReader) -> None:
         found = await asyncio.gather(read(reader, 0, 0, 10), read(reader, 2, 0, 1), read(reader, 0, 5, 10))
         assert list(found) == [a_log(10), a_log(1), a_log(10)[5:]]
+
+
+class FollowContract:
+    """Inherit beside ReaderContract, of a reader that can follow; give `growing`: (reader, what appends a record).
+
+    Partition 0 holds `a_log(10)`; what is appended gets the value of its number.
+    """
+
+    async def test_what_is_there_and_what_comes_is_followed_once_and_in_order(self, growing: Any) -> None:
+        reader, append = growing
+        followed: list[Record] = []
+
+        async def follow() -> None:
+            async for batch in reader.follow(0, 7):
+                followed.extend(batch)
+
+        following = asyncio.create_task(follow())
+        await eventually(lambda: len(followed) == 3)
+        for number in range(10, 15):
+            await append(number)
+            await eventually(lambda number=number: len(followed) == number - 6)  # type: ignore[misc]  # bound at once
+        following.cancel()
+        await asyncio.wait([following], timeout=30.0)
+        assert following.cancelled()
+        assert [record.offset for record in followed] == list(range(7, 15))
+        assert [record.value for record in followed] == [b"value %d" % n for n in range(7, 15)]
+
+    async def test_an_offset_that_the_log_does_not_have_is_told(self, growing: Any) -> None:
+        reader, _ = growing
+        with pytest.raises(TransportError):
+            await anext(reader.follow(0, 1000))
 
 
 async def read(reader: LogReader, partition: int, start: int, end: int) -> list[Record]:

@@ -63,21 +63,22 @@ def test_compose_runs_the_kafka_that_the_tests_run_against() -> None:
     assert SERVICES["kafka"]["image"] == f"apache/kafka:{tested[1]}"
 
 
-def test_nothing_stands_in_the_way_of_a_second_worker() -> None:
-    worker = SERVICES["worker"]
+@pytest.mark.parametrize("name", ["worker", "reader"])
+def test_nothing_stands_in_the_way_of_a_second_one(name: str) -> None:
+    worker = SERVICES[name]
     assert not {"container_name", "ports", "hostname"} & set(worker)
     # anonymous, at the data directory: one per replica, for RocksDB allows one process per database
     assert worker["volumes"] == [worker["environment"]["EMGAS_DATA"]]
 
 
-@pytest.mark.parametrize("name", ["topics", "worker"])
+@pytest.mark.parametrize("name", ["topics", "worker", "reader"])
 def test_the_command_is_one_that_emgas_has(name: str) -> None:
     emgas = Path(sys.executable).with_name("emgas")
     run = subprocess.run([emgas, *SERVICES[name]["command"], "--help"], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
 
 
-@pytest.mark.parametrize("name", ["topics", "worker"])
+@pytest.mark.parametrize("name", ["topics", "worker", "reader"])
 def test_every_setting_is_one_that_the_service_reads(name: str) -> None:
     known = {f"EMGAS_{field.upper()}" for field in Settings.model_fields}
     assert set(SERVICES[name]["environment"]) <= known
@@ -85,7 +86,8 @@ def test_every_setting_is_one_that_the_service_reads(name: str) -> None:
 
 def test_the_broker_setting_points_at_the_listener_for_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in SERVICES["worker"]["environment"].items():
-        monkeypatch.setenv(variable, value)
+        monkeypatch.setenv(variable, re.sub(r"\$\{\w+:-(\w*)\}", r"\1", value))  # what compose makes of it by default
+    assert Settings().role == "all"
     bootstrap = Settings().bootstrap
     assert f"INTERNAL://{bootstrap}" in SERVICES["kafka"]["environment"]["KAFKA_ADVERTISED_LISTENERS"].split(",")
 

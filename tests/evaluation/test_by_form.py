@@ -44,6 +44,14 @@ def test_what_the_headline_leaves_out_is_left_out_here() -> None:
     assert by_form([mixed], np.random.default_rng(1))["talk"]["questions"] == 1
 
 
+def test_weights_of_other_forms_are_compared_too_where_they_were_fitted() -> None:
+    fitted = part("talk", [1.0, 0.0], [0.0, 0.0])
+    scores = {**fitted.scores, "default-other-forms": fitted.scores["default"], "ppr": fitted.scores["bm25"]}
+    told = by_form([fitted._replace(scores=scores)], np.random.default_rng(1))["talk"]["differences"]
+    assert list(told) == ["default - bm25", "default - ppr", "default-other-forms - bm25"]
+    assert told["default-other-forms - bm25"] == told["default - bm25"]
+
+
 def test_an_interval_is_as_wide_as_the_questions_differ() -> None:
     same, differing = np.full(50, 0.3), np.tile([0.0, 0.6], 25)
     assert of_means([[same]], np.random.default_rng(1)) == pytest.approx((0.3, 0.3, 0.3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -17,13 +17,17 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 from emgas import MemoryClient
-from emgas.messages.contents import Graphs, Turns
+from emgas.messages.contents import Graphs, RecordedTurn, Turns
 from emgas.messages.operator import Inspection
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description
-from emgas.messages.topics import ANSWER
+from emgas.messages.sessions import InMind
+from emgas.messages.topics import ANSWER, Command, Question
 from emgas.messages.views import Explored, Recapped, Recurring, Trended
+from emgas.wire import SUBJECT
+from gateway.access import CHAT
 from gateway.app import application
+from gateway.chat import Model
 from gateway.errors import TooOftenError
 from gateway.keys import RIGHTS, Caller, Keys, Rates, Right, digest
 from gateway.mcp_tools import mcp_server
@@ -35,6 +39,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 TURN = {"id": "t1", "speaker": "Ada", "text": "The kettle broke."}
 FORGET = {"id": "f1", "turns": ["t1"]}
 RIGHT = {"id": "b1", "turns": ["t1"], "value": 1.0}
+GRANT = {"id": "g1", "subject": "planner", "rights": ["read"]}
 PIN = {"id": "p1", "turns": ["t1"]}
 
 
@@ -47,6 +52,8 @@ class Call:
     body: dict[str, Any] | None
     rights: frozenset[Right]
     everywhere: bool = False
+    route: str | None = None  # as the document names it, where it is not the path
+    done: tuple[int, ...] = (200, 201, 202)
 
     def body_for(self, graph_id: str) -> bytes | None:
         return None if self.body is None else orjson.dumps(self.body).replace(b'"G"', orjson.dumps(graph_id))
@@ -66,6 +73,12 @@ def record(topic: str, message: dict[str, Any], *rights: Right) -> Call:
     return Call("POST", f"/v1/records/{topic}?key=G", {"graph": "G", **message}, frozenset(rights))
 
 
+def mem0(method: str, path: str, right: Right, route: str | None = None, **body: Any) -> Call:
+    return Call(method, path, body or None, frozenset({right}), route=route or path.partition("?")[0])
+
+
+MESSAGES = [{"role": "user", "content": "The kettle broke."}]
+TURN_OF_G = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "emgas://G/turns/t1"}}
 THEMES = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "emgas://G/themes"}}
 QUERY = {"text": "what broke?", "after": 3, "only": {"sessions": ["s1"]}}
 CALLS = [
@@ -76,6 +89,11 @@ CALLS = [
     call("GET", "/v1/graphs/G", None, "read"),
     call("GET", "/v1/graphs/G/turns?concept=kettle&limit=3", None, "read"),
     call("GET", "/v1/graphs/G/sessions?limit=3", None, "read"),
+    call("POST", "/v1/query", {"graphs": ["G"], "text": "what broke?"}, "read"),
+    call("GET", "/v1/graphs/G/recent?limit=3", None, "read"),
+    call("POST", "/v1/graphs/G/sessions/end", {"id": "e1", "session": "s1"}, "write"),
+    call("POST", "/v1/graphs/G/grant", GRANT, "admin"),
+    call("POST", "/v1/graphs/G/revoke", GRANT, "admin"),
     call("GET", "/v1/graphs/G/trend?text=kettle&by=week", None, "read"),
     call("GET", "/v1/graphs/G/habits?text=kettle&limit=3", None, "read"),
     call("GET", "/v1/graphs/G/concept?name=kettle&hops=2", None, "read"),
@@ -94,12 +112,20 @@ CALLS = [
     record("turns", {"kind": "feedback", **RIGHT}, "write"),
     record("turns", {"kind": "pin", **PIN}, "write"),
     record("turns", {"kind": "unpin", **PIN}, "write"),
+    record("turns", {"kind": "endsession", "id": "e1"}, "write"),
+    record("turns", {"kind": "grant", **GRANT}, "admin"),
+    record("turns", {"kind": "revoke", **GRANT}, "admin"),
+    record("queries", {"kind": "recent"}, "read"),
     record("queries", {"kind": "query", **QUERY}, "read"),
     record("queries", {"kind": "query", **QUERY, "reinforce": True}, "read", "write"),
     record("queries", {"kind": "describe"}, "read"),
     record("queries", {"kind": "read"}, "read"),
     record("queries", {"kind": "picture"}, "read"),
     record("queries", {"kind": "compare", "since": 0}, "read"),
+    record("queries", {"kind": "recap"}, "read"),
+    record("queries", {"kind": "trend", "text": "kettle"}, "read"),
+    record("queries", {"kind": "explore", "concept": "kettle"}, "read"),
+    record("turns", {"kind": "erase", "id": "e1", "whole": True}, "admin"),
     Call("POST", "/v1/records/queries?partition=0", {"kind": "inspect"}, frozenset({"admin"}), everywhere=True),
     Call("POST", "/v1/records/queries?partition=0", {"kind": "checkpoint"}, frozenset({"admin"}), everywhere=True),
     tool("remember", "write", text="The kettle broke."),
@@ -107,10 +133,24 @@ CALLS = [
     tool("forget", "forget", turns=["t1"]),
     tool("themes", "read"),
     Call("POST", "/mcp", THEMES, frozenset({"read"})),
+    Call("POST", "/mcp", TURN_OF_G, frozenset({"read"})),
+    mem0("POST", "/v3/memories/add/", "write", messages=MESSAGES, user_id="G"),
+    mem0("POST", "/v3/memories/add/", "write", messages=MESSAGES, filters={"AND": [{"user_id": "G"}, {"run_id": "r"}]}),
+    mem0("POST", "/v3/memories/search/", "read", query="what broke?", filters={"user_id": "G"}),
+    mem0("POST", "/v3/memories/", "read", filters={"user_id": "G", "agent_id": "a"}),
+    mem0("GET", "/v1/memories/G~t1/", "read", "/v1/memories/{memory_id}/"),
+    mem0("GET", "/v1/memories/G~t1/history/", "read", "/v1/memories/{memory_id}/history/"),
+    mem0("DELETE", "/v1/memories/G~t1/", "forget", "/v1/memories/{memory_id}/"),
+    mem0("DELETE", "/v1/memories/?user_id=G", "forget"),
+    mem0("DELETE", "/v1/memories/?user_id=G&run_id=r", "forget"),
+    mem0("DELETE", "/v2/entities/user/G/", "forget", "/v2/entities/{kind}/{name}/"),
+    Call("POST", CHAT, {"messages": MESSAGES, "user": "G"}, frozenset({"read", "write"}), done=(502,)),
 ]
+NOWHERE = Model("http://127.0.0.1:1/v1")
 IDS = [f"{each.method} {each.path} {(each.body or {}).get('kind', '')}" for each in CALLS]
 NAMES = ["ada", "ada2", "adam", "ben", "team-a", "team-b", "a", "Ada"]
 PATTERNS = [*NAMES, "team-*", "a*", "ada*", "*", "z*"]
+SAID = RecordedTurn(id="t1", session="main", speaker="Ada", role=None, text="The kettle broke.", at=0)
 TOLD: dict[str, Any] = {
     "read": Turns,
     "picture": Pictured,
@@ -119,6 +159,7 @@ TOLD: dict[str, Any] = {
     "trend": Trended,
     "explore": Explored,
     "habits": Recurring,
+    "recent": InMind,
 }
 HEADERS = {
     "Content-Type": "application/json",
@@ -135,8 +176,9 @@ def answered(sent: Sent) -> bytes:
             return reply(message["graph"])
         case "describe":
             return ANSWER.dump_json(Description(graph=message["graph"], found=True, position=POSITION))
-        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" | "habits" as kind:
-            return ANSWER.dump_json(TOLD[kind](graph=message["graph"], found=True, position=POSITION))
+        case "read" | "picture" | "compare" | "recap" | "trend" | "explore" | "habits" | "recent" as kind:
+            more = {"turns": [SAID]} if message.get("ids") else {}
+            return ANSWER.dump_json(TOLD[kind](graph=message["graph"], found=True, position=POSITION, **more))
         case "list":
             return ANSWER.dump_json(Graphs(graphs=NAMES[sent.partition :: 4], position=POSITION))
         case "inspect" | "checkpoint":
@@ -174,7 +216,7 @@ async def door() -> AsyncIterator[Door]:
     connection, keys = MemoryConnection(answered), Keys([])
     async with (
         MemoryClient(connection) as memory,
-        serving(memory, keys) as url,
+        serving(memory, keys, NOWHERE) as url,
         httpx.AsyncClient(base_url=url, timeout=60) as http,
     ):
         yield Door(http, keys, connection.log)
@@ -208,13 +250,27 @@ async def test_what_reaches_the_log_is_within_the_graphs_and_rights_of_the_key(
     caller = Caller(name="somebody", graphs=tuple(graphs), rights=frozenset(rights))
     response, sent = await door.try_out(call, graph_id, caller)
     if is_allowed(caller, call, graph_id):
-        assert response.status_code in (200, 201, 202), response.text
+        assert response.status_code in call.done, response.text
         assert not was_refused(response), response.text
         assert len(sent) == 1
         assert call.everywhere or orjson.loads(sent[0].value)["graph"] == graph_id
     else:
         assert was_refused(response), response.text
         assert sent == []
+
+
+@pytest.mark.source("P44")
+@pytest.mark.parametrize("call", CALLS, ids=IDS)
+@pytest.mark.parametrize("claimed", [None, "böb"])
+async def test_a_request_comes_on_behalf_of_its_key_unless_that_may_admin(
+    door: Door, call: Call, claimed: str | None
+) -> None:
+    door.http.headers["Emgas-Subject"] = quote(claimed or "")
+    for rights, subject in ((RIGHTS - {"admin"}, "planner"), (RIGHTS, claimed)):
+        _, sent = await door.try_out(call, "ada", Caller(name="planner", graphs=("*",), rights=rights))
+        assert [each.headers.get(SUBJECT, b"").decode() or None for each in sent] == [subject] * len(sent)
+        assert sent or "admin" in call.rights
+    del door.http.headers["Emgas-Subject"]
 
 
 @pytest.mark.parametrize("call", CALLS, ids=IDS)
@@ -237,11 +293,21 @@ async def test_a_record_goes_to_no_other_graph_than_it_names(door: Door, call: C
 
 async def test_every_route_is_tried_here() -> None:
     app, _ = application(lambda: MemoryClient("kafka://nowhere:1"))
-    tried = {(each.method.lower(), each.path.partition("?")[0].replace("/G", "/{graph}")) for each in CALLS}
+    tried = {
+        (each.method.lower(), each.route or each.path.partition("?")[0].replace("/G", "/{graph}")) for each in CALLS
+    }
     tried |= {("post", "/v1/records/{topic}"), ("get", "/v1/partitions")}  # the second tells a number, to any key
-    tried |= {("get", "/v1/graphs")}  # names no graph; a test of its own looks at what it lists
+    tried |= {("get", "/v1/graphs"), ("get", "/v1/entities/")}  # a test of its own looks at what they list
+    tried |= {("get", "/v1/ping/"), ("get", "/v1/models")}  # these are about no graph
     routes = {(method, path) for path, methods in app.openapi()["paths"].items() for method in methods}
     assert routes <= tried
+
+
+async def test_every_record_is_tried_here() -> None:
+    fields = [model.model_fields.get("kind") for model in (*get_args(Command), *get_args(Question))]
+    kinds = {get_args(field.annotation)[0] for field in fields if field is not None}
+    tried = {each.body["kind"] for each in CALLS if each.path.startswith("/v1/records") and "kind" in (each.body or {})}
+    assert kinds == tried | {"list"}  # a test of its own looks at what that one lists
 
 
 async def test_every_tool_is_tried_here() -> None:
@@ -260,6 +326,8 @@ async def test_every_tool_is_tried_here() -> None:
 async def test_a_key_sees_the_names_of_its_own_graphs_alone(door: Door, graphs: set[str], rights: set[Right]) -> None:
     caller = Caller(name="somebody", graphs=tuple(graphs), rights=frozenset(rights))
     own = sorted(name for name in NAMES if is_allowed(caller, call("GET", "", None), name))
+    entities, _ = await door.try_out(Call("GET", "/v1/entities/", None, frozenset({"read"})), "ada", caller)
+    assert [each["name"] for each in entities.json().get("results", [])] == (own if "read" in rights else [])
     listing = [Call("GET", "/v1/graphs", None, frozenset({"read"}))]
     pages = [f"/v1/records/queries?partition={partition}" for partition in range(4)]
     listing += [Call("POST", page, {"kind": "list"}, frozenset({"read"})) for page in pages]

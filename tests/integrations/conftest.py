@@ -5,17 +5,16 @@ The memory that they use is a real one: `emgas serve`, in a process of the servi
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
-import subprocess
 from collections.abc import AsyncIterator, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from emgas import Memory, MemoryClient
+from tests.integrations.serving import served
 
 # Frameworks that would tell somebody that they are used.
 os.environ |= {
@@ -25,8 +24,6 @@ os.environ |= {
 }
 HERE = find_spec("langchain_core") is not None
 collect_ignore_glob = [] if HERE else ["test_*.py"]
-PATIENCE = 120.0  # seconds; only a hanging server ever takes them
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def pytest_report_header() -> str | None:
@@ -39,19 +36,24 @@ def pytest_report_header() -> str | None:
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Serve a memory of its own, until the tests end; give its address."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith("EMGAS_")}
-    ours = {"EMGAS_DATA": str(tmp_path_factory.mktemp("data")), "EMGAS_PARTITIONS": "2"}
-    command = [ROOT / ".venv/bin/emgas", "serve", "--port", "0"]
-    server = subprocess.Popen(command, env=others | ours, stderr=subprocess.PIPE, text=True)
-    try:
-        assert server.stderr is not None
-        line = server.stderr.readline()
-        found = re.match(r"serving on (http://\S+)", line)
-        assert found, line + server.stderr.read()
-        yield found[1]
-    finally:
-        server.terminate()
-        server.communicate(timeout=PATIENCE)
+    with served(tmp_path_factory.mktemp("data")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def keys_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Write a file of keys, in which "secret" opens the graph ada alone."""
+    file = tmp_path_factory.mktemp("keys") / "keys.toml"
+    secret = hashlib.sha256(b"secret").hexdigest()
+    file.write_text(f'[[key]]\nname = "app"\nsha256 = "{secret}"\ngraphs = ["ada"]\nrights = ["read", "write"]\n')
+    return str(file)
+
+
+@pytest.fixture(scope="session")
+def keyed_address(keys_file: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a memory that wants a key."""
+    with served(tmp_path_factory.mktemp("keyed"), "--keys", keys_file) as address:
+        yield address
 
 
 @pytest.fixture(params=["Memory", "MemoryClient"])

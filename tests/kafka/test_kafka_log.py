@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaProducer
@@ -17,7 +18,7 @@ from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import FOR_EVER, RECORD_BYTES, TopicPlan, differences, plan
 from tests.contracts.log_contract import LogContract
-from tests.contracts.reader_contract import KeptReaderContract, a_log, read
+from tests.contracts.reader_contract import NOW, FollowContract, KeptReaderContract, a_log, read
 from tests.support.transports import KafkaTransport, kafka_transport
 
 pytestmark = pytest.mark.kafka
@@ -37,7 +38,7 @@ class TestKafkaLog(LogContract):
             yield transport
 
 
-class TestKafkaReader(KeptReaderContract):
+class TestKafkaReader(KeptReaderContract, FollowContract):
     @pytest.fixture
     async def reader(self, transport: KafkaTransport, prefix: str) -> KafkaReader:
         await transport.create(TopicPlan(prefix, 3, FOR_EVER, 1_000_000, broker_time=False))
@@ -47,6 +48,13 @@ class TestKafkaReader(KeptReaderContract):
                 [ProducerRecord(prefix, r.key, r.value, r.headers, partition, r.timestamp) for r in records]
             )
         return KafkaReader(transport.address, prefix, batch=3)
+
+    @pytest.fixture
+    def growing(self, reader: KafkaReader, transport: KafkaTransport, prefix: str) -> tuple[KafkaReader, Any]:
+        async def append(number: int) -> None:
+            await transport.append([ProducerRecord(prefix, b"k", b"value %d" % number, (), 0, NOW)])
+
+        return reader, append
 
     @pytest.fixture
     def missing(self, transport: KafkaTransport, prefix: str) -> KafkaReader:

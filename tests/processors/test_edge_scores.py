@@ -137,6 +137,24 @@ def test_a_lone_turn_has_its_match_and_what_concepts_tell_of_each_other_and_noth
         assert found[name] == [0, 0, 0]
 
 
+def test_a_lone_turn_among_others_in_company_is_not_put_last_for_being_alone() -> None:
+    found = columns(talk("s Ada: tea cup", "t Ben: tea cup", "t Ada: sun", "u Ada: sea", "u Ben: sky"), "tea")
+    for name in ("session", "coverage"):
+        alone, in_company = found[name][:2]
+        assert 0 < alone < in_company * 1.5
+    assert found["coverage"][0] == pytest.approx(0.8 * found["coverage"][1])  # four of five turns are in company
+    assert found["inherited"][0] == 0
+
+
+def test_who_asks_and_says_much_besides_asks_less_unless_it_is_an_assistant() -> None:
+    graph = Graph("g")
+    for number, (role, words) in enumerate((("user", 60), ("user", 6), ("assistant", 60))):
+        facts = {"question": True, "tokens": words, "concepts": list(concepts("tea")), "speaker": "x"}
+        graph.fold(turn_recorded(id=f"t{number}", session="s", graph="g", role=role, **facts))
+    asks = columns(graph.view(), "tea")["asks"]
+    assert asks == pytest.approx([1 / 2, 1 / 1.1, 1])
+
+
 def test_a_bridge_leads_from_the_best_match_to_the_lone_turn_that_shares_its_rarest_concept() -> None:
     notes = ("a Ada: tea cup", "b Ben: cup", "c Ada: sun", "d Ben: sea")
     found = columns(talk(*notes), "tea")["bridge"]

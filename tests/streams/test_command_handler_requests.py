@@ -12,8 +12,10 @@ from pydantic import model_validator
 from emgas import limits
 from emgas.times import DAY_MS, HOUR_MS
 from state.events.events import (
+    ConceptsRecalled,
     Forgotten,
     GraphConfigured,
+    MemoryRestored,
     Retracted,
     TurnRecorded,
 )
@@ -204,3 +206,40 @@ def test_a_command_that_is_none_is_rejected(value: bytes) -> None:
 def test_a_command_needs_the_key_of_its_graph_too(value: bytes) -> None:
     reason = reason_of(decide(a_handler(known_state()), arrival(value, offset=9, key=b"bob")))
     assert "is not the turn's graph" in reason
+
+
+# what a question woke, told by a reader
+
+
+def reinforce(**changes: Any) -> bytes:
+    asked = {"kind": "reinforce", "id": "q-0-7", "graph": "ada", "concepts": ["kettle", "tea"], "at": NOW}
+    return json.dumps({**asked, **changes}).encode()
+
+
+def test_what_a_reader_tells_is_recorded_once_for_its_record_and_brings_back_what_had_faded() -> None:
+    state = known_state()
+    graph = state.graph("ada")
+    assert graph is not None
+    graph.settle()
+    graph.concepts.archived[graph.concepts.numbers["tea"]] = 1
+    recalled, restored = events_of(decide(a_handler(state), arrival(reinforce(turns=["t2"]), offset=7)))
+    assert isinstance(recalled, ConceptsRecalled)
+    assert isinstance(restored, MemoryRestored)
+    assert (recalled.concepts, recalled.src) == (["kettle", "tea"], None)
+    assert (restored.concepts, restored.turns, restored.src) == (["tea"], ["t2"], 7)
+    assert recalled.at == restored.at == NOW
+    graph.live = False
+    (imported, _) = events_of(decide(a_handler(state), arrival(reinforce(turns=["t2"]), offset=8)))
+    assert isinstance(imported, ConceptsRecalled)
+    assert imported.at == graph.clock < NOW, "of a graph that is not live, asking does not tell the time"
+
+
+def test_what_a_reader_tells_counts_for_its_record_where_nothing_had_faded() -> None:
+    (recalled,) = events_of(decide(a_handler(known_state()), arrival(reinforce(), offset=7)))
+    assert isinstance(recalled, ConceptsRecalled)
+    assert recalled.src == 7
+
+
+def test_what_a_reader_tells_of_a_graph_that_is_gone_is_rejected() -> None:
+    empty = LogWriter(partitions=PARTITIONS).folded()
+    assert "nothing to reinforce" in reason_of(decide(a_handler(empty), arrival(reinforce(), offset=7)))

@@ -123,7 +123,7 @@ async def test_answers_are_counted_by_kind_and_failures_by_their_code(watched: W
 async def test_a_worker_that_owns_its_partitions_is_alive_and_ready(watched: Watched) -> None:
     assert await watched.get("/livez") == (200, "ok\n")
     status, told = await watched.get("/readyz")
-    assert (status, json.loads(told)) == (200, {"ready": True, "partitions": [0, 1], "problems": []})
+    assert (status, json.loads(told)) == (200, {"ready": True, "role": "all", "partitions": [0, 1], "problems": []})
     assert await watched.value("emgas_ready") == 1
 
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import Any
 
+from emgas.messages.memory_settings import AllSettings
 from emgas.wire import partition_of
 from state.events.memory_settings import PRESETS
 from tests.support.clocks import NOW
@@ -23,7 +24,7 @@ async def test_a_graph_is_described_at_a_position_and_nothing_is_appended() -> N
     (told,) = await worker.answers()
     assert (told["kind"], told["found"], told["preset"], told["clock"]) == ("description", True, "default", NOW)
     assert (told["turns"], told["archived"], told["concepts"], told["themes"]) == (2, 0, 2, [])
-    assert told["settings"] == PRESETS["default"].model_dump()
+    assert told["settings"] == {name: getattr(PRESETS["default"], name) for name in AllSettings.model_fields}
     assert told["position"] == {"partition": HERE, "watermark": 2, "source": 1}
     assert len(worker.log.records[HERE]) == 3
 

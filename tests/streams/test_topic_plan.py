@@ -19,6 +19,13 @@ def test_there_are_six_and_the_keyed_ones_have_equally_many_partitions() -> None
     assert {PLANS[name].partitions for name in keyed} == {8}
 
 
+def test_questions_have_partitions_for_each_reader_of_one_and_may_be_given_more() -> None:
+    queries = {each.name: each for each in plan(NAMES, 8, readers=3)}[NAMES.queries]
+    assert queries.partitions == 24
+    assert [count for count in range(1, 40) if queries.may_have(count)] == [8, 16, 24, 32]
+    assert [count for count in range(1, 40) if PLANS[NAMES.turns].may_have(count)] == [8]
+
+
 def test_only_events_and_changes_are_kept_for_ever_and_nothing_is_compacted() -> None:
     settings = {name: settings_of(each, 1) for name, each in PLANS.items()}
     assert [name for name, each in settings.items() if each["retention.ms"] == "-1"] == [

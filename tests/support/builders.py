@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from state.events.events import (
+    AccessGranted,
+    AccessRevoked,
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
@@ -19,10 +21,13 @@ from state.events.events import (
     MemoryRestored,
     Pinned,
     Retracted,
+    SessionEnded,
+    SessionSummarised,
     Ticked,
     TopicChange,
     TurnDuplicated,
     TurnEmbedded,
+    TurnNotRecorded,
     TurnRecorded,
     TurnRejected,
     Unpinned,
@@ -148,6 +153,34 @@ def unpinned(**changes: Any) -> Unpinned:
 def feedback_given(**changes: Any) -> FeedbackGiven:
     """Return what a user thought of turns; `concepts` and `turns` may be strings of names."""
     return FeedbackGiven(**{**UNLINKED, "src": 0, "graph": "ada", "value": 1.0, **_gone(changes)})
+
+
+def session_ended(**changes: Any) -> SessionEnded:
+    """Return the end of session "main" with turn "t0"."""
+    there = {"graph": "ada", "at": NOON, "session": "main", "reason": "said", "through": "t0"}
+    return SessionEnded(**{**UNLINKED, "src": None, **there, **changes})
+
+
+def session_summarised(**changes: Any) -> SessionSummarised:
+    """Return what session "main" was about; `turns` may be a string of names."""
+    turns = _names(changes.pop("turns", "t0"))
+    there = {"graph": "ada", "at": NOON, "session": "main", "text": "Ada: Tea.", "by": "test 1"}
+    return SessionSummarised(**{**UNLINKED, **there, "turns": turns, **changes})
+
+
+def turn_not_recorded(**changes: Any) -> TurnNotRecorded:
+    """Return a turn that came while recording was paused."""
+    return TurnNotRecorded(**{**UNLINKED, "src": 0, "graph": "ada", **changes})
+
+
+def access_granted(**changes: Any) -> AccessGranted:
+    """Return rights that "bob" was granted."""
+    return AccessGranted(**{**UNLINKED, "src": 0, "graph": "ada", "subject": "bob", "rights": ["read"], **changes})
+
+
+def access_revoked(**changes: Any) -> AccessRevoked:
+    """Return rights that "bob" lost."""
+    return AccessRevoked(**{**UNLINKED, "src": 0, "graph": "ada", "subject": "bob", "rights": ["read"], **changes})
 
 
 def consolidation_closed(**changes: Any) -> ConsolidationWindowClosed:

@@ -31,6 +31,8 @@ from state.log_position import LogPosition
 from state.partition import Partition
 from state.store.store import MemoryStore, Store
 from tests.support.builders import (
+    access_granted,
+    access_revoked,
     concept,
     concepts_recalled,
     consolidation_closed,
@@ -42,10 +44,13 @@ from tests.support.builders import (
     memory_restored,
     pinned,
     retracted,
+    session_ended,
+    session_summarised,
     ticked,
     topic_change,
     turn_duplicated,
     turn_embedded,
+    turn_not_recorded,
     turn_recorded,
     turn_rejected,
     unpinned,
@@ -134,6 +139,26 @@ class LogWriter:
     def judge(self, **changes: Any) -> DataEvent:
         """Append and return a FeedbackGiven."""
         return self._data(feedback_given, {**changes, "src": self.source + 1})
+
+    def end(self, **changes: Any) -> DataEvent:
+        """Append and return a SessionEnded."""
+        return self._data(session_ended, {**changes, "src": self.source + 1})
+
+    def sum_up(self, **changes: Any) -> DataEvent:
+        """Append and return a SessionSummarised."""
+        return self._data(session_summarised, changes)
+
+    def pass_over(self, **changes: Any) -> DataEvent:
+        """Append and return a TurnNotRecorded."""
+        return self._data(turn_not_recorded, {**changes, "src": self.source + 1})
+
+    def grant(self, **changes: Any) -> DataEvent:
+        """Append and return an AccessGranted."""
+        return self._data(access_granted, {**changes, "src": self.source + 1})
+
+    def revoke(self, **changes: Any) -> DataEvent:
+        """Append and return an AccessRevoked."""
+        return self._data(access_revoked, {**changes, "src": self.source + 1})
 
     def tick(self, **changes: Any) -> DataEvent:
         """Append and return a Ticked."""

@@ -6,6 +6,8 @@
         await pipeline.ask(topic, key, value, …)            the same, with the headers that ask for an answer
 
 `stop` and `start` may be called in between: the log and the stores stay.
+
+Pipeline(settings, transport, reader=changes)   the same with two workers: `app` writes, `reader` answers
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Self
+from typing import Any, Self, cast
 from uuid import uuid4
 
 from emgas import MemoryClient
@@ -28,6 +30,7 @@ from state.graph.graph import Graph
 from streams.settings import Settings
 from streams.transport.dead_letters import DeadLetter, read_all
 from streams.transport.keys.key_store import KeyStore
+from streams.worker.answering_app import AnsweringApp
 from streams.worker.app import MemoryApp
 from streams.worker.embedded_connection import EmbeddedConnection
 from streams.worker.service import running
@@ -39,8 +42,10 @@ class Pipeline:
     memory: MemoryClient
     app: MemoryApp
     subject: str | None = None  # on whose behalf `memory` calls
+    reader: AnsweringApp  # who answers: the same, where there is one worker alone
 
-    def __init__(self, settings: Settings, transport: Transport) -> None:
+    def __init__(self, settings: Settings, transport: Transport, reader: dict[str, Any] | None = None) -> None:
+        self._reader_differs = reader
         self.settings = settings
         self.transport = transport
         self.topics = settings.topics
@@ -63,24 +68,34 @@ class Pipeline:
                 self.memory = await starting.enter_async_context(
                     MemoryClient(connection, timeout=PATIENCE, subject=lambda: self.subject)
                 )
-                self.app = connection.app
+                self.app = cast(MemoryApp, connection.app)
             else:
-                await self._start_on_kafka(starting)
+                self.app = cast(MemoryApp, await self._started(starting, self.settings))
+                client = MemoryClient(
+                    self.settings.broker, prefix=self.settings.prefix, timeout=PATIENCE, subject=lambda: self.subject
+                )
+                self.memory = await starting.enter_async_context(client)
+            self.reader = self.app
+            if self._reader_differs is not None:
+                self.reader = await self._started(starting, self.reader_settings)
             self._running = starting.pop_all()
 
-    async def _start_on_kafka(self, starting: AsyncExitStack) -> None:
-        assert self.settings.broker
+    async def _started(self, starting: AsyncExitStack, settings: Settings) -> AnsweringApp:
+        """Start a worker, on the embedded log if that is what we have, and wait until it is ready."""
+        log = self.transport.log if isinstance(self.transport, SqliteTransport) else None
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
-        self.app = await starting.enter_async_context(running(self.settings, halted.set_result))
-        ready = asyncio.ensure_future(self.app.ready.wait())
+        app = await starting.enter_async_context(running(settings, halted.set_result, log))
+        ready = asyncio.ensure_future(app.ready.wait())
         await asyncio.wait({ready, halted}, return_when=asyncio.FIRST_COMPLETED)
         if halted.done():
             ready.cancel()
             raise halted.result()
-        client = MemoryClient(
-            self.settings.broker, prefix=self.settings.prefix, timeout=PATIENCE, subject=lambda: self.subject
-        )
-        self.memory = await starting.enter_async_context(client)
+        return app
+
+    @property
+    def reader_settings(self) -> Settings:
+        """The settings of the worker that answers."""
+        return self.settings.model_copy(update=self._reader_differs or {})
 
     async def stop(self) -> None:
         async with asyncio.timeout(PATIENCE):

@@ -13,6 +13,7 @@ from emgas import MemoryClient
 from emgas.messages.topics import Answer
 from emgas.wire import Headers, ProducerRecord
 from gateway.app import gateway
+from gateway.chat import Model
 from gateway.keys import Keys
 from gateway.serve import listen
 from tests.support.clocks import PATIENCE, eventually
@@ -20,9 +21,9 @@ from tests.support.pipeline import Pipeline
 
 
 @asynccontextmanager
-async def serving(memory: MemoryClient, keys: Keys | None = None) -> AsyncIterator[str]:
+async def serving(memory: MemoryClient, keys: Keys | None = None, model: Model | None = None) -> AsyncIterator[str]:
     """Serve an open memory on a free port of loopback; give the URL."""
-    app = gateway(lambda: nullcontext(memory), keys or Keys(None))
+    app = gateway(lambda: nullcontext(memory), keys or Keys(None), model)
     async with listening(app) as url:
         yield url
 

@@ -71,6 +71,17 @@ _consolidation = st.fixed_dictionaries(
         "repeats": st.lists(st.tuples(st.sampled_from(["a", "t0"]), st.sampled_from(["b", "c", "t2"])), max_size=2),
     }
 )
+_session = st.sampled_from(["main", "work"])
+_named_turn = st.sampled_from(["a", "b", "c", *(f"t{number}" for number in range(12))])
+_end = st.fixed_dictionaries({"graph": _graph, "at": _times, "session": _session, "through": _named_turn})
+_summary = st.fixed_dictionaries({"graph": _graph, "at": _times, "session": _session, "turns": _turns})
+_rights = st.fixed_dictionaries(
+    {
+        "graph": _graph,
+        "subject": st.sampled_from(["bob", "cyd"]),
+        "rights": st.lists(st.sampled_from(["read", "write", "admin"]), min_size=1, max_size=2),
+    }
+)
 _vector = st.fixed_dictionaries(
     {
         "graph": _graph,
@@ -92,6 +103,10 @@ _life: st.SearchStrategy[Step] = st.one_of(
         st.sampled_from(["pin", "unpin"]),
         st.fixed_dictionaries({"graph": _graph, "concepts": _words, "turns": _turns}),
     ),
+    st.tuples(st.just("end"), _end),
+    st.tuples(st.just("sum_up"), _summary),
+    st.tuples(st.just("pass_over"), st.fixed_dictionaries({"graph": _graph})),
+    st.tuples(st.sampled_from(["grant", "revoke"]), _rights),
     st.tuples(st.just("tick"), st.fixed_dictionaries({"graph": _graph, "at": _times})),
     st.tuples(st.just("decay"), _decay),
     st.tuples(st.sampled_from(["archive", "archive", "restore"]), _decay),

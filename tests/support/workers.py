@@ -73,6 +73,11 @@ class Worker:
         return [json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"\n")]
 
     @property
+    def follows(self) -> list[int]:
+        """Return the partitions that it follows, as it said last: of a reader."""
+        return next((line["partitions"] for line in reversed(self.said) if line["event"] == "follows"), [])
+
+    @property
     def owns(self) -> list[int]:
         """Return the partitions that it took last."""
         return next((line["partitions"] for line in reversed(self.said) if line["event"] == "owns"), [])
@@ -89,8 +94,8 @@ def worker(settings: Settings, home: Path, **more: str) -> Iterator[Worker]:
 
 
 @asynccontextmanager
-async def topics(address: str, prefix: str, home: Path) -> AsyncIterator[tuple[Settings, MemoryClient]]:
-    settings = settings_for(home, prefix, f"kafka://{address}", partitions=PARTITIONS)
+async def topics(address: str, prefix: str, home: Path, **changes: Any) -> AsyncIterator[tuple[Settings, MemoryClient]]:
+    settings = settings_for(home, prefix, f"kafka://{address}", partitions=PARTITIONS, **changes)
     await select.create(settings)
     async with MemoryClient(settings.broker, prefix=prefix, timeout=PATIENCE) as memory:
         yield settings, memory

@@ -22,7 +22,11 @@ const sent = new Set([...Object.keys(document.channels.turns.messages), ...Objec
 const union = (name: string, channel: string) => `export type ${name} = ${Object.keys(document.channels[channel].messages).join(" | ")};\n`;
 
 /** What is left out of an answer where there is nothing to say. */
-const MAY_LACK: Record<string, string[]> = { RecalledPassage: ["why", "archived", "pinned", "importance"], Reply: ["matched"] };
+const MAY_LACK: Record<string, string[]> = {
+  RecalledPassage: ["why", "archived", "pinned", "importance"],
+  RecordedTurn: ["pinned", "importance"],
+  Reply: ["matched"],
+};
 
 const definitions = asDefinitions(schemas) as Record<string, JSONSchema>;
 const answered = [...Object.keys(messages)].filter((name) => !sent.has(name) && name !== "Change");

@@ -1,6 +1,6 @@
 // MemoryClient: tell a memory what was said, ask it what helps. The messages are those of docs/wire.md.
 
-import type { Answer, Command, Describe, Description, Outcome, Query, Question, Reply, Turn } from "./messages.ts";
+import type { Answer, Command, Outcome, Query, Question, Reply, Turn } from "./messages.ts";
 import type { Connection, Receipt } from "./connection.ts";
 import { QueryFailedError, TransportError } from "./errors.ts";
 import { HttpConnection } from "./http.ts";
@@ -12,6 +12,23 @@ export interface Options extends KafkaOptions {
   /** How long a call may wait. */
   seconds?: number;
 }
+
+/** What each question is answered with, by their kinds. */
+interface Answers {
+  query: "reply";
+  describe: "description";
+  read: "turns";
+  picture: "pictured";
+  compare: "compared";
+  recap: "recapped";
+  trend: "trended";
+  explore: "explored";
+  list: "graphs";
+  inspect: "inspection";
+  checkpoint: "checkpointed";
+}
+
+export type AnswerTo<Q extends Question> = Extract<Answer, { kind: Answers[Q["kind"]] }>;
 
 export class MemoryClient {
   readonly #connection: Connection;
@@ -33,9 +50,7 @@ export class MemoryClient {
   }
 
   /** Ask a graph. Rejects with QueryFailedError when its owner answers with a failure. */
-  ask(question: Query, seconds?: number): Promise<Reply>;
-  ask(question: Describe, seconds?: number): Promise<Description>;
-  ask(question: Question, seconds?: number): Promise<Answer>;
+  ask<Q extends Question>(question: Q, seconds?: number): Promise<AnswerTo<Q>>;
   async ask(question: Question, seconds = this.#seconds): Promise<Answer> {
     return answered(await this.#connection.ask("queries", named(question), seconds));
   }

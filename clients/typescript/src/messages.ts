@@ -253,11 +253,11 @@ export interface RecordedTurn {
   /**
    * a user wants it kept in mind
    */
-  pinned: boolean;
+  pinned?: boolean;
   /**
    * how much it matters, 0 to 1, where that is known
    */
-  importance: number | null;
+  importance?: number | null;
 }
 /**
  * How many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last (ms).

@@ -10,11 +10,13 @@ import typer
 from rich.markup import escape
 
 from emgas.client.query_arguments import asking
+from emgas.client.several import asked_of_all, named
 from emgas.errors import EmgasError
 from emgas.messages.queries import MemoryKind, Mode, Query, Reply
+from emgas.messages.several import Merged
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
-from streams.cli.shared.client import session, someone_works
+from streams.cli.shared.client import session, someone_answers
 from streams.cli.shared.times import METAVAR
 from streams.cli.shared.why import why
 
@@ -63,6 +65,7 @@ def query(
     conversation: Annotated[
         str | None, typer.Option("--in", metavar="SESSION", help="Asked in this conversation: what `then?` means.")
     ] = None,
+    also: Annotated[Names | None, typer.Option("--also", metavar="GRAPH", help="Ask this one too; repeatable.")] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the answer.")] = 10.0,
     json: output.Json = False,
 ) -> None:
@@ -84,6 +87,9 @@ def query(
     with output.explained():  # a wrong call is told whether or not there is a memory
         times = {"as_of": as_of, "timezone": timezone}
         asked = asking(None, only, {**options, **times, "graph": graph, "text": text, "after": after})
+    if also:
+        _show_merged(output.run(_ask_several([graph, *also], asked, timeout)), timezone, json=json)
+        return
     reply = output.run(_ask(asked, timeout))
     if json:
         output.print_json(reply.model_dump())
@@ -96,9 +102,40 @@ def query(
 async def _ask(asked: Query, seconds: float) -> Reply:
     settings = output.settings()
     async with session(settings, seconds, begins=False) as connected:
-        if not await someone_works(settings):
-            raise EmgasError("no worker runs, so nobody can answer: start `emgas worker` on this broker, and ask again")
+        if not await someone_answers(settings):
+            raise EmgasError(
+                "no worker runs, so nobody can answer: start `emgas worker` on this broker (one of role writer does "
+                "not answer: a reader does), and ask again"
+            )
         return await connected.memory.ask(asked)
+
+
+async def _ask_several(graphs: Sequence[str], asked: Query, seconds: float) -> Merged:
+    async with session(output.settings(), seconds, begins=False) as connected:
+
+        async def ask(graph: str, budget: int) -> Reply:
+            return await connected.memory.ask(asked.model_copy(update={"graph": graph, "budget": budget}))
+
+        return await asked_of_all(named(graphs), ask, asked.budget, asked.top_passages)
+
+
+def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
+    """Print what several graphs answered, for people by the clocks of `timezone`."""
+    if json:
+        output.print_json(merged.model_dump())
+        return
+    for each in merged.graphs:
+        if each.failure is not None:
+            output.warn(f"{each.graph}: {each.failure.message}")
+        elif not each.found:
+            output.warn(f"{each.graph}: nobody has written to it yet")
+    rows = output.table("passages", "graph", "rank#", "when", "who", "what")
+    for found in merged.passages:
+        said = found.passage
+        when = format_utc(wall_clock(said.at, timezone))
+        rows.add_row(escape(found.graph), str(found.rank), when, escape(said.speaker), escape(said.text))
+    output.out.print(rows)
+    output.out.print(f"context: {merged.tokens} tokens", style="dim")
 
 
 def _metadata(given: Sequence[str]) -> dict[str, Any]:

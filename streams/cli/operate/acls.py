@@ -1,7 +1,8 @@
 """What each account of a Kafka with ACLs needs, and no more; `emgas topics acls` prints it as commands for kafka-acls.
 
     account    reads                                  writes
-    worker     turns, queries, events, changes        events, changes, replies, dead-letters; is in the group
+    worker     turns, queries, events, changes        events, changes, replies, dead-letters; is in the groups.
+                                                      A reader writes to turns what a question woke
     client     replies                                turns, queries, dead-letters
     operator   all of them                            nothing: verify, export, dead-letters, doctor
 
@@ -47,9 +48,10 @@ def grants(settings: Settings, *, worker: str, client: str, operator: str) -> li
     everything = (names.turns, names.queries, names.events, *replies, names.changes, names.dead_letters, *keys)
     return [
         Grant(worker, ("Read",), (names.turns, names.queries, names.events, names.changes, *keys)),
-        Grant(worker, ("Write",), (names.events, names.changes, *replies, names.dead_letters, *keys)),
+        Grant(worker, ("Write",), (names.turns, names.events, names.changes, *replies, names.dead_letters, *keys)),
         Grant(worker, ("DescribeConfigs",), (names.events,)),
         Grant(worker, ("Read",), (), group=settings.prefix),
+        Grant(worker, ("Read",), (), group=settings.readers_group),
         Grant(client, ("Write",), (names.turns, names.queries, names.dead_letters)),
         Grant(client, ("Read",), (names.replies,)),
         Grant(operator, ("Read", "DescribeConfigs"), everything),

@@ -74,6 +74,7 @@ async def _examine(settings: Settings) -> Findings:
     try:
         if not settings.is_embedded:
             await _examine_topics(settings, findings)
+            await _examine_roles(settings, findings)
         await examine_keys(settings, findings)
         await _examine_partitions(settings, findings)
         await _examine_log(settings, findings)
@@ -111,8 +112,32 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
     events = described[settings.topics.events]
     kept = events.config.get("retention.ms") == str(FOR_EVER) and events.config.get("cleanup.policy") == "delete"
     findings.add("events kept for ever", ", ".join(f"{k}={v}" for k, v in sorted(events.config.items())), ok=kept)
-    counts = {described[name].partitions for name in (settings.topics.turns, settings.topics.queries, events.name)}
+    counts = {described[name].partitions for name in (settings.topics.turns, events.name)}
+    queries = described[settings.topics.queries].partitions
     findings.add("partitions agree", str(sorted(counts)), ok=len(counts) == 1)
+    readers, rest = divmod(queries, events.partitions)
+    told = f"{readers} of each partition ({queries} of queries, {events.partitions} of events)"
+    findings.add("readers that may answer", told, ok=rest == 0)
+
+
+async def _examine_roles(settings: Settings, findings: Findings) -> None:
+    """Look whether somebody folds, whether somebody answers, and whether everything is answered twice."""
+    try:
+        found = await select.members(settings)
+    except EmgasError as error:
+        findings.add("workers", f"cannot ask who is in the groups: {error}", ok=True)
+        return
+    assert found is not None  # noqa: S101 - only the embedded log has no groups
+    told = f"{found.all} that do all, {found.writer} that write, {found.reader} that read"
+    if not found.folding:
+        findings.add("workers", f"{told}: nobody folds turns; start `emgas worker`", ok=False)
+    elif not found.answering:
+        findings.add("workers", f"{told}: nobody answers; start `emgas worker --role reader`", ok=False)
+    elif found.all and found.reader:
+        do = "start the workers with --role writer, or stop the readers"
+        findings.add("workers", f"{told}: each question is answered twice; {do}", ok=False)
+    else:
+        findings.add("workers", told, ok=True)
 
 
 async def examine_keys(settings: Settings, findings: Findings) -> None:

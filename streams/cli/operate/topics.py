@@ -18,10 +18,20 @@ app = typer.Typer(no_args_is_help=True, help="The topics that carry turns, event
 def create(
     partitions: Annotated[int | None, typer.Option(min=1, help="Of the keyed topics; fixed at birth.")] = None,
     replication: Annotated[int | None, typer.Option(min=1, help="Copies of every record.")] = None,
+    readers_per_partition: Annotated[
+        int | None, typer.Option(min=1, max=64, help="That may answer of one partition; can be raised later.")
+    ] = None,
     json: output.Json = False,
 ) -> None:
-    """Create what is missing.  Existing topics are left as they are; another partition count is refused."""
-    given = {"partitions": partitions, "replication": replication}
+    """Create what is missing.  Existing topics are left as they are; another partition count is refused.
+
+    But for queries, which is given more where more readers are to answer.
+    """
+    given = {
+        "partitions": partitions,
+        "replication": replication,
+        "readers_per_partition": readers_per_partition,
+    }
     settings = output.settings().model_copy(update={name: value for name, value in given.items() if value})
     output.run(select.create(settings))
     _print(output.run(select.describe(settings)), json=json)

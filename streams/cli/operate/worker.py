@@ -1,4 +1,4 @@
-"""`emgas worker`: run one worker until it is told to stop; many of them share the partitions."""
+"""`emgas worker`: run one worker until it is told to stop; many of them share the partitions, each in its role."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from enum import StrEnum
+from typing import Annotated
 
+import typer
 from rich.markup import escape
 
 from emgas.errors import DataDirectoryInUseError, EmgasError
@@ -27,9 +30,26 @@ MOST_WORKERS = 64  # that may share one EMGAS_DATA
 HALTED = 70  # EX_SOFTWARE: a supervisor restarts; what needs an operator says so, and halts again
 
 
-def worker() -> None:
+class RoleName(StrEnum):
+    """What a worker does (streams/settings.py); Typer wants an Enum."""
+
+    ALL = "all"
+    WRITER = "writer"
+    READER = "reader"
+
+
+def worker(
+    role: Annotated[
+        RoleName | None,
+        typer.Option(
+            help="writer: fold turns, answer nothing.  reader: follow the log, answer only.", show_default="all"
+        ),
+    ] = None,
+) -> None:
     """Run a worker on the broker of EMGAS_BROKER until SIGTERM or SIGINT."""
     settings = output.settings()
+    if role is not None:
+        settings = settings.model_copy(update={"role": role.value})
     output.configure_logging(settings.log_level, quiet=False)
     if settings.is_embedded:
         output.fail(
@@ -74,7 +94,7 @@ async def _work(settings: Settings) -> None:
         async with running(settings, stopping.halted):
             gc.collect()
             gc.freeze()  # what was imported stays: to look through all of it now and then stops the worker for 60 ms
-            log.info("worker started", broker=masked(settings.bootstrap), data=str(settings.home))
+            log.info("worker started", role=settings.role, broker=masked(settings.bootstrap), data=str(settings.home))
             await stopping.begun.wait()
             log.info("worker stops")
     except Exception as error:

@@ -44,10 +44,21 @@ async def someone_works(settings: Settings) -> bool:
 
     Where an account may not ask, it is believed.
     """
+    found = await _members(settings)
+    return found is None or found.folding > 0
+
+
+async def someone_answers(settings: Settings) -> bool:
+    """Tell whether somebody answers questions: as `someone_works`; on Kafka, workers that do not only write."""
+    found = await _members(settings)
+    return found is None or found.answering > 0
+
+
+async def _members(settings: Settings) -> select.Members | None:
     try:
-        return await select.workers(settings) != 0
+        return await select.members(settings)
     except TransportError:
-        return True
+        return None
 
 
 def _connection(settings: Settings, timeout: float) -> Connection:

@@ -25,7 +25,7 @@ from streams.cli.shared import output
 from streams.settings import Settings
 
 FILE = "config.toml"
-OF_COMMANDS = {"config", "key", "keys", "otel", "fail_at"}
+OF_COMMANDS = {"config", "key", "keys", "model_url", "model_key", "otel", "fail_at"}
 OF_COMPOSE = {"kafka_port", "http_port", "keys_file"}
 OF_TESTS = {"simulations", "fuzz_cases", "helm"}
 TESTS = ("test_", "require_")  # with which names begin that only tests and scripts read

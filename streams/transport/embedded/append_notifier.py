@@ -34,7 +34,8 @@ class AppendNotifier:
     async def wait(self, seconds: float) -> bool:
         """Wait until it rings; return False if it did not within `seconds`."""
         try:
-            await asyncio.wait_for(self._rung.wait(), seconds)
+            async with asyncio.timeout(seconds):  # not `wait_for`: it may swallow that we are cancelled (Python 3.11)
+                await self._rung.wait()
         except TimeoutError:
             return False
         return True

@@ -12,6 +12,10 @@ from emgas.errors import NoMemoryError, TransportError
 from emgas.wire import Record
 from state.sealing.keyring import NO_KEYS, Keyring
 from streams.transport.embedded import layout
+from streams.transport.embedded.append_notifier import AppendNotifier
+from streams.transport.embedded.log import EmbeddedLog
+
+FOLLOW_SECONDS = 10.0  # between two looks at a log that does not grow
 
 
 class Readable(Protocol):
@@ -55,6 +59,33 @@ class EmbeddedReader:
             at = records[-1].offset + 1
             yield records
             await asyncio.sleep(0)  # a long replay beside a live worker must not starve it
+
+    async def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:
+        """Yield the records from offset `start` on in batches, in order, for ever.  In the owner's process alone."""
+        at = start
+        self._check_has(partition, start)
+        grown = _notified(self._log)
+        try:
+            while True:
+                grown.clear()  # before looking: what is appended from here on rings again
+                while records := self._log.read(self._topic, partition, at, self._batch):
+                    at = records[-1].offset + 1
+                    yield records
+                await grown.wait(FOLLOW_SECONDS)
+        finally:
+            grown.close()
+
+    def _check_has(self, partition: int, start: int) -> None:
+        first, end = self._log.bounds(self._topic, partition)
+        if not first <= start <= end:
+            raise TransportError(f"{self._topic}[{partition}] holds {first} to {end}: there is no offset {start}")
+
+
+def _notified(log: Readable) -> AppendNotifier:
+    """Ring whenever the log grows.  Raises TransportError where it is another process's."""
+    if not isinstance(log, EmbeddedLog):
+        raise TransportError("only the process that owns an embedded log can follow it")
+    return AppendNotifier(log)
 
 
 def _nothing_at(path: Path) -> str:

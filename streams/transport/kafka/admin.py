@@ -8,14 +8,14 @@ Kafka 3.1).  An older broker has none: `topic_id` is None then.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from io import BytesIO
 from typing import Any, Unpack
 from uuid import UUID
 
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
-from aiokafka.admin import AIOKafkaAdminClient, NewTopic  # type: ignore[import-untyped]
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic  # type: ignore[import-untyped]
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType  # type: ignore[import-untyped]
 from aiokafka.errors import (  # type: ignore[import-untyped]
     GroupCoordinatorNotAvailableError,
@@ -140,8 +140,11 @@ class KafkaTopics:
         """
         wanted = list(plans)
         async with self._admin() as admin:
-            missing = _missing(wanted, await _partition_counts(admin))
-            await _create(admin, missing, replication)
+            counts = await _partition_counts(admin)
+            await _create(admin, _missing(wanted, counts), replication)
+            await _grow(
+                admin, {each.name: each for each in wanted if counts.get(each.name, each.partitions) < each.partitions}
+            )
             while _missing(wanted, await _partition_counts(admin)):  # noqa: ASYNC110  (no call waits for leaders)
                 await asyncio.sleep(POLL_SECONDS)
 
@@ -154,8 +157,8 @@ class KafkaTopics:
             bounds = await self._bounds([(name, len(present[name]["partitions"])) for name in there])
         return [_described(present[name], config[name], bounds) for name in there]
 
-    async def members(self, group: str) -> int:
-        """Count the members of a consumer group.
+    async def members(self, group: str) -> list[str]:
+        """List what the members of a consumer group call themselves: their client ids.
 
         The first question of all makes Kafka create the topic in which groups are kept, and is refused meanwhile.
         """
@@ -166,8 +169,8 @@ class KafkaTopics:
                 except GroupCoordinatorNotAvailableError:
                     await asyncio.sleep(COORDINATOR_PAUSE)
                 else:
-                    return sum(len(found[5]) for response in responses for found in response.groups)
-        return 0
+                    return [member[1] for response in responses for found in response.groups for member in found[5]]
+        return []
 
     async def topic_id(self, name: str) -> str | None:
         """Look up the UUID of a topic: one that is made anew has another.  None where there is none to be had."""
@@ -217,7 +220,7 @@ async def _partition_counts(admin: AIOKafkaAdminClient) -> dict[str, int]:
 def _missing(wanted: list[TopicPlan], counts: dict[str, int]) -> list[TopicPlan]:
     for plan in wanted:
         found = counts.get(plan.name, plan.partitions)
-        if found != plan.partitions:
+        if not plan.may_have(found):
             raise TransportError(another_partition_count(plan.name, found, plan.partitions))
     return [plan for plan in wanted if plan.name not in counts]
 
@@ -229,6 +232,16 @@ async def _create(admin: AIOKafkaAdminClient, plans: list[TopicPlan], replicatio
         if code not in (0, TopicAlreadyExistsError.errno):  # somebody else was quicker: the count is checked after this
             why = " ".join(str(part) for part in (for_code(code).__name__, *reason))
             raise TransportError(f"Kafka did not create topic {name}: {why}")
+
+
+async def _grow(admin: AIOKafkaAdminClient, plans: Mapping[str, TopicPlan]) -> None:
+    """Give more partitions to topics that have fewer than planned, and may be given more."""
+    more = {name: NewPartitions(each.partitions) for name, each in plans.items()}
+    response = await admin.create_partitions(more) if more else None
+    for name, code, *reason in response.topic_errors if response else ():
+        if code:
+            why = " ".join(str(part) for part in (for_code(code).__name__, *reason))
+            raise TransportError(f"Kafka did not give topic {name} more partitions: {why}")
 
 
 async def _settings(admin: AIOKafkaAdminClient, names: list[str]) -> dict[str, dict[str, str]]:

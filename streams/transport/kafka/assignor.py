@@ -5,13 +5,21 @@ partitions away again.  Faust 0.15.3 shares out topics of unequal counts each fo
 partition_assignor.py:129): after `turns` has grown, the next rebalance would give the turns of a partition to one
 worker and its log to another, and nobody would account for them.  Here the partitions that came later are given to
 nobody, and the rest stay together.  Whoever writes to `turns` by the new count is told (streams/worker/service.py).
+
+But `queries` may have been born with R times as many, for readers (reader_app.py): question partition q is about
+partition q modulo P then, so its worker gets p, p + P, p + 2 P …, whether or not there are readers.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from faust.assignor.client_assignment import ClientAssignment, ClientMetadata
 from faust.assignor.partition_assignor import CopartitionedGroups, PartitionAssignor
+
+from emgas.wire import TopicNames
+
+QUERIES = TopicNames("").queries  # behind the prefix
 
 
 class BirthAssignor(PartitionAssignor):
@@ -22,3 +30,34 @@ class BirthAssignor(PartitionAssignor):
         groups = super()._get_copartitioned_groups(topics, cluster, subscriptions)
         there = {topic for group in groups.values() for together in group for topic in together}
         return {min(groups): cls._group_co_subscribed(there, subscriptions)} if groups else {}
+
+    def _perform_assignment(self, cluster: Any, member_metadata: Any) -> Any:
+        self._counts = {
+            topic: len(cluster.partitions_for_topic(topic) or ())
+            for topic in {topic for metadata in member_metadata.values() for topic in metadata.subscription}
+        }
+        return super()._perform_assignment(cluster, member_metadata)
+
+    def _global_table_standby_assignments(self, assignments: Any, partitions_by_topic: Any) -> Any:
+        """Add the further question partitions, once those that all topics have are shared out."""
+        assignments = super()._global_table_standby_assignments(assignments, partitions_by_topic)
+        for topic, count in self._counts.items():
+            born_with = partitions_by_topic.get(topic, count)
+            if topic.endswith(QUERIES) and count % born_with == 0:
+                for assignment in assignments.values():
+                    first = assignment.actives.get(topic, [])
+                    assignment.actives[topic] = [
+                        *first,
+                        *(p + more for more in range(born_with, count, born_with) for p in first),
+                    ]
+        return assignments
+
+    @property
+    def _metadata(self) -> ClientMetadata:
+        """Tell the others what we hold, without what was added: else Faust would not know it again."""
+        actives = self._assignment.actives
+        least = min((max(partitions, default=0) for topic, partitions in actives.items()), default=0)
+        first = {topic: [p for p in partitions if p <= least] for topic, partitions in actives.items()}
+        told: ClientMetadata = super()._metadata
+        told.assignment = ClientAssignment(actives=first, standbys=self._assignment.standbys)
+        return told

@@ -24,6 +24,7 @@ from emgas.wire import Record
 from state.sealing.keyring import NO_KEYS, Keyring
 
 POLL_MS = 200  # a poll that met only markers returns nothing, and the position is looked at after it
+FOLLOW_MS = 1000  # a poll of a log that does not grow; what comes ends it at once
 PATIENCE_MS = 30_000  # without progress; then the broker is taken for lost
 
 
@@ -83,6 +84,17 @@ class KafkaReader:
             records = [record_of(record) for record in fetched.get(tp, ()) if record.offset < end]
             if records:
                 yield records
+
+    async def follow(self, partition: int, start: int) -> AsyncIterator[Sequence[Record]]:
+        """Yield the records from offset `start` on in batches, in order, for ever."""
+        async with self._consumer() as consumer:
+            tp = TopicPartition(self._topic, partition)
+            consumer.assign([tp])
+            consumer.seek(tp, start)
+            while True:
+                fetched = await consumer.getmany(tp, timeout_ms=FOLLOW_MS, max_records=self._batch)
+                if records := [record_of(record) for record in fetched.get(tp, ())]:
+                    yield records
 
     @asynccontextmanager
     async def _consumer(self) -> AsyncIterator[Any]:

@@ -1,0 +1,73 @@
+"""One extraction process: `python -m …extraction_child`, started and asked by extraction_pool.py, by frames over pipes.
+
+    in    (extractor, language, words), then lists of Said       out   the extractor's version, then what they hold
+
+A frame is its length, 4 bytes, and a pickle: both ends are ours, of one installation.  The process ends when nothing
+can come any more, so it does not outlive who asks, however that ends; signals that are meant for a whole group do not
+end it before.  What libraries print goes to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+import sys
+from collections.abc import Sequence
+from typing import Any, BinaryIO, Final
+
+from processors.extraction.extractor import Extraction, Extractor, Said
+from streams.plugins import extractors
+
+LENGTH: Final = struct.Struct(">I")
+NICER: Final = 5  # than who asks: an answer comes before what is read ahead
+
+
+def framed(message: Any) -> bytes:
+    """Write a frame."""
+    value = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return LENGTH.pack(len(value)) + value
+
+
+def extracted(extractor: Extractor, said: Sequence[Said]) -> list[Extraction | None]:
+    """Extract from each; None where that fails: who asks tries it again, and is told why."""
+    return [_extracted(extractor, each) for each in said]
+
+
+def _extracted(extractor: Extractor, said: Said) -> Extraction | None:
+    try:
+        return extractor.of_turn(said.text, speaker=said.speaker, at=said.at)
+    except Exception:  # noqa: BLE001 - of whichever extractor
+        return None
+
+
+def _read(file: BinaryIO) -> Any:
+    """Read a frame.  Raises EOFError when there is none any more."""
+    head = file.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    value = file.read(LENGTH.unpack(head)[0])
+    return pickle.loads(value)  # noqa: S301 - our parent wrote it
+
+
+def main() -> None:
+    """Serve until stdin ends."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    os.nice(NICER)
+    asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    try:
+        extractor = extractors.load(*_read(asked))
+        answer: Any = extractor.version
+        while True:
+            answers.write(framed(answer))
+            answers.flush()
+            answer = extracted(extractor, _read(asked))
+    except (EOFError, BrokenPipeError):
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""Finding the concepts of turns in other processes, ahead of their turn.
+
+So a burst takes more than one core, and the event loop is left to who asks.
+
+    takes(queued)          whether what waits is worth it: a single turn is done sooner here
+    await found(said)      what each holds; what is missing the worker finds itself
+
+Processes start with the first burst, in the background, and end after IDLE_SECONDS without one.  A process that dies is
+replaced, and what it had in hand is tried by another; what kills two is left to the worker, which has always had to
+live with it.  Where none can be started, the worker goes on alone.  An extractor is a function of its arguments: who
+calls it cannot be seen in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from emgas.errors import HaltedError
+from emgas.logs import logger
+from processors.extraction.extractor import Extraction, Said
+from streams.plugins.extraction_child import LENGTH, framed
+
+log = logger("extraction")
+MODULE: Final = f"{__package__}.extraction_child"
+BURST: Final = 128  # turns that wait in one partition, from which on processes are started
+WORTH: Final = 8  # and from which on they are asked, once they run
+PORTION: Final = 8  # turns that one process gets at once
+TRIES: Final = 2  # processes that one portion may cost
+STARTS: Final = 3  # processes in a row that end before they can be asked: then there is no pool
+IDLE_SECONDS: Final = 60.0
+PATIENCE_SECONDS: Final = 60.0  # for one portion; a text takes milliseconds
+MOST: Final = 4  # processes, unless an operator wants more
+
+
+def by_cores() -> int:
+    """Compute how many processes to have on this machine: one a core, up to MOST; none on a single one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 0 if cores < 2 else min(cores, MOST)
+
+
+class Loading(NamedTuple):
+    """Which extractor a process loads (streams/plugins/extractors.py), and its version."""
+
+    path: str
+    language: str
+    words: Sequence[str]
+    version: str
+
+
+class _Portion:
+    """Turns that one process is asked about, and what they hold."""
+
+    def __init__(self, said: Sequence[Said]) -> None:
+        self.said = said
+        self.tries = 0
+        self.found: asyncio.Future[list[Extraction | None]] = asyncio.get_running_loop().create_future()
+
+    def give_up(self) -> None:
+        if not self.found.done():
+            self.found.set_result([None] * len(self.said))
+
+
+class ExtractionPool:
+    """At most `processes` processes, each with the extractor that `loading` names."""
+
+    def __init__(self, processes: int, loading: Loading) -> None:
+        self._processes = processes
+        self._loading = loading
+        self._waiting: deque[_Portion] = deque()
+        self._news = asyncio.Condition()
+        self._serving: set[asyncio.Task[None]] = set()
+        self._running: list[Process] = []
+        self._failed_starts = 0
+        self.ready = 0  # processes that can be asked
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that run."""
+        return [process.pid for process in self._running]
+
+    def takes(self, queued: int) -> bool:
+        """Tell whether to ask it about turns of which `queued` wait; start processes if that is a burst."""
+        if self._failed_starts >= STARTS:
+            return False
+        if queued >= BURST and not self._serving:
+            self._start()
+        return queued >= WORTH and self.ready > 0
+
+    async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
+        """Find what turns hold, as far as that can be found here."""
+        wanted = list(dict.fromkeys(said))
+        portions = [_Portion(wanted[at : at + PORTION]) for at in range(0, len(wanted), PORTION)]
+        async with self._news:
+            self._waiting.extend(portions)
+            self._news.notify_all()
+        if not self._serving:
+            self._give_up()
+        found: dict[Said, Extraction] = {}
+        for portion in portions:
+            extractions = await portion.found
+            found |= {each: its for each, its in zip(portion.said, extractions, strict=True) if its is not None}
+        return found
+
+    async def close(self) -> None:
+        """End all processes; what waits is left to who asked."""
+        self._failed_starts = STARTS
+        for task in self._serving:
+            task.cancel()
+        if self._serving:
+            await asyncio.wait(self._serving)
+        self._give_up()
+
+    def _start(self) -> None:
+        for _ in range(self._processes):
+            task = asyncio.create_task(self._serve(), name="emgas-extraction")
+            self._serving.add(task)
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._serving.discard(task)
+        if not self._serving:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        while self._waiting:
+            self._waiting.popleft().give_up()
+
+    async def _serve(self) -> None:
+        """Keep one process, until there has been nothing to do for long, or none can be started."""
+        while self._failed_starts < STARTS and await self._lived():
+            pass
+
+    async def _lived(self) -> bool:
+        """Start a process and have it work; tell whether it died, so that another is wanted."""
+        process: Process | None = None
+        try:
+            process = await self._started()
+            self._running.append(process)
+            self.ready += 1
+            try:
+                return await self._worked(process)
+            finally:
+                self.ready -= 1
+                self._running.remove(process)
+        except (HaltedError, OSError, EOFError) as error:
+            self._failed_starts += 1
+            log.error("extraction process not started", error=str(error), tries=self._failed_starts)  # noqa: TRY400 - the sentence says what to do, a trace would not
+            return True
+        finally:
+            if process is not None:
+                await _end(process)
+
+    async def _started(self) -> Process:
+        """Start a process and wait until it can be asked.  Raises HaltedError, OSError, EOFError."""
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", MODULE, stdin=PIPE, stdout=PIPE, env=environment
+        )
+        try:
+            path, language, words, version = self._loading
+            found = await _asked(process, (path, language, list(words)))
+            if found != version:
+                raise HaltedError(f"an extraction process loads {found}, not {version}: install one version")
+        except BaseException:
+            await _end(process)
+            raise
+        self._failed_starts = 0
+        return process
+
+    async def _worked(self, process: Process) -> bool:
+        """Ask a process about portion after portion; tell whether it died, False once it is idle."""
+        while True:
+            portion = await self._next()
+            if portion is None:
+                return False
+            try:
+                answer = await _asked(process, portion.said)
+            except asyncio.CancelledError:
+                portion.give_up()
+                raise
+            except (OSError, EOFError) as error:
+                await self._put_back(portion, process, error)
+                return True
+            if not portion.found.done():
+                portion.found.set_result(answer)
+
+    async def _put_back(self, portion: _Portion, process: Process, error: Exception) -> None:
+        """Have another process try a portion, unless it has cost enough of them."""
+        portion.tries += 1
+        told = str(error) or type(error).__name__
+        log.warning(
+            "extraction process died", pid=process.pid, error=told, turns=len(portion.said), tries=portion.tries
+        )
+        if portion.tries >= TRIES:
+            portion.give_up()
+            return
+        async with self._news:
+            self._waiting.appendleft(portion)
+            self._news.notify()
+
+    async def _next(self) -> _Portion | None:
+        """Wait for something to do; None if nothing came for long."""
+        async with self._news:
+            try:
+                async with asyncio.timeout(IDLE_SECONDS):
+                    await self._news.wait_for(lambda: self._waiting)
+            except TimeoutError:
+                return None
+            return self._waiting.popleft()
+
+
+async def _asked(process: Process, message: Any) -> Any:
+    """Ask a process.  Raises EOFError when it died, OSError, TimeoutError when it takes too long."""
+    assert process.stdin is not None  # noqa: S101 - both are pipes
+    assert process.stdout is not None  # noqa: S101 - as above
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        process.stdin.write(framed(message))
+        await process.stdin.drain()
+        head = await process.stdout.readexactly(LENGTH.size)
+        return pickle.loads(await process.stdout.readexactly(LENGTH.unpack(head)[0]))  # noqa: S301 - our child wrote it
+
+
+async def _end(process: Process) -> None:
+    """End a process, whatever it is doing."""
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()

@@ -1,0 +1,292 @@
+"""What every worker is, whatever its role: a Faust application that answers questions, and ends in order.
+
+    queries ─▶ agent ──▶ QueryHandler ──▶ recall ──▶ replies
+
+Which partitions it holds, and how it comes to hold them, is its role's: app.py owns and writes them, reader_app.py
+follows them.  Agents take raw bytes and never yield (a yielded value would be sent wherever the message says).  Any
+unexpected failure halts the process: Faust would ack it and go on.  What is wrong with one partition halts that one
+alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+import faust
+from faust import Stream
+from faust.types import TP, StreamT
+from faust.types import EventT as Event
+
+from emgas.errors import EmgasError
+from emgas.logs import logger
+from emgas.wire import ProducerRecord, Record, as_mapping
+from processors.extraction.extractor import Extractor
+from processors.recall.answer import Answerer
+from processors.recall.dense import Embedder
+from state.store.store import Store
+from streams.ingest.slices import Slices
+from streams.plugins.extraction_pool import ExtractionPool
+from streams.query.as_of_cache import AsOfCache
+from streams.query.held import HeldPartition
+from streams.query.query_handler import QueryContext, QueryHandler
+from streams.query.snapshot_taker import SnapshotTaker
+from streams.recovery.partition_folds import Partitions
+from streams.recovery.store_folders import RocksFolders, StoreFolders
+from streams.recovery.table_manager import PromptTableManager
+from streams.settings import Settings
+from streams.transport.kafka.assignor import BirthAssignor
+from streams.transport.kafka.credentials import faust_credentials
+from streams.transport.select import CLIENT, Transport
+from streams.transport.source_offsets import PositionedConsumer
+from streams.worker.metrics import CountingSender, WorkerMetrics
+from streams.worker.traces import ANSWERED, tracing
+
+log = logger("worker")
+BY_BROKER = 1  # Kafka's LogAppendTime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkerContext:
+    """What a worker is made of beside its settings and its transport.
+
+    worker    its name, for its claims                 now        the present, ms since the epoch
+    on_halt   told when the worker must not go on       metrics    where it counts and times what it does
+    folders   where its stores lie, if not where        monotonic  counts s since whenever
+              the settings say                          pool       finds concepts in other processes, if there is one
+    """
+
+    extractor: Extractor
+    embedder: Embedder | None = None
+    worker: str
+    now: Callable[[], int]
+    on_halt: Callable[[BaseException], None]
+    metrics: WorkerMetrics = field(default_factory=WorkerMetrics)
+    folders: StoreFolders | None = None
+    monotonic: Callable[[], float] = time.monotonic
+    pool: ExtractionPool | None = None
+
+
+class Holding(Protocol):
+    """What holds the partitions of a worker (ownership.py, following.py).
+
+    held               the partitions that questions are answered from
+    halted_partitions  partition → why it cannot go on
+    """
+
+    ready: asyncio.Event
+    halted_partitions: dict[int, BaseException]
+
+    @property
+    def held(self) -> Mapping[int, HeldPartition]: ...
+
+    @property
+    def queued(self) -> Mapping[int, int]:
+        """Count the turns that are read ahead, by partition."""
+
+    @property
+    def lost(self) -> list[int]:
+        """List the partitions that are known to be another worker's by now."""
+
+    def halted(self) -> None:
+        """Cancel what works: the worker will not go on."""
+
+    async def release(self) -> None:
+        """Finish what is half done, then let go of all."""
+
+
+class AnsweringApp(faust.App):
+    """One worker on `transport`.  Its role makes `ownership` and `_query_handler`, and says when it is to stop."""
+
+    ownership: Holding
+    _query_handler: QueryHandler
+
+    def __init__(self, settings: Settings, transport: Transport, context: WorkerContext, **faust_settings: Any) -> None:
+        super().__init__(settings.group, **(_faust_settings(settings, transport.partitions) | faust_settings))
+        self.transport = self.producer_transport = transport.driver(self)
+        self.halted: BaseException | None = None
+        self._emgas = settings
+        self._context = context
+        self.metrics = context.metrics
+        self._trace = tracing(settings.group)
+        self.health_port: int | None = None  # where health is told, if it is (health.py)
+        self._partition_count = transport.partitions
+        self._reader = transport.reader
+        self._slices = Slices(context.monotonic)
+        self._keys = transport.keys
+        events = transport.reader(settings.topics.events)
+        self._folders = context.folders or RocksFolders(settings)
+        self.folds = Partitions(settings, events, self._folders, transport.keys)
+        self._sender = CountingSender(self.metrics, settings.topics.dead_letters, transport.destinations, self._send)
+        self._as_of_cache = AsOfCache(events, self._store_beside)
+        self._snapshots = SnapshotTaker(settings, self.folds, events, context.now)
+
+    @property
+    def pool(self) -> ExtractionPool | None:
+        """What finds concepts in other processes, if there is one."""
+        return self._context.pool
+
+    @property
+    def role(self) -> str:
+        """What it does: all, writer or reader."""
+        return self._emgas.role
+
+    @property
+    def ready(self) -> asyncio.Event:
+        """Set once everything assigned is held, or has halted."""
+        return self.ownership.ready
+
+    def _answering(self, **held: Any) -> QueryContext:
+        """Make what a query handler needs; `held`: what it answers from, and what it does besides."""
+        return QueryContext(
+            halted=self.ownership.halted_partitions,
+            as_of_cache=self._as_of_cache,
+            snapshots=self._snapshots,
+            sender=self._sender,
+            answerer=Answerer(self._context.extractor, self._context.embedder),
+            settings=self._emgas,
+            partitions=self._partition_count,
+            now=self._context.now,
+            monotonic=lambda: self._context.monotonic() * 1000,
+            end_of_turns=self._end_of_turns,
+            end_of_queries=self._end_of_queries,
+            **held,
+        )
+
+    def _raw_topic(self, name: str, **options: Any) -> Any:
+        """Make a Faust topic of bytes."""
+        raw: dict[str, Any] = {"key_serializer": "raw", "value_serializer": "raw"}
+        return self.topic(name, key_type=bytes, value_type=bytes, **raw, **options)
+
+    async def _end_of_turns(self, partition: int) -> int:
+        tp = TP(self._emgas.topics.turns, partition)
+        return (await cast(PositionedConsumer, self.consumer).highwaters(tp))[tp]
+
+    async def _end_of_queries(self, place: int) -> int:
+        return (await self._reader(self._emgas.topics.queries).bounds(place))[1]
+
+    def _questions_about(self, partition: int) -> list[int]:
+        """List the partitions of `queries` of ours whose questions are about a partition."""
+        if self.role == "writer":
+            return []
+        ours = sorted(tp.partition for tp in self.consumer.assignment() if self.comes_first(tp))
+        return [place for place in ours if place % self._partition_count == partition]
+
+    # what the transport asks
+
+    def source_position(self, tp: TP) -> int | None:
+        """Give the next offset of `tp` to read, as the state has it; None for a topic that it does not account for."""
+        return None
+
+    def source_goes_back(self, tp: TP) -> None:
+        """Take note that `tp` ends before what was to be read of it next: of questions, that matters to nobody."""
+
+    def comes_first(self, tp: TP) -> bool:
+        """Tell whether `tp` holds questions: somebody waits for them, whatever is to be folded."""
+        return tp.topic == self._emgas.topics.queries
+
+    # how it does
+
+    @property
+    def answering(self) -> int:
+        """How many questions wait for an answer."""
+        return self._query_handler.answering
+
+    @property
+    def unacknowledged(self) -> int:
+        """How many answers the log has not acknowledged."""
+        return self._sender.unacknowledged
+
+    # an end
+
+    def halt(self, error: BaseException) -> None:
+        """Stop working, for good: what comes after `error` must not be folded, acked or answered."""
+        if self.halted is None:
+            self.halted = error
+            self.metrics.halts.labels("worker", type(error).__name__).inc()
+            trace = None if isinstance(error, EmgasError) else error  # ours say what to do; of a bug, the place counts
+            log.critical("halted", error=f"{type(error).__name__}: {error}", exc_info=trace)
+            self.ownership.halted()
+            self._context.on_halt(error)
+
+    async def _stop_answering(self, halted: bool, partition: int | None) -> None:  # noqa: FBT001 - a callback
+        await self._query_handler.drop(halted=halted, partition=partition)
+
+    @contextmanager
+    def _halting(self) -> Iterator[None]:
+        """Faust would ack the message at which an agent failed, and start the agent again behind it."""
+        try:
+            yield
+        except Exception as error:
+            self.halt(error)
+            raise
+
+    def _crash(self, reason: BaseException) -> None:
+        """Halt when Faust crashes, whichever of its services failed: nobody else would notice (mode/services.py)."""
+        is_news = not self.should_stop  # which a crash makes true
+        super()._crash(reason)
+        if is_news:
+            self.loop.call_soon_threadsafe(self.halt, reason)  # Kafka's consumer crashes in a thread of its own
+
+    def _store_beside(self, partition: int) -> AbstractContextManager[Store]:
+        """Open the store of a partition that we own once more, to be read only: as it is at this moment."""
+        return closing(self._folders.beside(partition))
+
+    # records in and out
+
+    async def _take_queries(self, stream: StreamT[Any]) -> None:
+        with self._halting():
+            async for event in cast(Stream[Any], stream).noack().events():
+                if self.halted is None:
+                    message, record = event.message, record_of(event)
+                    ANSWERED.set(self._trace(message.topic, message.partition, record))
+                    await self._query_handler.take(message.partition, record, event.ack)
+
+    async def _send(self, record: ProducerRecord) -> Any:
+        topic, key, value, headers, partition, _ = record
+        return await self.producer.send(topic, key, value, partition, None, list(headers))
+
+
+def record_of(event: Event[Any]) -> Record:
+    """Make a Record of Faust's event; on Kafka, key, value and headers may be missing."""
+    message = event.message
+    timestamp = round(message.timestamp * 1000)  # Faust divided by 1000; cutting off could lose a millisecond
+    headers = tuple(as_mapping(message.headers).items())  # Faust gives pairs or a mapping
+    by_broker = message.timestamp_type == BY_BROKER
+    return Record(message.offset, timestamp, message.key, message.value or b"", headers, by_broker)
+
+
+def _faust_settings(settings: Settings, partitions: int) -> dict[str, Any]:
+    """Tell Faust what it must know; each line is there because its default would bite."""
+    return {
+        "datadir": str(settings.home / "faust"),
+        "store": "memory://",
+        "web_enabled": False,  # it would serve table data on 0.0.0.0 without authentication
+        "topic_partitions": partitions,
+        "topic_allow_declare": False,  # topics are made by `emgas topics create`, with their settings
+        "topic_disable_leader": True,
+        "table_standby_replicas": 1,  # 0 makes the assignor round-robin: turns and events part
+        "TableManager": PromptTableManager,
+        "PartitionAssignor": BirthAssignor,
+        "stream_wait_empty": False,
+        "stream_buffer_maxsize": 16384,
+        "stream_recovery_delay": 0.0,
+        "broker_commit_interval": 1.0,
+        "broker_max_poll_records": 500,  # in recovery; else streams/transport/fetch_order.py has smaller shares
+        "broker_session_timeout": settings.session_timeout,
+        "broker_heartbeat_interval": settings.session_timeout / 5,
+        # for who lives and is slow; who is dead misses the session's
+        "broker_rebalance_timeout": max(60.0, settings.session_timeout * 1.5),
+        "broker_client_id": f"{CLIENT}{settings.role}",
+        "consumer_auto_offset_reset": "earliest",
+        "broker_credentials": faust_credentials(settings.security),
+        "producer_acks": -1,
+        "producer_linger": 0,
+        "producer_request_timeout": settings.append_timeout,
+        "logging_config": None,
+        "loghandlers": [],
+    }

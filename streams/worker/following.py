@@ -1,0 +1,226 @@
+"""Which partitions a reader holds: each folded from the log as it grows, and never written to.
+
+    hold(partitions)   hold exactly these: open each, fold it to the end of its log, then follow the log
+    release()          let go of all
+
+A reader claims nothing, so nobody notices it.  What fails concerns one partition: it is closed, opened anew and folded
+on, at once and then less and less often; what waits for an answer from it is told (QueryHandler).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import cast
+
+from emgas.errors import HaltedError, TransportError
+from emgas.logs import logger
+from emgas.wire import Record
+from replay.accepted_events import fold_record
+from replay.log import FollowedLog
+from state.errors import KeysError
+from state.log_position import Acceptance
+from state.partition import Folded, Partition
+from streams.ingest.slices import Slice, Slices
+from streams.recovery.partition_folds import Partitions
+from streams.transport.keys.key_store import KeyStore
+
+log = logger("worker")
+LONGEST_RETRY_SECONDS = 60.0  # between two tries to take up a partition that fails every time
+TOLD_EVERY = 64  # records, then who waits for one of them is told
+
+
+class Followed:
+    """A HeldPartition (streams/query/held.py) that is folded along."""
+
+    def __init__(self, partition: int, state: Partition) -> None:
+        self.partition = partition
+        self.state = state
+        self._grown = asyncio.Condition()
+
+    async def until_source(self, offset: int) -> None:
+        """Wait until the turn at `offset` of `turns` is folded."""
+        async with self._grown:
+            await self._grown.wait_for(lambda: self.state.position.source >= offset)
+
+    async def tell(self) -> None:
+        """Tell who waits that more is folded."""
+        async with self._grown:
+            self._grown.notify_all()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FollowingContext:
+    """What a reader lends to what follows its partitions.
+
+    events          the log                             keys     of encrypted graphs
+    slices          of the event loop                   folded   told of each record that was folded, and its partition
+    opened          called with a partition that can be asked from now on, or tells why it cannot
+    closing         called with a partition, before its state is closed
+    failed          told each time that a partition halts, and why
+    halt            told what must stop the reader
+    retry_seconds   between the second and the third try to take up a partition; doubled with each
+    """
+
+    folds: Partitions
+    events: FollowedLog
+    keys: KeyStore
+    slices: Slices
+    folded: Callable[[int, Folded], None]
+    opened: Callable[[int], None]
+    closing: Callable[[int], Awaitable[None]]
+    failed: Callable[[BaseException], None]
+    halt: Callable[[BaseException], None]
+    retry_seconds: float
+
+
+class Following:
+    """The partitions of one reader.  `ready` is set once all that it holds can be asked, or has halted."""
+
+    def __init__(self, context: FollowingContext) -> None:
+        self._context = context
+        self.ready = asyncio.Event()
+        self.held: dict[int, Followed] = {}
+        self.halted_partitions: dict[int, BaseException] = {}
+        self.queued: dict[int, int] = {}  # a reader reads no turns
+        self.lost: list[int] = []  # nor can it lose what it does not own
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._changing = asyncio.Lock()
+        self._failing: dict[int, asyncio.Future[BaseException]] = {}
+
+    async def hold(self, partitions: set[int]) -> None:
+        """Hold exactly `partitions`; what was held before and stays is not disturbed."""
+        async with self._changing:
+            for partition in set(self._tasks) - partitions:
+                await self._let_go(partition)
+            for partition in partitions - set(self._tasks):
+                self._tasks[partition] = asyncio.create_task(self._guarded(partition))
+            self._look_whether_ready()
+
+    async def release(self) -> None:
+        """Let go of all; the folds stay open."""
+        async with self._changing:
+            self.ready.clear()
+            for task in self._tasks.values():
+                task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks.values())
+            for partition in list(self.held):
+                await self._close(partition)
+            self._tasks.clear()
+
+    def halted(self) -> None:
+        """Cancel what works: the reader will not go on."""
+        for task in self._tasks.values():
+            task.cancel()
+
+    def fail(self, partition: int, error: BaseException) -> None:
+        """Open a partition anew, of which a question found that its state is broken; halt for what is not its alone."""
+        failing = self._failing.get(partition)
+        if not isinstance(error, HaltedError):
+            self._context.halt(error)
+        elif failing is not None and not failing.done():
+            failing.set_result(error)
+
+    async def _let_go(self, partition: int) -> None:
+        task = self._tasks.pop(partition)
+        task.cancel()
+        await asyncio.wait([task])
+        await self._close(partition)
+        self.halted_partitions.pop(partition, None)
+        self._context.folds.release(partition)
+
+    async def _close(self, partition: int) -> None:
+        """Let nobody ask a partition any more."""
+        if self.held.pop(partition, None) is not None:
+            await self._context.closing(partition)
+
+    async def _guarded(self, partition: int) -> None:
+        try:
+            await self._keep(partition)
+        except Exception as error:  # noqa: BLE001 - a bug: whatever is folded after it may be wrong
+            self._context.halt(error)
+
+    async def _keep(self, partition: int) -> None:
+        """Follow a partition for ever, taking it up anew whenever that fails."""
+        failures = 0
+        while True:
+            try:
+                await self._context.folds.reopen(partition)
+                failures = 0 if await self._answer_from(partition) else failures + 1
+            except (HaltedError, TransportError) as error:
+                failures += 1
+                self._note(partition, error)
+            await self._close(partition)
+            if failures > 1:
+                await asyncio.sleep(min(self._context.retry_seconds * 2.0 ** (failures - 2), LONGEST_RETRY_SECONDS))
+
+    async def _answer_from(self, partition: int) -> bool:
+        """Let questions come, and fold on until that fails; tell whether anything was folded by then."""
+        followed = Followed(partition, self._context.folds.open[partition])
+        began = followed.state.position.watermark
+        failing = self._failing[partition] = asyncio.get_running_loop().create_future()
+        self.held[partition] = followed
+        if self.halted_partitions.pop(partition, None) is not None:
+            log.warning("partition goes on", partition=partition)
+        self._tell_opened(partition)
+        following = asyncio.create_task(self._follow(followed))
+        try:
+            await asyncio.wait({following, failing}, return_when=asyncio.FIRST_COMPLETED)
+            raise failing.result() if failing.done() else following.exception() or AssertionError("a log has no end")
+        except (HaltedError, TransportError) as error:
+            self._context.folds.condemn(partition, error)
+            self._note(partition, error)
+        finally:
+            following.cancel()
+            await asyncio.wait([following])
+        return followed.state.position.watermark > began
+
+    def _note(self, partition: int, error: BaseException) -> None:
+        """Note why a partition cannot be asked.  That a log is out of reach is no news each time."""
+        if str(self.halted_partitions.get(partition)) != str(error):
+            log.critical("partition halted", partition=partition, error=f"{type(error).__name__}: {error}")
+            self._context.failed(error)
+        self.halted_partitions[partition] = error
+        self._tell_opened(partition)
+
+    def _tell_opened(self, partition: int) -> None:
+        self._context.opened(partition)
+        self._look_whether_ready()
+
+    def _look_whether_ready(self) -> None:
+        if set(self._tasks) <= self.held.keys() | self.halted_partitions.keys():
+            if not self.ready.is_set():
+                log.info("follows", partitions=sorted(self.held))
+            self.ready.set()
+        else:
+            self.ready.clear()
+
+    async def _follow(self, followed: Followed) -> None:
+        start = followed.state.position.watermark + 1
+        batches = self._context.events.follow(followed.partition, start)
+        async with aclosing(cast(AsyncGenerator[Sequence[Record], None], batches)):
+            async for batch in batches:
+                with self._context.slices.work() as share:
+                    for begin in range(0, len(batch), TOLD_EVERY):
+                        await self._fold(followed, batch[begin : begin + TOLD_EVERY], share)
+
+    async def _fold(self, followed: Followed, records: Sequence[Record], share: Slice) -> None:
+        for record in records:
+            folded = await self._folded(followed, record)
+            if folded.acceptance is Acceptance.ACCEPTED:
+                self._context.folded(followed.partition, folded)
+            await share.breathe()
+        followed.state.flush()
+        await followed.tell()
+
+    async def _folded(self, followed: Followed, record: Record) -> Folded:
+        """Fold a record; where a key is not known, it was born since we looked."""
+        events, partition = self._context.events, followed.partition
+        try:
+            return await fold_record(followed.state, events, partition, record)
+        except KeysError:
+            await self._context.keys.refresh()
+            return await fold_record(followed.state, events, partition, record)

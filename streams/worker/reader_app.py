@@ -1,0 +1,125 @@
+"""The composition root of a reader: it folds `events` along, answers questions, and writes no event.
+
+    events ──▶ Following: a fold of each partition that it holds      queries ─▶ agent ──▶ QueryHandler ──▶ replies
+
+Its consumer group shares out `queries` alone (streams/transport/kafka/reader_assignor.py); what it holds are the
+partitions of `events` that its questions are about.  They are followed without a group, from where the fold stands, by
+a consumer of each: a Faust table stops following once it is recovered, and a rebalance would stop all of them.
+
+`queries` has R times the partitions of `events`, and question partition q is about partition q modulo their count, so R
+readers can hold one partition.  With R or more readers, none gets two question partitions about the same one.
+
+Questions about a partition are left in the log until its fold has come to the log's end; what a question woke is told
+to the partition's writer, in `turns`.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import faust
+from faust.types import TP
+
+from emgas.errors import TransportError
+from emgas.logs import logger
+from emgas.messages.turns import Reinforce
+from emgas.wire import ProducerRecord, cloud_event, partition_of
+from replay.log import FollowedLog
+from state.events.events import SubjectErased
+from state.partition import Folded
+from streams.query.query_handler import QueryHandler
+from streams.settings import Settings
+from streams.transport.kafka.reader_assignor import ReaderAssignor
+from streams.transport.select import Transport
+from streams.transport.source_offsets import PositionedConsumer
+from streams.worker.answering_app import AnsweringApp, WorkerContext
+from streams.worker.following import Following, FollowingContext
+
+log = logger("worker")
+METADATA_MS = 15_000  # until a reader notices that `queries` was given more partitions
+
+
+class ReaderApp(AnsweringApp):
+    """One reader on `transport`."""
+
+    ownership: Following
+
+    def __init__(self, settings: Settings, transport: Transport, context: WorkerContext) -> None:
+        super().__init__(
+            settings,
+            transport,
+            context,
+            PartitionAssignor=ReaderAssignor,
+            consumer_metadata_max_age_ms=METADATA_MS,
+        )
+        self._asked: set[TP] = set()  # partitions of `queries` that are ours
+        self._is_erased = False  # whether something was erased since the past was last forgotten
+        self.ownership = Following(self._following_context())
+        self._query_handler = QueryHandler(
+            self._answering(writers=self.ownership.held, timers={}, fail=self.ownership.fail, command=self._command)
+        )
+        self.agent(self._raw_topic(settings.topics.queries), name="queries")(self._take_queries)
+
+    def _following_context(self) -> FollowingContext:
+        return FollowingContext(
+            folds=self.folds,
+            events=cast(FollowedLog, self._reader(self._emgas.topics.events)),
+            keys=self._keys,
+            slices=self._slices,
+            folded=self._folded,
+            opened=self._opened,
+            closing=lambda partition: self._stop_answering(False, partition),  # noqa: FBT003 - what it is called with
+            failed=lambda error: self.metrics.halts.labels("partition", type(error).__name__).inc(),
+            halt=self.halt,
+            retry_seconds=self._emgas.tick_seconds,
+        )
+
+    async def _on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
+        """Hold the folds that our questions are about; leave each question where it is until it can be answered."""
+        self.metrics.rebalances.inc()
+        self._asked = {tp for tp in assigned if self.comes_first(tp)}
+        wanted = {self._about(tp) for tp in self._asked}
+        for tp in self._asked:
+            self._hold(tp)
+        await super()._on_partitions_assigned(assigned, generation_id)
+        await self.ownership.hold(wanted)
+
+    def _about(self, tp: TP) -> int:
+        """Tell which partition the questions in `tp` are about."""
+        return tp.partition % self._partition_count
+
+    def _hold(self, tp: TP) -> None:
+        partition, holding = self._about(tp), self.ownership
+        is_open = partition in holding.held or partition in holding.halted_partitions
+        cast(PositionedConsumer, self.consumer).hold(tp, not is_open)
+
+    def _opened(self, partition: int) -> None:
+        for tp in self._asked:
+            if self._about(tp) == partition:
+                self._hold(tp)
+
+    def _folded(self, partition: int, folded: Folded) -> None:
+        self.metrics.followed(partition)
+        self._is_erased |= isinstance(folded.event, SubjectErased)
+
+    async def _command(self, woken: Reinforce) -> None:
+        """Tell the writer of a partition what a question about it woke; return once the log has it."""
+        key = woken.graph.encode()
+        headers = cloud_event(woken.kind, woken.id, woken.graph)
+        value = woken.model_dump_json().encode()
+        partition = partition_of(woken.graph, self._partition_count)
+        await (await self._send(ProducerRecord(self._emgas.topics.turns, key, value, headers, partition)))
+
+    @faust.Service.task
+    async def _forget_what_is_erased(self) -> None:
+        """Read on in the keys now and then: those of what was erased are destroyed a moment after it is told."""
+        async for _ in self.itertimer(self._emgas.tick_seconds, name="keys"):
+            was_erased, self._is_erased = self._is_erased, False
+            try:
+                await self._keys.refresh()
+            except TransportError as error:
+                log.warning("cannot read the keys", error=str(error))
+                self._is_erased |= was_erased
+            else:
+                if was_erased:
+                    self._as_of_cache.forget()

@@ -1,0 +1,60 @@
+"""A writer and a reader instead of one worker that does all: the contract of the pipeline, on the embedded log.
+
+Readers are for Kafka (tests/kafka/test_readers_on_kafka.py); here both are in one process, on one log, so that every
+question of the contract is answered by a fold that only followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from streams.transport import select
+from tests.contracts.pipeline_contract import WORKER, PipelineContract
+from tests.contracts.pipeline_erasure import Erases
+from tests.support.pipeline import Pipeline, settings_for
+from tests.support.transports import sqlite_transport
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@asynccontextmanager
+async def with_reader(directory: Path, **changes: Any) -> AsyncIterator[Pipeline]:
+    settings = settings_for(directory / "writer", "test", None, role="writer", **{**WORKER, **changes})
+    reader = {"role": "reader", "data": directory / "reader"}
+    await select.create(settings)
+    async with sqlite_transport(settings.home) as transport, Pipeline(settings, transport, reader) as pipeline:
+        yield pipeline
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def pipeline(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pipeline]:
+    async with with_reader(tmp_path_factory.mktemp("readers")) as pipeline:
+        yield pipeline
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def doomed(tmp_path: Path) -> AsyncIterator[Pipeline]:
+    async with with_reader(tmp_path) as pipeline:
+        yield pipeline
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def encrypted(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pipeline]:
+    async with with_reader(
+        tmp_path_factory.mktemp("erasure"), encryption=True, graph_keys=tmp_path_factory.mktemp("keys")
+    ) as pipeline:
+        yield pipeline
+
+
+class TestPipelineWithReader(PipelineContract):
+    pass
+
+
+class TestErasureWithReader(Erases):
+    pass
