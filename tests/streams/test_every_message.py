@@ -118,6 +118,7 @@ REQUESTS = {
     "endsession": _request("endsession", session=NAMES),
     "grant": _request("grant", **OF_SUBJECTS),
     "revoke": _request("revoke", **OF_SUBJECTS),
+    "reinforce": _request("reinforce", **NOTED, at=st.integers(limits.EARLIEST_MS, limits.LATEST_MS)),
 }
 
 
