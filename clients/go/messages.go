@@ -72,6 +72,10 @@ type Settings struct {
 	HabitMembers *int64 `json:"habit_members,omitempty"`
 	// days on which they were said, at least
 	HabitDays *int64 `json:"habit_days,omitempty"`
+	// a turn that a habit holds is archived at the next consolidation when it was said so long ago; 0s: never
+	ArchiveCovered *int64 `json:"archive_covered,omitempty"`
+	// more turns than so many that are active, and the oldest are archived at the next consolidation; 0: never
+	ActiveTurns *int64 `json:"active_turns,omitempty"`
 	// how many of the last events can be taken back; the store keeps as much as that needs
 	UndoEvents *int64 `json:"undo_events,omitempty"`
 	// 1: that a conversation ended by silence (idle) is recorded, with what it was about
@@ -663,8 +667,10 @@ type Query struct {
 	// speaker who asks: whom my and I mean
 	Asker string `json:"asker,omitempty"`
 	// of which kind: working, what is in mind of session; episodic, where what lies long ago and what matters
-	// little counts less
+	// little counts less; perceptual, turns that something came with
 	Memory string `json:"memory,omitempty"`
+	// perceptual: a turn; what comes back is like what came with it
+	Like string `json:"like,omitempty"`
 	// conversation in which it is asked: what and then? goes on from; else the latest one
 	Session string `json:"session,omitempty"`
 	// answer once the turn at this offset of turns is folded

@@ -145,9 +145,7 @@ class CommandHandler:
         self._context = context
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
-        self._talk: dict[
-            tuple[str, str], list[TurnBefore]
-        ] = {}  # (graph id, session) → turns not folded yet
+        self._talk: dict[tuple[str, str], list[TurnBefore]] = {}  # (graph id, session) → turns not folded yet
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
         self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
