@@ -95,6 +95,7 @@ TURNS = st.fixed_dictionaries(
     },
 )
 NOTED = {"concepts": MANY, "turns": MANY}
+RIGHTS = st.lists(st.sampled_from(["read", "write", "forget", "admin"]), min_size=1, max_size=4)
 REQUESTS = {
     "configure": _request("configure", preset=st.sampled_from(sorted(PRESETS)), settings=SETTINGS),
     "forget": _request("forget", **NOTED, sessions=MANY, everything=st.booleans()),
@@ -103,6 +104,10 @@ REQUESTS = {
     "feedback": _request(
         "feedback", turns=st.lists(NAMES, min_size=1, max_size=3), query=st.none() | TEXTS, value=st.floats(-1, 1)
     ),
+    "reinforce": _request("reinforce", **NOTED, at=POSITIONS),
+    "endsession": _request("endsession", session=NAMES),
+    "grant": _request("grant", subject=NAMES, rights=RIGHTS),
+    "revoke": _request("revoke", subject=NAMES, rights=RIGHTS),
     "undo": _request("undo", first=POSITIONS, last=st.none() | POSITIONS),
     "erase": _request("erase", turn=NAMES) | _request("erase", speaker=NAMES) | _request("erase", whole=st.just(True)),
 }
