@@ -33,7 +33,8 @@ from streams.transport.embedded.transport import EmbeddedTransport
 from streams.transport.failpoints import Step
 from streams.transport.keys.key_store import MemoryKeys
 from streams.transport.select import Transport
-from streams.worker.app import BY_BROKER, MemoryApp, WorkerContext
+from streams.worker.answering_app import BY_BROKER, WorkerContext
+from streams.worker.app import MemoryApp
 
 PORTION = 40  # records that a fetch hands over at once
 RECOVERED = 12  # and recovery

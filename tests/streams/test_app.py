@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from emgas.wire import ProducerRecord, Record
 from streams.ingest.partition_writer import ProducedLog
-from streams.worker.app import record_of
+from streams.worker.answering_app import record_of
 from tests.support.clocks import eventually
 from tests.support.fakes import MemoryLog
 
