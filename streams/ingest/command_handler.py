@@ -25,7 +25,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-import numpy as np
 from msgspec.structs import replace
 from pydantic import ValidationError
 
@@ -52,7 +51,6 @@ from processors.recall.perceptual import Encoder, encoder_name
 from processors.text.anchors import anchored
 from processors.text.language import clean
 from processors.text.mentions import TurnBefore, may_be_meant, mentions
-from processors.text.statements import statements
 from state.events.events import (
     UNSTAMPED,
     DataEvent,
@@ -70,7 +68,7 @@ from state.events.events import (
     Unpinned,
     encode,
 )
-from state.events.extraction_types import Anchor, Attached, Concept, Mention, Statement
+from state.events.extraction_types import Anchor, Attached, Concept, Mention
 from state.events.memory_settings import PRESETS, SWITCHES, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
@@ -82,6 +80,7 @@ from streams.errors import RejectedError
 from streams.ingest import conversations
 from streams.ingest.access import check_command, granted
 from streams.ingest.ahead import AheadExtractor
+from streams.ingest.beside_words import read_by, remembered, stated_by
 from streams.ingest.erasing import parts_of
 from streams.ingest.reinforcing import commanded
 
@@ -409,7 +408,7 @@ class CommandHandler:
             known = self._encoded[turn.graph, turn.id] = {}
             for encoder in self._context.encoders:
                 fitting = (each.uri for each in turn.attachments if each.kind == encoder.kind)
-                vectors = (_read_by(encoder, uri) for uri in fitting)
+                vectors = (read_by(encoder, uri) for uri in fitting)
                 vector = next((vector for vector in vectors if vector is not None), None)
                 if vector is not None:
                     known[encoder_name(encoder)] = vector
@@ -594,26 +593,6 @@ def _weighed(turn: Turn) -> _Weighed:
         return {"importance": turn.importance, "anchor": None}
     anchor, importance = found
     return {"importance": importance if turn.importance is None else turn.importance, "anchor": anchor}
-
-
-def _read_by(encoder: Encoder, uri: str) -> Vectors | None:
-    """Encode what lies at an address; None for what the encoder cannot read, or fails at: the turn is worth more."""
-    try:
-        vector = encoder.encode(uri)
-    except Exception:  # of whichever encoder
-        log.warning("attachment not encoded", model=encoder_name(encoder), exc_info=True)
-        return None
-    return vector if vector is not None and np.isfinite(vector).all() and vector.any() else None
-
-
-def remembered(turn: Turn) -> str:
-    """Give what a turn says, and what is on what came with it: the text that concepts are found in."""
-    return "\n".join([turn.text, *(each.caption for each in turn.attachments if each.caption)])
-
-
-def stated_by(turn: Turn) -> list[Statement]:
-    """Find what a turn states of how things are; what an assistant says of itself does not count."""
-    return [] if turn.role in ("assistant", "system", "tool") else statements(turn.text)
 
 
 def _unheard(arrival: Record, turn: Turn) -> Decision:

@@ -26,7 +26,8 @@ from state.graph.graph import Graph
 from state.partition import Partition
 from streams.ingest import source
 from streams.ingest.ahead import AheadExtractor
-from streams.ingest.command_handler import CommandHandler, Decision, stated_by
+from streams.ingest.beside_words import stated_by
+from streams.ingest.command_handler import CommandHandler, Decision
 from streams.ingest.partition_writer import PartitionWriter
 from streams.ingest.sealing import Sealer
 from streams.ingest.slices import Slices

@@ -113,8 +113,8 @@ REQUESTS = {
     ),
     "reinforce": _request("reinforce", **NOTED, at=POSITIONS),
     "endsession": _request("endsession", session=NAMES),
-    "grant": _request("grant", subject=NAMES, rights=RIGHTS),
-    "revoke": _request("revoke", subject=NAMES, rights=RIGHTS),
+    "grant": _request("grant", **OF_SUBJECTS),
+    "revoke": _request("revoke", **OF_SUBJECTS),
     "undo": _request("undo", first=POSITIONS, last=st.none() | POSITIONS),
     "erase": st.one_of(
         _request("erase", turn=NAMES), _request("erase", speaker=NAMES), _request("erase", whole=st.just(True))
