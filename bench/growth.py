@@ -4,7 +4,9 @@ fold_us               CPU µs a turn: decode, chain, fold and counting, the mean
 recall_warm_ms        a whole answer (extraction, recall, reading turns, context), median over the questions
 recall_after_turn_ms  one more turn, and a whole answer
 recall_only_ms        recall alone, warm
-flush_pause_ms        the longest time for which a flush held up everything else; one every 256 turns
+flush_pause_ms        the longest time for which a flush, or a piece of tidying behind it, held up everything else; a
+                      flush every 256 turns
+flush_us              CPU µs a turn of both
 first_answer_ms       the graph opened from its store, and the first answer
 resident_mb           of the process once the graph has grown and answered
 igraph_ppr_ms         the peer: personalised PageRank of igraph (prpack) on the same pairs, from the same words
@@ -73,6 +75,11 @@ class Growing:
         self.put(encode(stamp(turn, self.state.position)))
         if self.offset % FLUSH_EVERY == 0:
             self.pauses.append(pause(self.state.flush))
+            more = True
+            while more:
+                started = time.thread_time()
+                more = self.state.tidy()
+                self.pauses.append((time.thread_time() - started) * 1000)
 
     @property
     def graph(self) -> Graph:
@@ -117,6 +124,7 @@ def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
     found: dict[str, Any] = {
         "fold_us": rounded((growing.fold_ms + settling) / turns * 1000),
         "flush_pause_ms": rounded(max(growing.pauses)),
+        "flush_us": rounded(sum(growing.pauses) / turns * 1000),
         "recall_warm_ms": mid(taken(partial(answered, answerer, growing.state, text))[1] for text in texts),
         "recall_only_ms": mid(recalled(growing.graph, answerer.extractor, text) for text in texts),
     }

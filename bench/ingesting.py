@@ -80,11 +80,11 @@ async def _pooled(home: Path, turns: list[Turn], processes: int) -> dict[str, fl
     settings = Settings().model_copy(update=changes)
     connection = EmbeddedConnection(settings)
     async with MemoryClient(connection, timeout=PATIENCE) as memory:
-        pool, waited = connection.app.pool, 0
+        pool = connection.app.pool
         assert pool is not None
-        while pool.ready < processes:  # processes start with a burst
-            waited += 1
-            await _published(memory, [each.model_copy(update={"graph": f"warm-{waited}"}) for each in turns[:300]])
+        pool.start()
+        while pool.ready < processes:  # noqa: ASYNC110  (what other processes do has no event here)
+            await asyncio.sleep(0.1)
         pids = pool.pids
         wall, cpu, theirs = time.perf_counter(), time.process_time(), _used(pids)
         await _published(memory, [turn.model_copy(update={"graph": "measured"}) for turn in turns])

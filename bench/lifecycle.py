@@ -66,8 +66,8 @@ WEEKLY = "My piano lesson with Odile went well, we practised the mazurka."
 class Worker:
     """One partition, written and folded as a worker would; `seconds` says what took how long."""
 
-    def __init__(self, store: Store, graphs: int) -> None:
-        self.state = Partition(store, cached_graphs=graphs)
+    def __init__(self, store: Store) -> None:
+        self.state = Partition(store, memory=1 << 40)
         self.seconds: Counter[str] = Counter()
         self.folded: Counter[str] = Counter()
         self.rows: dict[str, str] = {}  # by kind of key, at the end
@@ -160,7 +160,7 @@ def measure(preset: str, turns: int, graphs: int, seed: int) -> tuple[list[dict[
     """Fold a year; give back what the partition held at POINTS times of it, and the worker that folded it."""
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home:
         store = RocksStore(Path(home) / "store")
-        worker = Worker(store, graphs)
+        worker = Worker(store)
         for number in range(graphs):
             worker.configure(f"graph-{number}", preset)
         points = []
@@ -254,7 +254,7 @@ def stretched(turns: Sequence[Turn]) -> list[Turn]:
 
 def lived(turns: Sequence[Turn], preset: str, extractor: YakeExtractor) -> Graph:
     """Fold a year's turns into their graph as it is when the year is over."""
-    worker, name = Worker(MemoryStore(), 1), turns[0].graph
+    worker, name = Worker(MemoryStore()), turns[0].graph
     worker.configure(name, preset)
     for number, turn in enumerate(turns):
         worker.tell(structs.replace(recorded(turn, extractor), src=number))

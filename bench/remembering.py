@@ -24,7 +24,7 @@ from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.answer import Answerer, Memory, in_one_go
 from state.events.events import Claim, encode
 from state.log_position import stamp
-from state.partition import CACHED_GRAPHS, Partition
+from state.partition import Partition
 from state.store.rocksdb import RocksStore
 
 TURNS = 100
@@ -57,7 +57,7 @@ def remembered(graphs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as directory:
         state = _filled(Path(directory), graphs)
         gc.collect()
-        found = resident_mb()
+        found, kept = resident_mb(), state.in_memory
 
         def answer(name: str) -> None:
             memory = Memory(state.graph(name), state.text_of, NOWHERE)
@@ -66,7 +66,6 @@ def remembered(graphs: int) -> dict[str, Any]:
         # The first ones are the least recently used: they are not in memory any more, if there are more than it keeps.
         cold = mid(taken(partial(answer, _name(number)))[1] for number in range(min(ASKED, graphs)))
         state.close()
-    kept = min(graphs, CACHED_GRAPHS)
     return {
         "graphs": graphs,
         "turns": graphs * TURNS,

@@ -20,6 +20,7 @@ CONCEPTS_PER_TURN = 64
 ATTACHMENTS = 16  # of one turn, at most
 PHRASES_PER_TURN = 16  # beside those: of several words
 RELATIONS_PER_TURN = 16
+MENTIONS_PER_TURN = 32  # pronouns of which a turn's event records whom they mean
 DIMENSIONS = 4096  # of the vector that a model of text embeddings gives a turn
 SPANS_PER_TURN = 16  # time expressions of which a turn's event records what they mean
 TOP = 100  # concepts or passages that one reply may carry

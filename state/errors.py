@@ -6,7 +6,8 @@ HaltedError
 ├── RetractedTooFarError   the log takes back an event that no honest worker lets anybody take back
 ├── KeysError              a key that an encrypted event needs is not there, or keys cannot be read or kept
 ├── StoreCorruptError      RocksDB reports damage, or holds another number of keys than it should
-└── WrongLayoutError       the store was written for another number of partitions, or by a newer version
+└── WrongLayoutError       the store was written for another number of partitions, or by another version
+    └── OldLayoutError     by an older one: what it holds is folded anew from the log
 
 StaleViewError             who looks at a graph kept a view of it beyond a change; stops nobody else
 """
@@ -41,6 +42,10 @@ class StoreCorruptError(HaltedError):
 
 class WrongLayoutError(HaltedError):
     """The store belongs to another topic layout or a newer version.  Operator action: see the message."""
+
+
+class OldLayoutError(WrongLayoutError):
+    """An older version laid out the store's keys.  A worker sets it aside and folds anew; others: see the message."""
 
 
 class StaleViewError(RuntimeError):

@@ -3,6 +3,7 @@
     fold(offset, value)   the only writer: a record of the log in, state and watermark moved together
     fold_all(records)     the same for many, graph by graph (`accept_all` of state/log_position.py): how a rebuild folds
     flush()               everything folded since the last flush, with the watermark, in one atomic batch
+    tidy()                between two flushes, some of the work that keeps the store small
 
 Between two flushes the memory is ahead of the store; death loses only what the log folds again.
 """
@@ -10,9 +11,7 @@ Between two flushes the memory is ahead of the store; death loses only what the 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from math import inf
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from state.errors import RetractedTooFarError, StoreCorruptError, WrongLayoutErr
 from state.events.events import AnyEvent, GraphEvent, Retracted, SubjectErased, TurnRecorded, decode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, accept_all
+from state.memory_budget import DEFAULT_MEMORY, MemoryBudget
 from state.retraction import refolded, surviving
 from state.sealing.keyring import NO_KEYS, Keyring, opened, read_as
 from state.store import keys
@@ -30,9 +30,10 @@ from state.store.keys import COUNTS, POSITION
 from state.store.pages import GraphPages
 from state.store.store import Store
 
-CACHED_GRAPHS = 1000
-SNAPSHOT_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds
-REBUILT_SNAPSHOT_AFTER = 2048  # and as many as the snapshot before held: to fold so many again takes some 60 ms
+STORED_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds, up to
+MOST_UNSTORED = 256  # so many: to fold them again takes some 10 ms
+REBUILT_STORED_AFTER = 4096
+TIDIED_AT_ONCE = 1 << 16  # pairs, in one piece between two flushes: some milliseconds
 
 
 class Folded(NamedTuple):
@@ -62,12 +63,13 @@ class Partition:
 
     rebuilding  many events are to come, so snapshots are rare, which nobody would read before the next one
     graph_keys  open what is encrypted
+    memory      how much graphs in memory may take, bytes; a budget may be shared by several partitions
     """
 
     def __init__(
         self,
         store: Store,
-        cached_graphs: int = CACHED_GRAPHS,
+        memory: MemoryBudget | int = DEFAULT_MEMORY,
         *,
         rebuilding: bool = False,
         graph_keys: Keyring = NO_KEYS,
@@ -80,13 +82,13 @@ class Partition:
                 "graphs are stored, but not how far the log is folded. Remove this partition's store."
             )
         self.position = self._flushed = LogPosition.of_bytes(stored) if stored is not None else LogPosition()
-        self._cached_graphs = cached_graphs
+        self._budget = memory if isinstance(memory, MemoryBudget) else MemoryBudget(memory)
         self._rebuilding = rebuilding
-        self._graphs: OrderedDict[str, Graph] = OrderedDict()  # least recently used first
+        self._graphs: dict[str, Graph] = {}
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: set[str] = set()
-        self._snapshots: dict[str, int] = {}  # events held by the stored snapshot, of the graphs in memory
-        self._refolded: set[str] = set()  # graphs that the stored snapshots do not lead to
+        self._untidy: dict[str, None] = {}  # graphs of which something may be due to be merged
+        self._refolded: set[str] = set()  # graphs that what is stored does not lead to
 
     @property
     def store(self) -> Store:
@@ -122,7 +124,7 @@ class Partition:
     ) -> LogPosition:
         """Fold the next events of one graph, each with its record value; add to the position what they add."""
         known = self.graph(graph_id)
-        graph = known or self._remember(Graph(graph_id), snapshot=0)
+        graph = known or self._remember(Graph(graph_id))
         prefix, batch, turns = keys.event_prefix(graph_id), self._pages.batch, graph.turns
         self._unflushed.add(graph_id)
         for event, value in events:
@@ -136,7 +138,7 @@ class Partition:
         return replace(position, graphs=position.graphs + (known is None), turns=position.turns + graph.turns - turns)
 
     def _retracted(self, graph: Graph, event: Retracted, value: bytes) -> Graph:
-        """Fold the graph again from before the first event that is taken back; its snapshots since then are void."""
+        """Fold the graph again from before the first event that is taken back; what was stored since then is void."""
         graph_id = graph.graph_id
         if event.first < graph.undoable_from:
             raise RetractedTooFarError(
@@ -184,12 +186,12 @@ class Partition:
         return sorted(name for name in stored | waiting if self.due_erasures(name))
 
     def keys_destroyed(self, graph_id: str) -> None:
-        """Note that nothing is left to be destroyed of a graph's keys; keep a snapshot that they still open."""
+        """Note that nothing is left to be destroyed of a graph's keys; store tables that they still open."""
         self.flush()
         graph = self.graph(graph_id)
         if graph is not None:
+            graph.is_not_stored()
             self._pages.keep(graph)
-            self._snapshots[graph_id] = graph.events
         self._store.write({**self._pages.batch, keys.erasure_key(graph_id): None})
         self._pages.batch = {}
 
@@ -197,9 +199,9 @@ class Partition:
         """Read the record values of all events of an encrypted graph, by ordinal."""
         return self._pages.values(graph_id, 0)
 
-    def _refold(self, snapshot: Graph, later: Sequence[bytes] = ()) -> Graph:
-        """Fold what is stored of a graph behind its snapshot, and then `later` (record values)."""
-        return refolded(snapshot, [*self._pages.values(snapshot.graph_id, snapshot.events), *later], self._graph_keys)
+    def _refold(self, before: Graph, later: Sequence[bytes] = ()) -> Graph:
+        """Fold what is stored of a graph behind `before`, and then `later` (record values)."""
+        return refolded(before, [*self._pages.values(before.graph_id, before.events), *later], self._graph_keys)
 
     def graph_with(self, graph_id: str, later: Sequence[bytes]) -> Graph:
         """Fold a graph as it is once these events (record values) of it follow; nothing here changes."""
@@ -223,37 +225,41 @@ class Partition:
         graph = self._graphs.get(graph_id)
         if graph is None:
             return self._load(graph_id)
-        self._graphs.move_to_end(graph_id)
+        self._budget.use(self, graph_id)
         return graph
 
     def _load(self, graph_id: str) -> Graph | None:
         if not self._pages.holds(graph_id):
             return None
         graph = self._pages.newest(graph_id)
-        snapshot = graph.events
+        stored = graph.events
         graph, expected = self._refold(graph), self._pages.count(graph_id)
         if graph.events != expected:
-            if self._pages.get(keys.snapshot_key(graph_id)) and not snapshot:
+            if self._pages.get(keys.manifest_key(graph_id)) and not stored:
                 raise WrongLayoutError(
-                    f"the snapshot of graph {graph_id} was written by another version of EMGAS: run that one, or "
+                    f"the tables of graph {graph_id} were written by another version of EMGAS: run that one, or "
                     "remove this partition's store and start again: it is folded anew from the log."
                 )
             raise _miscounted(graph_id, expected, graph.events)
-        return self._remember(graph, snapshot)
+        return self._remember(graph)
 
-    def _remember(self, graph: Graph, snapshot: int) -> Graph:
+    def _remember(self, graph: Graph) -> Graph:
         self._graphs[graph.graph_id] = graph
-        self._snapshots[graph.graph_id] = snapshot
-        self._make_room(keep=graph.graph_id)
+        self._budget.hold(self, graph.graph_id, graph.size)
         return graph
 
-    def _make_room(self, keep: str) -> None:
-        """Drop least recently used graphs that the store holds in full, as far as there are too many."""
-        excess = len(self._graphs) - self._cached_graphs
-        if excess > 0:
-            droppable = (graph_id for graph_id in self._graphs if graph_id not in self._unflushed and graph_id != keep)
-            for graph_id in list(islice(droppable, excess)):
-                del self._graphs[graph_id], self._snapshots[graph_id]
+    @property
+    def in_memory(self) -> int:
+        """How many graphs are in memory."""
+        return len(self._graphs)
+
+    def drop(self, graph_id: str) -> bool:
+        """Let go of a graph in memory that the store holds in full; tell whether it does."""
+        if graph_id in self._unflushed:
+            return False
+        del self._graphs[graph_id]
+        self._pages.release(graph_id)
+        return True
 
     def text_of(self, graph: Graph, passage: int) -> TurnRecorded:
         """Read the event that recorded a passage of `graph`.  Raises StoreCorruptError, UnreadableEventError."""
@@ -272,18 +278,38 @@ class Partition:
         for graph_id in self._unflushed:
             graph = self._graphs[graph_id]
             pages.batch[keys.count_key(graph_id)] = keys.u64(graph.events)
-            if graph_id in self._refolded or graph.events - self._snapshots[graph_id] >= self._snapshot_after(graph):
+            if graph_id in self._refolded or graph.events - graph.stored_events >= self._store_after(graph):
                 pages.keep(graph)
-                self._snapshots[graph_id] = graph.events
+                self._untidy[graph_id] = None
         pages.batch[POSITION] = self.position.to_bytes()
         self._store.write(pages.batch)
+        changed = self._unflushed
         pages.batch, self._unflushed, self._refolded, self._flushed = {}, set(), set(), self.position
+        for graph_id in changed:
+            if graph_id in self._graphs:  # it may have been dropped for one before it
+                self._budget.hold(self, graph_id, self._graphs[graph_id].size)
 
-    def _snapshot_after(self, graph: Graph) -> int:
-        """Compute how many events a graph may have that are in no snapshot."""
-        if self._rebuilding and len(self._graphs) <= self._cached_graphs:  # else graphs come and go: snapshots pay
-            return max(REBUILT_SNAPSHOT_AFTER, self._snapshots[graph.graph_id])
-        return max(SNAPSHOT_AFTER, len(graph.passages.numbers) // 4)
+    def tidy(self) -> bool:
+        """Merge a piece of what was flushed with what was there before; tell whether more is left to be done.
+
+        For whoever has some milliseconds between two flushes: what is left is done with the flush after the next.  It
+        changes nothing that anybody can see, and nothing is done while something waits to be flushed.
+        """
+        if self.position != self._flushed or not self._untidy:
+            return False
+        graph_id = next(iter(self._untidy))
+        if not self._pages.tidy(graph_id, TIDIED_AT_ONCE):
+            del self._untidy[graph_id]
+        if self._pages.batch:
+            self._store.write(self._pages.batch)
+            self._pages.batch = {}
+        return bool(self._untidy)
+
+    def _store_after(self, graph: Graph) -> int:
+        """Compute how many events a graph may have that its stored tables do not know of."""
+        if self._rebuilding and not self._budget.is_exceeded:  # else graphs come and go: tables pay
+            return REBUILT_STORED_AFTER
+        return min(max(STORED_AFTER, len(graph.passages.numbers) // 4), MOST_UNSTORED)
 
     def graph_ids(self) -> list[str]:
         """List the ids of all graphs, ascending.  Raises StoreCorruptError when some are missing."""
@@ -317,4 +343,5 @@ class Partition:
     def close(self) -> None:
         """Flush and close the store."""
         self.flush()
+        self._budget.let_go(self)
         self._store.close()

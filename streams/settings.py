@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import platformdirs
-from pydantic import Field, field_validator, model_validator
+from pydantic import ByteSize, Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from emgas.client.security import SecuritySettings
 from emgas.messages.memory_settings import PresetName
 from emgas.wire import TopicNames
+from state.memory_budget import DEFAULT_MEMORY
 
 Role = Literal["all", "writer", "reader"]
 READERS = "-readers"  # behind the workers' group: that of the readers
@@ -66,6 +67,11 @@ class Settings(BaseSettings, SecuritySettings):
     embedder: Path | None = Field(
         None, description="model of text embeddings (`emgas model add`): turns are recorded with their vectors"
     )
+    encoders: Annotated[list[str], NoDecode] = Field(
+        default_factory=list,
+        description="package.module.name of encoders of photos, sounds and films, comma-separated: what comes with "
+        "turns is recorded with their vectors",
+    )
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"
@@ -75,7 +81,11 @@ class Settings(BaseSettings, SecuritySettings):
     queries_at_once: int = Field(256, ge=1, description="queries waiting or answered; more get `overloaded`")
     append_timeout: float = Field(60.0, gt=0, description="seconds without an ack until the worker gives up and exits")
     stop_timeout: float = Field(20.0, gt=0, description="seconds after SIGTERM until a worker leaves as it is")
-    cached_graphs: int = Field(1000, ge=1, description="graphs kept in memory per partition")
+    memory: ByteSize = Field(
+        ByteSize(DEFAULT_MEMORY),
+        ge=1,
+        description="how much graphs in memory may take, of all partitions",
+    )
     session_timeout: float = Field(10.0, gt=0, description="seconds until the group misses a dead worker")
     isolation: Literal["read_committed", "read_uncommitted"] = Field(
         "read_committed", description="whether what a Kafka transaction wrote counts only once it is committed"
@@ -93,7 +103,7 @@ class Settings(BaseSettings, SecuritySettings):
     health: str | None = Field(None, description="[host:]port of /livez, /readyz and /metrics; a bare port: loopback")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
 
-    @field_validator("reply_topics", mode="before")
+    @field_validator("reply_topics", "encoders", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value

@@ -27,8 +27,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("schema", "validation"), ("client", "importers"), ("integrations",),
     ),
     "state": (
-        ("errors", "arrays"), ("events",), ("graph", "log_position", "sealing", "erasure"), ("store", "retraction"),
-        ("partition",),
+        ("errors", "arrays", "memory_budget"), ("events",), ("graph", "log_position", "sealing", "erasure"),
+        ("retraction",), ("store",), ("partition",),
     ),
     "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall",)),
     "replay": (
@@ -100,6 +100,7 @@ IMPURE_FILES = (
     "emgas/integrations/",
     "emgas/logs.py",
     "emgas/schema/",
+    "evaluation/year/__main__.py",
     "processors/text/tables.py",
     "replay/rebuild/plan.py",
     "replay/backup/snapshots.py",

@@ -95,7 +95,7 @@ class Run:
                 "preset": self.chance.choice(["default", "forgetful", "mofox"]),
                 "queued_turns": self.chance.choice([4, 64]),
                 "batch_turns": self.chance.choice([1, 8, 64]),
-                "cached_graphs": self.chance.choice([1, 1000]),
+                "memory": self.chance.choice([1, 1 << 28]),
             }
         )
         self.broker = Broker(plan(self.settings.topics, self.settings.partitions, 1), self.now)

@@ -102,6 +102,16 @@ func (c *Client) Explore(ctx context.Context, explore Explore) (Explored, error)
 	return ask[Explored](ctx, c, TopicQueries, explore, "explored")
 }
 
+// Habits asks what recurs.
+func (c *Client) Habits(ctx context.Context, habits Habits) (Recurring, error) {
+	return ask[Recurring](ctx, c, TopicQueries, habits, "recurring")
+}
+
+// Recent asks what is in mind of a conversation.
+func (c *Client) Recent(ctx context.Context, recent Recent) (InMind, error) {
+	return ask[InMind](ctx, c, TopicQueries, recent, "inmind")
+}
+
 func ask[A any](ctx context.Context, c *Client, topic Topic, message interface{ graph() string }, kind string) (A, error) {
 	var answer A
 	ctx, cancel := bounded(ctx)

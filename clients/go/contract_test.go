@@ -172,6 +172,16 @@ func said(ctx context.Context, connection emgas.Connection, one step, known valu
 		return answer(client.Trend(ctx, typed[emgas.Trend](raw)))
 	case "explore":
 		return answer(client.Explore(ctx, typed[emgas.Explore](raw)))
+	case "habits":
+		return answer(client.Habits(ctx, typed[emgas.Habits](raw)))
+	case "recent":
+		return answer(client.Recent(ctx, typed[emgas.Recent](raw)))
+	case "endsession":
+		return answer(client.Tell(ctx, typed[emgas.EndSession](raw)))
+	case "grant":
+		return answer(client.Tell(ctx, typed[emgas.Grant](raw)))
+	case "revoke":
+		return answer(client.Tell(ctx, typed[emgas.Revoke](raw)))
 	case "configure":
 		return answer(client.Tell(ctx, typed[emgas.Configure](raw)))
 	case "forget":

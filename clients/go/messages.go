@@ -72,6 +72,10 @@ type Settings struct {
 	HabitMembers *int64 `json:"habit_members,omitempty"`
 	// days on which they were said, at least
 	HabitDays *int64 `json:"habit_days,omitempty"`
+	// a turn that a habit holds is archived at the next consolidation when it was said so long ago; 0s: never
+	ArchiveCovered *int64 `json:"archive_covered,omitempty"`
+	// more turns than so many that are active, and the oldest are archived at the next consolidation; 0: never
+	ActiveTurns *int64 `json:"active_turns,omitempty"`
 	// how many of the last events can be taken back; the store keeps as much as that needs
 	UndoEvents *int64 `json:"undo_events,omitempty"`
 	// 1: that a conversation ended by silence (idle) is recorded, with what it was about
@@ -130,6 +134,8 @@ type Spreading struct {
 	RecallLinks      *float64 `json:"recall_links,omitempty"`
 	TopicLinks       *float64 `json:"topic_links,omitempty"`
 	Window           string   `json:"window,omitempty"`
+	// links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
+	TypeWeights *map[string]float64 `json:"type_weights,omitempty"`
 }
 
 // Position: what the answer had seen: watermark is the offset in events, source the offset in turns, -1 for none.
@@ -228,6 +234,15 @@ type Theme struct {
 	Born     int64    `json:"born"`
 }
 
+// BoundPronoun: a pronoun of a turn, the characters from start to end: the concept that it means, by id, and how
+// surely.
+type BoundPronoun struct {
+	Start      int64   `json:"start"`
+	End        int64   `json:"end"`
+	Concept    string  `json:"concept"`
+	Confidence float64 `json:"confidence"`
+}
+
 // RecordedTurn: a turn as it was said. at: ms; without a time of its own, when it was recorded.
 type RecordedTurn struct {
 	ID       string         `json:"id"`
@@ -243,6 +258,24 @@ type RecordedTurn struct {
 	Pinned bool `json:"pinned"`
 	// how much it matters, 0 to 1, where that is known
 	Importance *float64 `json:"importance"`
+	// what it says of time
+	Times []SpokenTime `json:"times"`
+	// whom its pronouns mean
+	Mentions []BoundPronoun `json:"mentions"`
+}
+
+// SpokenTime: what an expression of time in a turn means (docs/time.md), by the sender's clock: from since to
+// until, ms.
+//
+// kind: "" days, time (of day), duration, set (what repeats), vague
+// value: of a duration ISO 8601, of a set an RRULE, else ""; confidence: that it is meant, up to 1
+type SpokenTime struct {
+	Text       string  `json:"text"`
+	Since      int64   `json:"since"`
+	Until      int64   `json:"until"`
+	Kind       string  `json:"kind"`
+	Value      string  `json:"value"`
+	Confidence float64 `json:"confidence"`
 }
 
 // Activity: how many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last
@@ -634,8 +667,10 @@ type Query struct {
 	// speaker who asks: whom my and I mean
 	Asker string `json:"asker,omitempty"`
 	// of which kind: working, what is in mind of session; episodic, where what lies long ago and what matters
-	// little counts less
+	// little counts less; perceptual, turns that something came with
 	Memory string `json:"memory,omitempty"`
+	// perceptual: a turn; what comes back is like what came with it
+	Like string `json:"like,omitempty"`
 	// conversation in which it is asked: what and then? goes on from; else the latest one
 	Session string `json:"session,omitempty"`
 	// answer once the turn at this offset of turns is folded

@@ -36,6 +36,30 @@ class Read(Message):
         return self
 
 
+class SpokenTime(Message):
+    """What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
+
+    kind   "" days, time (of day), duration, set (what repeats), vague
+    value  of a duration ISO 8601, of a set an RRULE, else ""       confidence  that it is meant, up to 1
+    """
+
+    text: str
+    since: int
+    until: int
+    kind: Literal["", "time", "duration", "set", "vague"] = ""
+    value: str = ""
+    confidence: float = 1.0
+
+
+class BoundPronoun(Message):
+    """A pronoun of a turn, the characters from `start` to `end`: the concept that it means, by id, and how surely."""
+
+    start: int
+    end: int
+    concept: str
+    confidence: float
+
+
 class RecordedTurn(Message):
     """A turn as it was said.  `at`: ms; without a time of its own, when it was recorded."""
 
@@ -50,6 +74,12 @@ class RecordedTurn(Message):
     pinned: bool = Field(default=False, description="a user wants it kept in mind", exclude_if=lambda it: not it)
     importance: float | None = Field(
         None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
+    )
+    times: list[SpokenTime] = Field(
+        default_factory=list, description="what it says of time", exclude_if=lambda told: not told
+    )
+    mentions: list[BoundPronoun] = Field(
+        default_factory=list, description="whom its pronouns mean", exclude_if=lambda told: not told
     )
 
 

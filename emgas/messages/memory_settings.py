@@ -135,6 +135,20 @@ class AllSettings(Message):
         5, ge=0, le=LARGEST_COUNT, description="turns that make a habit, at least; 0: none are looked for"
     )
     habit_days: int = added(3, ge=1, le=LARGEST_COUNT, description="days on which they were said, at least")
+    archive_covered: Duration = added(
+        0,
+        ge=0,
+        le=CENTURY_MS,
+        description="a turn that a habit holds is archived at the next consolidation when it was said so long ago; "
+        "0s: never",
+    )
+    active_turns: int = added(
+        0,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="more turns than so many that are active, and the oldest are archived at the next consolidation; "
+        "0: never",
+    )
     undo_events: int = Field(
         1000,
         ge=0,

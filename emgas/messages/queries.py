@@ -14,7 +14,7 @@ from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Attachment
 
 Mode = Literal["default", "literal"]
-MemoryKind = Literal["all", "working", "episodic"]
+MemoryKind = Literal["all", "working", "episodic", "perceptual"]
 
 
 class Query(Message):
@@ -41,8 +41,13 @@ class Query(Message):
     memory: MemoryKind = Field(
         "all",
         description="of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what "
-        "matters little counts less",
+        "matters little counts less; perceptual, turns that something came with",
         exclude_if=lambda memory: memory == "all",
+    )
+    like: Name | None = Field(
+        None,
+        description="perceptual: a turn; what comes back is like what came with it",
+        exclude_if=lambda turn: turn is None,
     )
     session: Name | None = Field(
         None,

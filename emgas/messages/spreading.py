@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from emgas.messages.fields import Message
+from emgas.messages.relations import RelationType
 
 Window = Literal["turn", "exchange"]
 
@@ -23,3 +24,8 @@ class Spreading(Message):
     recall_links: float | None = Field(None, ge=0, le=10)
     topic_links: float | None = Field(None, ge=0, le=10)
     window: Window | None = None
+    type_weights: dict[RelationType, Annotated[float, Field(ge=0, le=10)]] | None = Field(
+        None,
+        description='links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}',
+        exclude_if=lambda weights: weights is None,
+    )

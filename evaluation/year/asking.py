@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from emgas.client.client import MemoryClient
 from emgas.messages.queries import RecalledPassage
 from evaluation.year.conversation import graph_of, keys, turns
-from evaluation.year.tables import rows
+from processors.text import tables
 
 FIRST: Final = 3  # lines among which the right one must be
 HABIT: Final = "habit:"
@@ -37,9 +37,9 @@ async def remember(memory: MemoryClient, language: str) -> None:
 
 async def ask(memory: MemoryClient, language: str) -> list[Asked]:
     """Ask every question of the year in a language."""
-    named, speaker = keys(language), rows(f"told_{language}")[0][2]
+    named, speaker = keys(language), tables.rows("evaluation.year", f"told_{language}")[0][2]
     found = []
-    for kind, question, wanted in rows(f"questions_{language}"):
+    for kind, question, wanted in tables.rows("evaluation.year", f"questions_{language}"):
         reply = await memory.query(graph_of(language), question, asker=speaker, fallback="recent")
         first = reply.passages[:FIRST]
         right = any(_is_right(passage, wanted.split(), named) for passage in first)

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from emgas.messages.turns import Attachment, Turn
 from emgas.times import MINUTE_MS
-from evaluation.year.tables import rows
+from processors.text import tables
 
 LANGUAGES: Final = ("en", "zh")
 ZONES: Final = {"en": "Europe/London", "zh": "Asia/Shanghai"}
@@ -75,9 +75,9 @@ def _photo(uri: str, caption: str) -> Attachment:
 
 
 def _told(language: str) -> Iterator[Line]:
-    answers = [text for speaker, text in rows(f"chatter_{language}") if speaker in ASSISTANTS]
+    answers = [text for speaker, text in tables.rows("evaluation.year", f"chatter_{language}") if speaker in ASSISTANTS]
     assistant = ASSISTANTS[LANGUAGES.index(language)]
-    for place, (day, time, speaker, key, text, *photo) in enumerate(rows(f"told_{language}")):
+    for place, (day, time, speaker, key, text, *photo) in enumerate(tables.rows("evaluation.year", f"told_{language}")):
         at = _at(date.fromisoformat(day), time)
         yield Line(at, speaker, text, key, (photo[0], photo[1]) if photo else None)
         if place % ANSWERED:
@@ -85,8 +85,8 @@ def _told(language: str) -> Iterator[Line]:
 
 
 def _woven(language: str) -> Iterator[Line]:
-    speaker = rows(f"told_{language}")[0][2]
-    table = rows(f"woven_{language}")
+    speaker = tables.rows("evaluation.year", f"told_{language}")[0][2]
+    table = tables.rows("evaluation.year", f"woven_{language}")
     for name, weekdays, time, first, last in (row for row in table if len(row) == 5 and row[1].isdigit()):
         said = [row[1:] for row in table if row[0] == name and row[1] != weekdays]
         ways = [row[0] for row in said if len(row) == 1]
@@ -108,7 +108,8 @@ def _days(first: str, last: str, weekdays: str) -> Iterator[date]:
 
 
 def _chatter(language: str) -> Iterator[Line]:
-    said = [(speaker, text) for speaker, text in rows(f"chatter_{language}") if speaker not in ASSISTANTS]
+    table = tables.rows("evaluation.year", f"chatter_{language}")
+    said = [(speaker, text) for speaker, text in table if speaker not in ASSISTANTS]
     first = date(2025, 1, 10)
     for place in range(112):
         day = first + timedelta(days=CHATTER_EVERY * place)

@@ -13,6 +13,7 @@ said: delete it, and add what holds now), filters over several users.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC
 from typing import Annotated, Any, cast
@@ -174,7 +175,7 @@ async def entities(memory: Memory, page: Page = 1, page_size: PageSize = PAGE) -
     caller().check_right("read")
     names = [name for name in await memory.graphs() if caller().may_see(name)]
     shown = names[(page - 1) * page_size : page * page_size]
-    results = [await _entity(memory, name) for name in shown]
+    results = list(await asyncio.gather(*(_entity(memory, name) for name in shown)))
     return Entities(count=len(names), results=results, **_around("/v1/entities/", page, page_size, len(names)))
 
 

@@ -25,6 +25,7 @@ export interface Why { terms: Record<string, number>; mentions: Mention[]; assoc
 
 export interface Passage {
   id: string; session: string; speaker: string; text: string; at: number; score: number; archived?: boolean; pinned?: boolean; why?: Why;
+  kind?: "turn" | "habit"; members?: string[]; superseded_by?: string; // what recurs; and the turn that says how it is since
 }
 
 export interface Reply {

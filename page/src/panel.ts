@@ -18,6 +18,14 @@ export interface Deeds {
   focus(id: string): void;
 }
 
+type Shown = api.Turn | api.Passage;
+
+/** Whether it is no turn, but what recurs in several. */
+export const isHabit = (turn: Shown): boolean => "kind" in turn && turn.kind === "habit";
+
+/** Whether a later turn says that it is no longer so. */
+export const isHistory = (turn: Shown): boolean => "superseded_by" in turn && turn.superseded_by !== undefined;
+
 export class Panel {
   private readonly box = byId<HTMLElement>("panel");
   private readonly content = byId<HTMLDivElement>("content");
@@ -86,6 +94,8 @@ export class Panel {
     return element("div", { class: "said" },
       element("p", { class: "who" }, element("b", {}, turn.speaker), ` · ${date(turn.at)} · `, open,
         turn.pinned ? element("span", { class: "flag pin" }, `★ ${words().pinned}`) : null,
+        isHabit(turn) ? element("span", { class: "flag" }, `↻ ${words().habit}`) : null,
+        isHistory(turn) ? element("span", { class: "flag" }, words().superseded) : null,
         turn.archived ? element("span", { class: "flag" }, words().archived) : null),
       element("p", { class: "text" }, ...marked(turn.text, wanted)));
   }

@@ -9,7 +9,7 @@ const TIMES = 2; // a PNG has so many pixels a side for one of the page
 interface Scene { memory: Memory; sky: Sky; wave: Wave; caption: string }
 
 interface Shape { from: { x: number; y: number }; to: { x: number; y: number }; color: string; width: number }
-interface Bead { x: number; y: number; radius: number; color: string; label: string; zIndex: number; archived: boolean }
+interface Bead { x: number; y: number; radius: number; color: string; label: string; zIndex: number; pinned: boolean }
 
 function shapes({ memory, sky }: Scene): { lines: Shape[]; beads: Bead[] } {
   const { width, height } = sky.sigma.getDimensions();
@@ -26,7 +26,7 @@ function shapes({ memory, sky }: Scene): { lines: Shape[]; beads: Bead[] } {
     const { x, y } = place(id);
     if (look.hidden || x < -50 || y < -50 || x > width + 50 || y > height + 50) return;
     const label = look.forceLabel || labelled.has(id) ? look.label : "";
-    beads.push({ x, y, radius: sky.sigma.scaleSize(look.size), color: look.color, label, zIndex: look.zIndex, archived: concept.archived });
+    beads.push({ x, y, radius: sky.sigma.scaleSize(look.size), color: look.color, label, zIndex: look.zIndex, pinned: concept.pinned });
   });
   return { lines, beads: beads.sort((a, b) => a.zIndex - b.zIndex) };
 }
@@ -91,6 +91,8 @@ export function svg(scene: Scene, name: string): void {
     ...beads.filter(({ label }) => label).map(({ x, y, radius, label }) =>
       `<text x="${at(x)}" y="${at(y + radius + 13)}" text-anchor="middle" font-size="${at(fontSize(radius))}" fill="${sky.shade.ink}" ` +
       `stroke="${sky.shade.back}" stroke-width="3" paint-order="stroke">${escaped(label)}</text>`),
+    ...beads.filter(({ pinned }) => pinned).map(({ x, y, radius }) =>
+      `<text x="${at(x + radius * 0.8)}" y="${at(y - radius * 0.4)}" text-anchor="middle" font-size="${at(10 + radius * 0.5)}" fill="${awake}">★</text>`),
     ...wave.turns.flatMap((turn) => {
       const place = sky.sigma.graphToViewport(turn);
       return [

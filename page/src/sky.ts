@@ -203,7 +203,9 @@ export class Sky {
     const xs: number[] = [];
     const ys: number[] = [];
     this.memory.graph.forEachNode((_id, { x, y }) => { xs.push(x); ys.push(y); });
-    this.sigma.setSetting("hideEdgesOnMove", this.memory.graph.size > MANY); // without a GPU they cannot keep up
+    const many = this.memory.graph.size > MANY; // without a GPU they cannot keep up with a camera that moves
+    this.sigma.setSetting("hideEdgesOnMove", many);
+    this.sigma.setSetting("hideLabelsOnMove", many);
     if (xs.length < 2) { this.sigma.setCustomBBox(null); return; }
     this.sigma.setCustomBBox({ x: [Math.min(...xs), Math.max(...xs)], y: [Math.min(...ys), Math.max(...ys)] });
   }

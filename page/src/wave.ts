@@ -3,6 +3,7 @@
 import type { Activated, Passage, Reply } from "./api.ts";
 import { clear, type Shade } from "./colours.ts";
 import type { Memory } from "./memory.ts";
+import { isHabit, isHistory } from "./panel.ts";
 import { FONT, type Sky } from "./sky.ts";
 
 const ROUND_MS = 900;
@@ -219,13 +220,19 @@ export class Wave {
     const isChosen = this.chosen === turn.passage.id;
     const half = (turn.rank === 1 ? 13 : 10.5) * part * (isChosen ? 1.2 : 1);
     this.sky.glow(context, at, half * 2.6, shade.awake, turn.rank === 1 || isChosen ? 1 : 0.5);
-    context.fillStyle = isChosen || turn.rank === 1 ? shade.awake : shade.dark ? "#f3ecd9" : "#fffdf6";
+    const plain = shade.dark ? "#f3ecd9" : "#fffdf6";
+    const past = isHistory(turn.passage); // it is no longer so: faint, with a broken edge
+    context.fillStyle = past ? shade.faint : isChosen || turn.rank === 1 ? shade.awake : plain;
     context.beginPath();
-    context.roundRect(at.x - half, at.y - half, half * 2, half * 2, 5);
+    if (isHabit(turn.passage)) context.arc(at.x, at.y, half * 1.1, 0, 7); // what recurs is round
+    else context.roundRect(at.x - half, at.y - half, half * 2, half * 2, 5);
     context.fill();
     context.strokeStyle = clear(shade.awake, 0.9);
     context.lineWidth = 1.5;
+    context.setLineDash(past ? [3, 3] : []);
     context.stroke();
+    context.setLineDash([]);
+    if (turn.passage.pinned) this.star(context, at, half);
     context.fillStyle = "#1c2233";
     context.font = `700 ${Math.max(1, half)}px ${FONT}`;
     context.textAlign = "center";
@@ -255,20 +262,16 @@ export class Wave {
   }
 
   private drawMarks(context: CanvasRenderingContext2D): void {
-    if (this.memory.graph.order > 1500) return;
+    const many = this.memory.graph.order > 1500; // rings would only be noise; pins are few
     context.lineWidth = 1.2;
     this.memory.graph.forEachNode((id, concept) => {
-      if (!concept.longTerm && !concept.archived && !concept.pinned) return;
+      if (!concept.pinned && (many || (!concept.longTerm && !concept.archived))) return;
       const at = this.at(id);
       if (!at) return;
       if (concept.pinned) {
-        context.font = `${10 + at.size * 0.5}px ${FONT}`;
-        context.textAlign = "center";
-        context.textBaseline = "bottom";
-        context.fillStyle = this.sky.shade.awake;
-        context.fillText("★", at.x + at.size * 0.8, at.y - at.size * 0.4);
+        this.star(context, at, at.size * 0.8);
       }
-      if (!concept.longTerm && !concept.archived) return;
+      if (many || (!concept.longTerm && !concept.archived)) return;
       context.strokeStyle = clear(concept.archived ? this.sky.shade.faint : this.sky.shade.ink, this.sky.isDim ? 0.25 : 0.7);
       context.setLineDash(concept.archived ? [2, 3] : []);
       context.beginPath();
@@ -276,6 +279,15 @@ export class Wave {
       context.stroke();
     });
     context.setLineDash([]);
+  }
+
+  /** A pin: a star at the upper right of what lies `half` around a point. */
+  private star(context: CanvasRenderingContext2D, at: { x: number; y: number }, half: number): void {
+    context.font = `${10 + half * 0.6}px ${FONT}`;
+    context.textAlign = "center";
+    context.textBaseline = "bottom";
+    context.fillStyle = this.sky.shade.awake;
+    context.fillText("★", at.x + half, at.y - half * 0.5);
   }
 
   private dot(context: CanvasRenderingContext2D, at: { x: number; y: number }, radius: number, colour: string): void {

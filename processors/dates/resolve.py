@@ -12,13 +12,14 @@ written: the spans are recorded in its event.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final
 
 from emgas.limits import EARLIEST_MS, LATEST_MS, SPANS_PER_TURN
 from emgas.times import DAY_MS, EPOCH, datetime_of
 from processors.dates import chinese as chinese_dates
+from processors.dates import clock
 from processors.dates import english as english_dates
 from processors.dates.arithmetic import Days
 from processors.dates.grammar import Grammar
@@ -35,14 +36,33 @@ def anchored(text: str, at: int, language: str) -> list[TimeSpan]:
     language  the language beside Chinese, ISO 639-1; only English ("en") has rules, others have dates in digits
     """
     plain = simplified(text)
+    return _days(text, plain, _apart(plain, day_of(at), language))
+
+
+def _days(text: str, plain: str, found: Iterable[tuple[int, int, Days]]) -> list[TimeSpan]:
     written = text if len(text) == len(plain) else plain
     spans: dict[TimeSpan, None] = {}
-    for start, end, days in _apart(plain, day_of(at), language):
+    for start, end, days in found:
         if span := _span(written[start:end], days):
             spans[span] = None
         if len(spans) == SPANS_PER_TURN:
             break
     return list(spans)
+
+
+def told_times(text: str, at: int, language: str) -> list[TimeSpan]:
+    """Find all that a clean text says of time: days as `anchored`, then times of day, durations, sets, vague ones."""
+    plain, said = simplified(text), day_of(at)
+    written = text if len(text) == len(plain) else plain
+    told = list(_apart(plain, said, language))
+    days = _days(text, plain, told)
+    found = clock.timed(plain, said, at, told) if language == "en" else []
+    others = [
+        TimeSpan(written[each.start : each.end], each.since, each.until, each.kind, each.value, each.confidence)
+        for each in found
+        if EARLIEST_MS <= each.since < each.until <= LATEST_MS
+    ]
+    return [*days, *dict.fromkeys(others)][:SPANS_PER_TURN]
 
 
 def day_of(at: int) -> date:

@@ -29,7 +29,7 @@ from typing import Any, Final
 import numpy as np
 
 from emgas.limits import CONCEPTS_PER_TURN, TEXT_BYTES
-from processors.dates.resolve import anchored
+from processors.dates.resolve import anchored, told_times
 from processors.extraction import semantics, tags
 from processors.extraction.extractor import Extraction
 from processors.text.chinese import STANDARD, Segmenter, simplified
@@ -71,8 +71,9 @@ class YakeExtractor:
     def of_turn(self, text: str, *, speaker: str, at: int) -> Extraction:
         """Find the concepts of a turn said by `speaker` at `at` (ms since 1970, UTC), its tags included."""
         said, text = text, _bounded(text)
-        times = anchored(text, at, self.language.code)
-        found = tags.of_turn(simplified(text), clean(speaker), at, times)
+        times = told_times(text, at, self.language.code)
+        days = [span for span in times if not span.kind]
+        found = tags.of_turn(simplified(text), clean(speaker), at, days)
         words = self.language.words(text)
         extraction = self._extraction(text, words, found, times)
         return semantics.added(extraction, simplified(text), words, said=said, speaker=tags.by(clean(speaker)))

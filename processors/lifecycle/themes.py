@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from processors.lifecycle.clustering import LEAST, Region, grouped, links_around
+from processors.text.shown import Shown
 from state.events.events import Fate, TopicChange
 from state.graph.graph import Graph
 from state.graph.theme_table import Theme
@@ -88,6 +90,7 @@ class _Author:
 
     def __init__(self, graph: Graph) -> None:
         self._ids = graph.concepts.ids
+        self._shown = Shown(graph.concepts)
         self._labels = graph.concepts.labels()
         self._born = graph.themes.born
 
@@ -135,7 +138,8 @@ class _Author:
         return TopicChange(id=name, change=change, label=label, concepts=concepts, origins=list(origins))
 
     def _label(self, group: Sequence[int]) -> str:
-        return ", ".join(self._labels[word] for word in group[:LABELLED_BY])
+        shown = [label for _, label in islice(self._shown.labels(group), LABELLED_BY)]
+        return ", ".join(shown or [self._labels[word] for word in group[:LABELLED_BY]])
 
 
 def _main_source(group: Sequence[int], topic_of: Mapping[int, str]) -> str | None:

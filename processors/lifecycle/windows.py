@@ -41,6 +41,7 @@ from processors.lifecycle.forgetting import faded
 from processors.lifecycle.habits import recurring
 from processors.lifecycle.parts import parts
 from processors.lifecycle.sessions import next_end, next_end_at
+from processors.lifecycle.tiers import leaving
 from state.events.events import UNSTAMPED, ConsolidationWindowClosed, GraphEvent, MemoryArchived, WindowEvent
 from state.events.memory_settings import MemorySettings
 from state.graph.decay import NEVER
@@ -104,7 +105,9 @@ def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:
         habits: list[WindowEvent] = [*recurring(graph, fresh_passages(graph), due.at)]
         found = consolidated(graph, due.at)._asdict()
         # Habits come first: cut off behind any of them, the window is still open, and the rest is decided again.
-        return [*habits, *(_consolidation(graph, due.at, **part) for part in parts(found))]
+        turns = leaving(graph, due.at)
+        gone = [_archiving(graph, due.at, **part) for part in parts({"concepts": [], "turns": turns})] if turns else []
+        return [*habits, *gone, *(_consolidation(graph, due.at, **part) for part in parts(found))]
     over = faded(graph, due.at)
     return [_archiving(graph, due.at, **part) for part in parts(over._asdict())] if any(over) else []
 

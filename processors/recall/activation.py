@@ -14,11 +14,12 @@ are read.  Firing nodes are visited in ascending order, which fixes the order of
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from emgas.messages.relations import RelationType
 from processors.association import Edges, Weighting
 from state.arrays import Floats, Integers
 from state.graph.tables import Window
@@ -44,6 +45,7 @@ class SpreadingParameters:
     weighting          which weight of an edge (processors/association.py)
     recall_links       κ: how strongly concepts are linked that were recalled together (links.py); 0: not
     topic_links        τ: how much energy a concept's theme passes on to its members; 0: themes take no part
+    type_weights       how strongly concepts are linked that turns say to be related so (links.py); by type, 0 without
     marks              whether marks ("@speaker:…", "@day:…") pass energy on and receive it, or only words do
     """
 
@@ -58,6 +60,7 @@ class SpreadingParameters:
     recall_links: float
     topic_links: float
     marks: bool
+    type_weights: Mapping[RelationType, float] = field(default_factory=dict)
 
 
 # D and the single round are what was measured best; further rounds, thresholds and smoothing gained nothing

@@ -31,8 +31,10 @@ from processors.recall.context import Context, ContextPacker, Passage, is_short,
 from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations
 from processors.recall.facts import GraphChangedError, Steps, learned
+from processors.recall.filters import Allowed
 from processors.recall.habits import asked_for
 from processors.recall.kinds import KINDS
+from processors.recall.perceptual import perceived
 from processors.recall.query_terms import worth
 from processors.recall.recall import (
     SPREADING,
@@ -161,6 +163,11 @@ class _Answering:
             wanted = LEAST_DEPTH if query.top_passages is None else query.top_passages
             latest = latest_of(self._view, self._options.session, self._options, max(wanted, LEAST_DEPTH))
             self._found = replace(self._found, passages=latest, depth=LEAST_DEPTH)
+        self._perceives = query.memory == "perceptual"
+        if self._perceives:
+            allowed = Allowed(self._view, self._options.only)
+            seen = perceived(self._view, self._found.passages, allowed=allowed, like=query.like)
+            self._found = replace(self._found, passages=seen, depth=max(self._found.depth, LEAST_DEPTH))
         self._habits = self._recurring()
         self._is_match = bool(self._found.passages or self._habits)
         if not self._is_match and query.fallback == "recent":
@@ -171,7 +178,13 @@ class _Answering:
     def _recurring(self) -> list[Habit]:
         """Find what recurs, if that is asked for: it comes first."""
         query, asker = self._query, self._options.asker
-        if query.mode != "default" or query.top_passages == 0 or self._goes_on or self._options.kind.in_mind:
+        if (
+            query.mode != "default"
+            or query.top_passages == 0
+            or self._goes_on
+            or self._perceives
+            or self._options.kind.in_mind
+        ):
             return []
         return asked_for(self._graph, self._question, query.text, asker=asker, only=query.only)
 
@@ -231,7 +244,9 @@ class _Answering:
 
     def _whys(self, listed: list[Ranked]) -> Steps[list[Why | None]]:
         """Explain each of the listed passages, if the query wants that."""
-        if not self._query.explain or not self._is_match or self._goes_on:  # the latest turns come for no reason
+        if (
+            not self._query.explain or not self._is_match or self._goes_on or self._perceives
+        ):  # the latest turns come for no reason
             return [None] * len(listed)
         whys: list[Why | None] = []
         explained = self._explanations(listed)
@@ -263,7 +278,8 @@ class _Answering:
         """Pack the context: it needs the turns alone, so the graph may grow meanwhile."""
         packer, left = ContextPacker(self._query.budget), most_lines(self._query.budget)
         for place, habit in enumerate(self._habits, start=1):
-            packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, habit.text))
+            text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
+            packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, text))
         _ = self._worth, self._over_since  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
@@ -286,7 +302,7 @@ class _Answering:
         """
         query, found = self._query, self._found.passages
         found = found[: most_lines(query.budget)]  # however many more are listed
-        plain = not (self._goes_on or self._options.kind.in_mind)  # else scores are no odds
+        plain = not (self._goes_on or self._perceives or self._options.kind.in_mind)  # else scores are no odds
         shown = worth_showing(found, query.mode) if plain else found
         is_listed_order = query.context_passages is not None or not self._is_match or not plain
         return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)

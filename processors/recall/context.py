@@ -147,7 +147,8 @@ def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
 
 def note_of(passage: Passage) -> str:
     """Say what the time expressions of a passage mean, " [yesterday = 2023-05-07]"; those that name a year do."""
-    meant = (told(span) for span in passage.times if str(days_of(span).first.year) not in span.text)
+    days = (span for span in passage.times if not span.kind)
+    meant = (told(span) for span in days if str(days_of(span).first.year) not in span.text)
     together = "; ".join(meant)
     return f" [{together}]" if together else ""
 

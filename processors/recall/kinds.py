@@ -7,7 +7,9 @@
               score is a logarithm of odds here, so its factors are terms, their logarithms, in the place of the
               default's own term for importance
 
-A kind is a filter, terms and constants of the one engine.  Others (semantic, perceptual) are added here.
+    perceptual  turns that something came with, ranked anew (perceptual.py)
+
+A kind is a filter, terms and constants of the one engine.  Others (semantic) are added here.
 """
 
 from __future__ import annotations
@@ -73,6 +75,7 @@ class Kind:
 KINDS: Final[dict[MemoryKind, Kind]] = {
     "all": Kind(),
     "working": Kind(in_mind=True, depth=5),
+    "perceptual": Kind(),
     "episodic": Kind(
         flow=DEFAULT_FLOW.replace(importance=0.0), terms={"recency": recency, "moment": moment}, most=float(np.log(1.2))
     ),

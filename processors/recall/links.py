@@ -1,8 +1,10 @@
-"""Links between concepts that do not come from being said together: recalled together, or of one theme.
+"""Links between concepts that do not come from being said together: recalled together, of one theme, or related.
 
     recall   κ · x / (1 + x),  x = f · T_min,  f = n / max(T, T_min)        (SEEDS S18–S19, trap T9)
              n how often one reinforcing query woke both, T from the source's first recall to its last touch:
              what is recalled together often and lately is linked strongly, however rarely it was said together
+    related  w · n / (1 + n),  n turns that say so, w the weight of the relation's type: "stress causes headaches"
+             leads from either to the other, to the words of a phrase alike                     (SEEDS E37)
     theme    τ / (size − 1) to every other member of the concept's theme: so a theme passes on τ in all   (SEEDS E5)
 
 Both are options of spreading (activation.py).  Counts of recalls are of their own kind and never mixed with those of
@@ -11,8 +13,11 @@ what was said, so PPMI stays what it is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from emgas.messages.relations import RelationType
 from emgas.times import DAY_MS
 from processors.association import Edges
 from state.arrays import Integers
@@ -28,6 +33,30 @@ def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
     span = np.maximum(view.of_concepts("accessed", source) - view.of_concepts("first_recall", source), T_MIN)
     frequency = together * T_MIN / span
     return Edges(source, target, strength * frequency / (1 + frequency))
+
+
+def relation_links(view: GraphView, concepts: Integers, weights: Mapping[RelationType, float]) -> Edges:
+    """Find the edges out of ascending `concepts` (k,) to what turns say that they are related to, by type."""
+    found: dict[tuple[int, int], float] = {}
+    related = [each for each in view.relations.all() if weights.get(each.type)] if len(view.relations) else []
+    chosen = set(concepts.tolist())
+    for each in related:
+        count = len(each.passages)
+        ends = _words(view, each.source), _words(view, each.target)
+        for here, there in (ends, ends[::-1]):
+            for source in chosen.intersection(here):
+                for target in there:
+                    weight = found.get((source, target), 0.0) + weights[each.type] * count / (1 + count)
+                    found[source, target] = weight
+    pairs = np.array(sorted(found), np.int64).reshape(-1, 2)
+    return Edges(pairs[:, 0], pairs[:, 1], np.array([found[pair] for pair in sorted(found)], np.float64))
+
+
+def _words(view: GraphView, concept: int) -> list[int]:
+    """List the words that stand for a concept: those of a phrase, the name of a speaker, itself."""
+    name = view.ids[concept]
+    names = name.split(" ") if concept in view.phrases else [name.removeprefix("@speaker:")]
+    return [number for each in names if (number := view.number(each)) is not None]
 
 
 def theme_links(view: GraphView, concepts: Integers, strength: float) -> Edges:

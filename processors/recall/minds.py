@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from msgspec.structs import asdict
 
-from emgas.messages.contents import RecordedTurn
+from emgas.messages.contents import BoundPronoun, RecordedTurn, SpokenTime
 from emgas.messages.sessions import Inherited, InMind, Recent
 from processors.recall import recaps, working
 from processors.recall.answer import Memory
@@ -68,6 +69,8 @@ def recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
         archived=bool(view.of_turns("archived", one)[0]),
         pinned=bool(view.of_turns("pinned", one)[0]),
         importance=turn.importance,
+        times=[SpokenTime(**asdict(span)) for span in turn.times],
+        mentions=[BoundPronoun(**asdict(each)) for each in turn.mentions],
     )
 
 

@@ -31,6 +31,7 @@ from processors.extraction.extractor import Extractor
 from processors.recall.activation import DEFAULT
 from processors.recall.answer import concept_ids
 from processors.recall.facts import GraphChangedError, Steps
+from processors.text.shown import Shown
 from state.arrays import Floats, Integers, Mask
 from state.graph.graph import Graph
 
@@ -64,6 +65,7 @@ class _Picture:
         self._graph, self._asked = graph, asked
         self._view, self._events = graph.view(), graph.events
         self._words = np.flatnonzero(~self._view.is_mark)
+        self._shown = Shown(self._view.known)
 
     def steps(self, extractor: Extractor, position: Position) -> Steps[Pictured]:
         strengths = yield from self._strengths()
@@ -104,7 +106,13 @@ class _Picture:
     def _strongest(self, strengths: Floats) -> Integers:
         """Choose the strongest words, those that are in the archive behind all others."""
         order = np.lexsort((self._words, -strengths[self._words], self._view.is_archived[self._words]))
-        return self._words[order[: self._asked.nodes]]
+        ranked = self._words[order]
+        shown = (number for number in ranked.tolist() if self._shown.label(number) is not None)
+        first = np.array(list(islice(shown, self._asked.nodes)), np.int64)
+        rest = ranked[~np.isin(ranked, first)][
+            : self._asked.nodes - len(first)
+        ]  # what nobody would say, if there is room
+        return np.concatenate((first, rest))
 
     def _grown(self, extractor: Extractor, strengths: Floats) -> Steps[tuple[Integers, Integers]]:
         """Choose what is fewest links away from the concepts asked for; of as many, what has the strongest link."""
@@ -152,7 +160,7 @@ class _Picture:
         view, numbers = self._view, chosen.tolist()
         return PicturedConcepts(
             ids=[view.ids[number] for number in numbers],
-            labels=[view.labels[number] for number in numbers],
+            labels=[self._shown.label(number) or view.labels[number] for number in numbers],
             strengths=strengths[chosen].round(DIGITS).tolist(),
             mentions=view.windows["turn"].concept[chosen].tolist(),
             themes=[theme_of.get(number, -1) for number in numbers],
@@ -187,7 +195,8 @@ class _Picture:
 
     def _label(self, members: tuple[int, ...]) -> str:
         """Name a theme by its strongest concepts that are left."""
-        return ", ".join(self._view.labels[number] for number in islice(members, 3))
+        shown = [label for _, label in islice(self._shown.labels(members), 3)]
+        return ", ".join(shown or [self._view.labels[number] for number in members[:3]])
 
     def _activity(self) -> Activity:
         at = self._view.passage_at

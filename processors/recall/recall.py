@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from processors.recall.edge_scores import Mask
 from processors.recall.filters import NO_FILTER, Allowed
 from processors.recall.inquiry import Inquiry
 from processors.recall.kinds import KINDS, Kind
-from processors.recall.links import recall_links, theme_links
+from processors.recall.links import recall_links, relation_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.ranking import carried, per_token
 from processors.recall.succession import succeeded
@@ -41,11 +42,13 @@ from processors.recall.working import decay, going_on, in_mind, keywords, weighe
 from processors.text.continuations import continuation
 from processors.text.language import clean
 from processors.text.question_types import LEAST_DEPTH, depth, greets
+from processors.text.shown import Shown
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 SPREADING: Final[dict[Mode, SpreadingParameters]] = {"default": DEFAULT, "literal": LITERAL}
 MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
+LOOKED_AT: Final = 5  # times as many words as are listed: some of them nobody would say
 DROP: Final = 4.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
 RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
 
@@ -169,7 +172,7 @@ def recall(
         passages = succeeded(inquiry, found, allowed, options.weights, limit)
     return RecallResult(
         seeds=_described(view, activation, seeds),
-        concepts=_described(view, activation, strongest[: options.concepts]),
+        concepts=_shown(view, activation, words, options),
         passages=tuple(map(Ranked, *(column.tolist() for column in passages))),
         woken=len(awake),
         clamped=activation.clamped,
@@ -276,6 +279,8 @@ def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Acti
             out = out.joined(recall_links(view, firing, how.recall_links))
         if how.topic_links:
             out = out.joined(theme_links(view, firing, how.topic_links))
+        if how.type_weights:
+            out = out.joined(relation_links(view, firing, how.type_weights))
         return out if how.marks else out.where(~view.marks(out.target))
 
     return spread(seeds, view.concepts, edges, how)
@@ -291,12 +296,21 @@ def highest(values: Floats, among: Mask, limit: int) -> Integers:
     return candidates[np.argsort(-values[candidates], kind="stable")][:limit]
 
 
+def _shown(
+    view: GraphView, activation: Activation, words: Integers, options: RecallOptions
+) -> tuple[ActivatedConcept, ...]:
+    """Describe the strongest words, in the default mode those that people would say."""
+    if options.mode == "literal":
+        return _described(view, activation, _strongest(activation, words, options.concepts))
+    strongest = _strongest(activation, words, LOOKED_AT * options.concepts)
+    listed = islice(Shown(view.known).labels(strongest.tolist()), options.concepts)
+    return tuple(_concept(view, activation, number, label) for number, label in listed)
+
+
 def _described(view: GraphView, activation: Activation, numbers: Integers) -> tuple[ActivatedConcept, ...]:
-    return tuple(_concept(view, activation, number) for number in numbers.tolist())
+    return tuple(_concept(view, activation, number, view.labels[number]) for number in numbers.tolist())
 
 
-def _concept(view: GraphView, activation: Activation, number: int) -> ActivatedConcept:
+def _concept(view: GraphView, activation: Activation, number: int, label: str) -> ActivatedConcept:
     path = [view.ids[node] for node in activation.path(number)]
-    return ActivatedConcept(
-        id=view.ids[number], label=view.labels[number], energy=float(activation.energy[number]), path=path
-    )
+    return ActivatedConcept(id=view.ids[number], label=label, energy=float(activation.energy[number]), path=path)

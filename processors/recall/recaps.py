@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from processors.lifecycle.sessions import going_on, is_idle
 from processors.recall.answer import Memory
 from processors.recall.context import tokens
 from processors.recall.sentences import sentences
+from processors.text.shown import Shown
 from state.arrays import Integers
 from state.events.events import UNSTAMPED, SessionEnded, SessionSummarised, TurnRecorded
 from state.graph.graph import Graph
@@ -122,7 +124,7 @@ def _recap(memory: Memory, view: GraphView, session: int, words: int) -> Session
     assert graph is not None  # noqa: S101 - `recapped` sees to it
     passages = np.flatnonzero(view.passage_session == session)
     worth = _worth(view, passages)
-    best = sorted(worth, key=lambda number: (-worth[number], number))[:ABOUT]
+    best = sorted(worth, key=lambda number: (-worth[number], number))
     times = view.passage_at[passages]
     by_id = {view.ids[number]: value for number, value in worth.items()}
     name, until = view.sessions[session], int(times.max())
@@ -134,7 +136,7 @@ def _recap(memory: Memory, view: GraphView, session: int, words: int) -> Session
         turns=len(passages),
         archived=int(view.passage_archived[passages].sum()),
         speakers=[view.speakers[number] for number, _ in speakers.most_common()],
-        concepts=[view.labels[number] for number in best],
+        concepts=[label for _, label in islice(Shown(view.known).labels(best), ABOUT)],
         summary=_summary(graph, memory.text_of, _telling(view, passages, worth), worth=by_id, words=words),
         state=state_of(graph, name, until, memory.time),
         ended=ending_of(graph.sessions.ended.get(name)),

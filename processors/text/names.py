@@ -36,6 +36,7 @@ _AFTER: Final[dict[str, Kind]] = {word: kind for kind in _NAMED for word in _LIS
 _SURNAMES: Final = _LISTS["surname-han"]
 _NOBODY: Final = _LISTS["nobody-han"]
 _TAGS: Final[dict[str, Kind]] = {"ns": "place", "nt": "organisation"}
+FIRST_KNOWN: Final = frozenset(name.split()[0] for name in _KNOWN if " " in name)
 LONGEST_KNOWN: Final = max(len(name.split()) for name in _KNOWN)
 LONGEST_ENDING: Final = max(map(len, _ENDS_HAN))
 

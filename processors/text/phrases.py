@@ -33,6 +33,7 @@ _LISTS: Final = _lists()
 _CONNECTORS: Final = _LISTS["connectors"]
 _DETERMINERS: Final = _LISTS["determiners"]
 _PREPOSITIONS: Final = _LISTS["prepositions"]
+_OPENING: Final = _DETERMINERS | _PREPOSITIONS
 _DATES: Final = _LISTS["dates"]
 _NO_FIRST: Final = _LISTS["no-first"]
 _VERBS: Final = _LISTS["verbs"]
@@ -150,6 +151,8 @@ def _follows(word: Word, before: Word) -> bool:
 
 
 def _known(text: str, words: Sequence[Word], place: int) -> Phrase | None:
+    if words[place].surface not in names.FIRST_KNOWN:
+        return None
     run = _run(words, place, names.LONGEST_KNOWN)
     for length in range(len(run), 1, -1):
         if kind := names.known(" ".join(word.surface for word in run[:length])):
@@ -205,7 +208,7 @@ def _noun(text: str, words: Sequence[Word], place: int) -> Phrase | None:
     """Find two or three content words between an article or preposition and what is no content."""
     before = words[place - 1] if place and _follows(words[place], words[place - 1]) else None
     opens = before.surface.casefold() if before else ""
-    if opens not in _DETERMINERS | _PREPOSITIONS or not _may_be_noun(words[place]):
+    if opens not in _OPENING or not _may_be_noun(words[place]):
         return None
     run = [words[place]]
     for word in _run(words, place, _LONGEST_NOUN + 1)[1:]:

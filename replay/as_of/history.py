@@ -43,7 +43,7 @@ from state.events.registry import SPECS, Timing
 from state.graph.graph import Graph
 from state.log_position import LogPosition
 from state.retraction import still_counting
-from state.sealing.keyring import NO_KEYS, Keyring, is_sealed, unlock
+from state.sealing.keyring import NO_KEYS, Keyring, is_sealed
 
 UNTIMED, TIMED, WINDOW = Timing
 UNKNOWN = -1  # offset of an event that was not read from the log
@@ -137,10 +137,6 @@ class History:
     def logged(self, place: int) -> bytes:
         """Give the record value of the event at `place` as it lies in the log: sealed, if it was."""
         return self.every[self.ordinals[place] - self.first][1]
-
-    def unlocked(self, packed: bytes) -> bytes:
-        """Open a packed graph that a store keeps of this one.  Raises ValueError as `unlock`."""
-        return unlock(packed, self.graph, self._keys)
 
     def events(self) -> Iterator[GraphEvent]:
         """Yield the events, in order."""

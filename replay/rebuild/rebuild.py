@@ -3,7 +3,7 @@
     refold           the fold itself, into any store, which goes on where the store stands
     rebuild          one partition of a plan (replay/rebuild/plan.py): all of it, one graph, or every graph as of a time
 
-A store of some graphs, or of graphs as of a time, holds them as snapshots, with the texts of their turns and a head
+A store of some graphs, or of graphs as of a time, holds their tables, with the texts of their turns and a head
 that says how far the log was read.  It can be read as any other; a worker would fold it anew, for nothing follows it.
 """
 
@@ -25,10 +25,11 @@ from state.events.events import Claim, RecordSkipped
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
-from state.sealing.keyring import Keyring, lock
+from state.sealing.keyring import Keyring
 from state.store import keys
-from state.store.keys import POSITION, StoredGraph
-from state.store.store import Batch, Store
+from state.store.keys import POSITION
+from state.store.pages import GraphPages
+from state.store.store import Batch, MemoryStore, Store
 
 FLUSH_EVERY = 100_000  # events folded between two flushes: many, so that a graph has some; a kill costs them
 FLUSH_BYTES = 64 << 20  # the same, where events are large: bounds memory
@@ -242,13 +243,13 @@ def _graph_rows(found: History, at: int | None, graph_keys: Keyring) -> list[tup
         graph = as_of.finished()
     if graph is None:
         return []
-    locked = lock(graph.pack(), graph.graph_id, graph_keys)
-    packed = StoredGraph(graph.events, locked).value()  # first: it puts the passages into their final places
+    pages = GraphPages(MemoryStore(), graph_keys)
+    pages.keep(graph)  # first: it puts the passages into their final places
     ordinals = {passage: graph.passages.event[passage] for passage in graph.passages.numbers.values()}
     if at is None:
         texts = [(ordinal, found.logged(ordinal)) for ordinal in ordinals.values()]
     else:
         texts = [(ordinal, found.logged(as_of.place_of(ordinal))) for ordinal in ordinals.values()]
     rows = [(keys.event_key(graph.graph_id, ordinal), value) for ordinal, value in texts]
-    counted = keys.u64(graph.events)
-    return [*rows, (keys.snapshot_key(graph.graph_id), packed), (keys.count_key(graph.graph_id), counted)]
+    kept = ((key, value) for key, value in pages.batch.items() if value is not None)
+    return [*rows, *kept, (keys.count_key(graph.graph_id), keys.u64(graph.events))]

@@ -1,7 +1,7 @@
 """Where a live state left the fold of its log: per graph, the first event that the two took differently.
 
 stored events    must be the log's, byte for byte: the first that is not is the one
-snapshot at k    must be the fold of the graph's first k events: tells whether it happened before or after
+tables at k      must be the fold of the graph's first k events: tells whether it happened before or after
 what differs     the first event, on that side of k, that touches any of it: nothing before it can have done so
 """
 
@@ -20,8 +20,10 @@ from state.events.events import decode
 from state.graph.graph import Graph
 from state.log_position import LogPosition
 from state.partition import Partition
+from state.sealing.keyring import Keyring
 from state.store import keys
 from state.store.keys import POSITION
+from state.store.pages import GraphPages
 from state.store.store import Store
 
 
@@ -55,11 +57,12 @@ async def diverging(
     graph_keys = keys_of(log)
     live = Partition(store, graph_keys=graph_keys)
     wanted = sorted(found.keys() | set(live.graph_ids())) if names is None else sorted(names)
-    every = (_diverging(store, live, name, found.get(name) or History(name, keys=graph_keys)) for name in wanted)
+    histories_of = ((name, found.get(name) or History(name, keys=graph_keys)) for name in wanted)
+    every = (_diverging(store, live, name, history, graph_keys) for name, history in histories_of)
     return [each for each in every if each is not None]
 
 
-def _diverging(store: Store, live: Partition, name: str, history: History) -> Divergence | None:
+def _diverging(store: Store, live: Partition, name: str, history: History, graph_keys: Keyring) -> Divergence | None:
     try:
         graph = live.graph(name)
     except (StoreCorruptError, WrongLayoutError, UnreadableEventError) as error:
@@ -71,7 +74,7 @@ def _diverging(store: Store, live: Partition, name: str, history: History) -> Di
     replayed = history.folded()
     if graph.digest() == replayed.digest():
         return None
-    return _stored_otherwise(store, history) or _narrowed(store, history, graph, replayed)
+    return _stored_otherwise(store, history) or _narrowed(store, history, graph, replayed, graph_keys)
 
 
 def _stored_otherwise(store: Store, history: History) -> Divergence | None:
@@ -96,14 +99,14 @@ def _fields(stored: bytes, logged: bytes) -> str:
     return ", ".join(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
 
 
-def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph) -> Divergence:
+def _narrowed(store: Store, history: History, graph: Graph, replayed: Graph, graph_keys: Keyring) -> Divergence:
     """Find the first event that can have made the difference."""
     found = differences(graph, replayed)
     first, last = 0, len(history.every)
-    stored = store.get(keys.snapshot_key(history.graph))
-    if stored:
-        count = min(keys.of_u64(stored), last)
-        then = differences(Graph.unpack(history.unlocked(stored[8:])), history.folded(count))
+    stored = GraphPages(store, graph_keys).newest(history.graph)
+    if stored.events:
+        count = min(stored.events, last)
+        then = differences(stored, history.folded(count))
         first, last, found = (0, count, then) if then else (count, last, found)
     there = enumerate(history.ordinals)
     places = (ordinal for place, ordinal in there if first <= ordinal < last and concerns(history.event(place), found))

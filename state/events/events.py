@@ -44,12 +44,13 @@ from state.events.extraction_types import (
     Anchor,
     Attached,
     Concept,
-    Exempt,
+    Mention,
     Milliseconds,
     Relation,
     Statement,
     TimeSpan,
 )
+from state.events.found_events import MemoryConsolidated, Superseded, WindowEvent
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.shared_events import (
@@ -71,11 +72,14 @@ __all__ = [
     "EndReason",
     "Event",
     "GraphEvent",
+    "MemoryConsolidated",
     "Ordinal",
     "SessionEnded",
     "SessionSummarised",
     "Stamp",
+    "Superseded",
     "TurnNotRecorded",
+    "WindowEvent",
 ]
 
 EventT = TypeVar("EventT", bound="Event")
@@ -136,6 +140,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     `statements`, written only where there are any, are what it says of how things are (processors/text/statements.py).
     `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
     `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
+    `mentions`, likewise, is whom its pronouns mean, in this turn or an older one of its session.
     """
 
     src: Ordinal
@@ -161,6 +166,7 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     relations: Annotated[list[Relation], Meta(max_length=limits.RELATIONS_PER_TURN)] = msgspec.field(
         default_factory=list
     )
+    mentions: Annotated[list[Mention], Meta(max_length=limits.MENTIONS_PER_TURN)] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Raise ValueError when a concept is there twice: it would co-occur with itself."""
@@ -185,23 +191,6 @@ class TurnEmbedded(GraphEvent, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Raise ValueError for bytes that are no vector."""
         vectors.check(self.vector)
-
-
-@graph_event(
-    Timing.TIMED,
-    summary=lambda event: f"{event.about}: {event.newer} supersedes {', '.join(event.older)}",
-    touches=lambda event: (*event.older, event.newer),
-)
-class Superseded(GraphEvent, frozen=True, kw_only=True):
-    """What the turns `older` say of `about` holds no more since the turn `newer`, said at `at` (ms): it is history.
-
-    about  the slot of both statements ("lives in")
-    """
-
-    at: Milliseconds
-    older: list[str]
-    newer: str
-    about: str
 
 
 @control_event
@@ -401,10 +390,6 @@ class Ticked(GraphEvent, frozen=True, kw_only=True):
     at: Milliseconds
 
 
-class WindowEvent(GraphEvent, frozen=True, kw_only=True):
-    """Base of what a window decided; published in the topic `changes`."""
-
-
 @graph_event(Timing.WINDOW, summary=_forgot, touches=_concepts_and_turns)
 class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
@@ -482,40 +467,6 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
 
 
-@graph_event(
-    Timing.WINDOW,
-    summary=lambda event: event.text or f"{event.id} is no habit any more",
-    touches=lambda event: (event.id, *event.concepts, *event.members),
-)
-class MemoryConsolidated(WindowEvent, frozen=True, kw_only=True):
-    """A window that ended at `at` (ms) found that something recurs, or that more of it has been said since.
-
-    id          of the habit, new or known                speaker   whose it is
-    text        what is said of it: a passage of its own  by        who wrote that ("template 1")
-    concepts    ids of what all of it is about            members   ids of the turns that join it with this event
-    count, days, first, last   of all its members: how many they are, on how many days, ms of the first and the last
-    period      days from one day of it to the next, in the middle, in ms
-    hours, weekdays            (24,) and (7,) members by hour and by day of the week, Monday first, where it was said
-    exceptions  when it did not recur, as far as that is an exception
-    """
-
-    at: Milliseconds
-    id: Annotated[str, Meta(min_length=1, max_length=200)]
-    speaker: str
-    text: str
-    concepts: list[str]
-    members: list[str]
-    count: Quantity
-    days: Quantity
-    first: Milliseconds
-    last: Milliseconds
-    period: Ordinal
-    hours: Annotated[list[Quantity], Meta(min_length=24, max_length=24)]
-    weekdays: Annotated[list[Quantity], Meta(min_length=7, max_length=7)]
-    exceptions: list[Exempt]
-    by: str
-
-
 AnyEvent = Claim | DataEvent
 
 
@@ -535,6 +486,7 @@ def encode(event: AnyEvent) -> bytes:
             del plain[name]
     if isinstance(event, TurnRecorded):
         plain["concepts"] = [each if each[-1] else each[:-1] for each in plain["concepts"]]  # without an unknown kind
+        plain["times"] = [each if each[3] else each[:3] for each in plain["times"]]  # days are as ever
     value = orjson.dumps({name: plain[name] for name in _FIELDS[type(event)] if name in plain})
     try:
         read = _READER.decode(value)
@@ -612,6 +564,7 @@ _UNSAID = {
     "attachments": [],
     "ahead": 0,
     "relations": [],
+    "mentions": [],
 }  # written only where they differ
 _UNSAID_OF: dict[type, dict[str, None]] = {kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)}
 _FIELDS = {  # `kind` stands between what is inherited and what is its own

@@ -1,8 +1,9 @@
 """What extraction finds in a text, as events record it: concepts, how they are related, what expressions of time mean.
 
 Concept    ["framework", "frameworks", 0.87, 1]   ["new york", "New York", 0.9, 1, "place"]
+Mention    [12, 15, "mary", 0.9]
 Relation   ["@speaker:ada", "lives-in", "lisbon", 0, 16]
-TimeSpan   ["last week", 1682899200000, 1683504000000]
+TimeSpan   ["last week", 1682899200000, 1683504000000]   ["every Monday", …, …, "set", "FREQ=WEEKLY;BYDAY=MO", 1.0]
 Anchor     ["remember", "forced"]
 Exempt     [1682899200000, 1682985600000, "t7"]
 Statement  ["lives in", "lisbon", false]
@@ -17,6 +18,7 @@ from msgspec import Meta, Struct
 from emgas import limits
 from emgas.messages.relations import Kind, RelationType
 
+TimeKind = Literal["", "time", "duration", "set", "vague"]
 Milliseconds = Annotated[int, Meta(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
 
 
@@ -58,6 +60,15 @@ class Relation(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
             raise ValueError("relations: `end` lies before `start`")
         if self.source == self.target:
             raise ValueError("relations: a concept is related to itself")
+
+
+class Mention(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A pronoun, the characters of a turn's text from start to end, the concept that it means by id, and how surely."""
+
+    start: Annotated[int, Meta(ge=0, le=limits.TEXT_BYTES)]
+    end: Annotated[int, Meta(ge=0, le=limits.TEXT_BYTES)]
+    concept: Annotated[str, Meta(min_length=1)]
+    confidence: Annotated[float, Meta(gt=0, le=1)]
 
 
 class Anchor(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -115,11 +126,17 @@ class TimeSpan(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     text   the expression as it stood in the text ("last week")
     since  ms since 1970, UTC: its first
     until  ms since 1970, UTC: the first that it no longer means; > since
+    kind   "" days; else what is not found by days (processors/dates/clock.py); written, with the rest, only where it is
+    value  of a duration ISO 8601 ("PT3H"), of a set an RRULE ("FREQ=WEEKLY;BYDAY=MO"), else ""
+    confidence  that it is meant, in (0, 1]
     """
 
     text: str
     since: Milliseconds
     until: Milliseconds
+    kind: TimeKind = ""
+    value: str = ""
+    confidence: Annotated[float, Meta(gt=0, le=1)] = 1.0
 
     def __post_init__(self) -> None:
         """Raise ValueError for a span that ends before it begins: nobody could tell its days."""

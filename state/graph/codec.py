@@ -30,8 +30,8 @@ from state.graph.tables import GraphTables
 from state.graph.theme_table import ThemeTable
 
 LAYOUT = 5  # of content and snapshots: raise it when anything below changes, or a column (state/graph/columns.py)
-_PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")
-_NO_CONTENT = ("events", "undoable_from", "configured")
+PLAIN = ("clock", "recalled", "forgotten", "preset", "live", "fresh_turns", "last_turn_at", "enough_at")
+NO_CONTENT = ("events", "undoable_from", "configured")
 Content = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
@@ -40,7 +40,7 @@ def content(tables: GraphTables) -> Content:
     values = {
         "layout": LAYOUT,
         "name": tables.graph_id,
-        **{name: getattr(tables, name) for name in _PLAIN},
+        **{name: getattr(tables, name) for name in PLAIN},
         "settings": tables.settings.model_dump(),
         "concepts": tables.concepts.values(),
         "passages": tables.passages.values(),
@@ -71,7 +71,7 @@ def digest(tables: GraphTables) -> str:
 def pack(tables: GraphTables) -> bytes:
     """Pack a compacted graph into bytes: a snapshot."""
     values, arrays = content(tables)
-    values.update((name, getattr(tables, name)) for name in _NO_CONTENT)
+    values.update((name, getattr(tables, name)) for name in NO_CONTENT)
     return canonical_bytes.pack(values, {**arrays, "event": np.array(tables.passages.event)})
 
 
@@ -83,14 +83,9 @@ def unpack(packed: bytes) -> Content:
     return values, arrays
 
 
-def turns_of(packed: bytes) -> set[int]:
-    """Read the ordinals of the turns that a packed graph keeps.  Raises ValueError for bytes of another layout."""
-    return set(unpack(packed)[1]["event"].tolist())
-
-
 def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Let new tables hold what was packed."""
-    for name in (*_PLAIN, *_NO_CONTENT):
+    for name in (*PLAIN, *NO_CONTENT):
         setattr(tables, name, values[name])
     tables.settings = MemorySettings(**values["settings"])
     tables.concepts = ConceptTable.of(values["concepts"], arrays)

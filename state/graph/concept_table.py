@@ -5,6 +5,8 @@ Mentioned or recalled again, it is active again.  A forgotten concept leaves `nu
 the next compaction (Graph.compact): mentioned again, it is a new concept.  Source: SEEDS E2 (node fields), E9 (first
 strength from YAKE's weight), E10, E34, S17.
 
+`rows` numbers concepts for ever, whatever is forgotten: under them they are stored (state/graph/sections.py).
+
 A boost never makes a concept weaker at any later time, nor lets it fade sooner: both laws of decay go on over it as if
 it had not been there, and what it adds is added.  So the slow curve counts from `long_since`: a power law is fast
 first, and one that began anew with every mention would take more than the mention brings.
@@ -26,6 +28,9 @@ from state.events.extraction_types import Concept
 from state.events.memory_settings import MemorySettings
 from state.graph.columns import Table, column
 from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
+
+CONCEPT_BYTES = 400  # columns 130, its id 60, what finds it 150, its place in an index
+FORMS_BYTES = 300
 
 
 class ConceptTable(Table):
@@ -53,12 +58,23 @@ class ConceptTable(Table):
         self.numbers: dict[str, int] = {}  # id → number, of those that are alive
         self.is_mark = array("b")  # 1 for what is no word: tags ("@day:…") and phrases; derived, so not packed
         self.phrases: dict[int, None] = {}  # number of each phrase ("new york"), ascending: it was one from the first
+        self._phrases_with: dict[str, list[int]] = {}  # word → phrases that hold it; derived
         self._first_form: list[str] = []  # the surface form that was seen first: most concepts have but that one
         self._forms: dict[int, dict[str, int]] = {}  # number → how often others were seen, in first-seen order
+        self.rows = array("q")  # the row that each is stored under, ascending; given once, never again
+        self.born = 0  # concepts ever: the next one's row
+        self.stored = 0  # rows below it have been stored
+        self.changed = array("b")  # 1 for those that have changed since
+        self.forgotten: list[int] = []  # rows of those that were forgotten since
         self._kinds: dict[int, dict[str, int]] = {}  # number → how often it was of each kind, in first-seen order
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, and what is found by words in an index, about, bytes."""
+        return len(self.ids) * CONCEPT_BYTES + len(self._forms) * FORMS_BYTES
 
     def numbers_of(self, concepts: Sequence[Concept], at: int) -> list[int]:
         """Find the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).
@@ -96,8 +112,11 @@ class ConceptTable(Table):
         self.ids.append(name)
         self._first_form.append(name if form == name else form)  # one object, where both are equal
         if concept.is_phrase:
-            self.phrases[number] = None
+            self._note_phrase(number)
         self.created.append(at)
+        self.rows.append(self.born)
+        self.changed.append(1)
+        self.born += 1
         return number
 
     def grow(self) -> None:
@@ -123,6 +142,7 @@ class ConceptTable(Table):
         self._decay(number, at, settings)
         self.strength[number] += amount
         self.archived[number] = 0
+        self.changed[number] = 1
         self.accessed[number] = max(self.accessed[number], at)
 
     def fade_all(self, at: int, settings: MemorySettings) -> None:
@@ -134,6 +154,7 @@ class ConceptTable(Table):
         if at > self.strength_at[number]:
             self.strength[number] = self.strength_of(number, at, settings)
             self.strength_at[number] = at
+            self.changed[number] = 1
 
     def consolidate(self, number: int, at: int, settings: MemorySettings) -> None:
         """Make a concept long-term at `at` (ms): what it has faded to by then is the start of the slower curve."""
@@ -141,6 +162,7 @@ class ConceptTable(Table):
             self._decay(number, at, settings)
             self.long_term[number] = 1
             self.long_since[number] = self.strength_at[number]
+            self.changed[number] = 1
 
     def recall(self, number: int, at: int, settings: MemorySettings) -> None:
         """Fold one recall at `at` (ms)."""
@@ -181,8 +203,14 @@ class ConceptTable(Table):
     def pin(self, number: int, *, pinned: bool) -> None:
         """Keep a concept in mind, out of the archive too, or let it fade again."""
         self.pinned[number] = pinned
+        self.changed[number] = 1
         if pinned:
             self.archived[number] = 0
+
+    def archive(self, number: int, *, archived: bool) -> None:
+        """Move a concept to the archive, or bring it back."""
+        self.archived[number] = archived
+        self.changed[number] = 1
 
     def is_active(self) -> NDArray[np.bool_]:
         """Tell which concepts are neither archived nor forgotten, (n,)."""
@@ -191,6 +219,7 @@ class ConceptTable(Table):
     def forget(self, number: int) -> None:
         """Take a concept out: nothing finds it any more."""
         self.alive[number] = 0
+        self.forgotten.append(self.rows[number])
         del self.numbers[self.ids[number]]
 
     def forms(self, number: int) -> dict[str, int]:
@@ -201,6 +230,15 @@ class ConceptTable(Table):
         """Count how often each surface form was seen, in first-seen order."""
         others = self._forms.get(number, {})
         return {self._first_form[number]: self.in_turns[number] - sum(others.values()), **others}
+
+    def phrases_with(self, word: str) -> list[int]:
+        """List the phrases that hold a word, by its id; forgotten ones among them."""
+        return self._phrases_with.get(word, [])
+
+    def _note_phrase(self, number: int) -> None:
+        self.phrases[number] = None
+        for word in dict.fromkeys(self.ids[number].split(" ")):
+            self._phrases_with.setdefault(word, []).append(number)
 
     def kind(self, number: int) -> str:
         """Tell what a concept was most often, of equals the first; "" where nobody knows."""
@@ -240,7 +278,29 @@ class ConceptTable(Table):
             "kinds": [[int(numbers[old]), list(kinds.items())] for old, kinds in self._kinds.items() if kept[old]],
             "phrases": [int(numbers[old]) for old in self.phrases if kept[old]],
         }
-        return ConceptTable.of(values, {name: rows[kept] for name, rows in self.copies().items()}), numbers
+        table = ConceptTable.of(values, {name: rows[kept] for name, rows in self.copies().items()})
+        table.rows = array("q", np.array(self.rows)[kept].tobytes())
+        table.changed = array("b", np.array(self.changed)[kept].tobytes())
+        table.born, table.stored, table.forgotten = self.born, self.stored, self.forgotten
+        return table, numbers
+
+    def names_of(self, number: int) -> tuple[str, str | None, bool]:
+        """Give a concept's id, the surface form that was seen first, None if that is the id; whether it is a phrase."""
+        name, form = self.ids[number], self._first_form[number]
+        return name, None if form is name else form, number in self.phrases
+
+    def kinds_of(self, number: int) -> dict[str, int]:
+        """Count how often a concept was of each kind, {} where nobody knows."""
+        return self._kinds.get(number, {})
+
+    def other_forms(self, number: int) -> dict[str, int]:
+        """Count how often a concept was written otherwise than first, {} if it never was."""
+        return self._forms.get(number, {})
+
+    def is_stored(self) -> None:
+        """Note that all that the table holds has been stored."""
+        self.stored, self.forgotten = self.born, []
+        self.changed = array("b", bytes(len(self.ids)))
 
     def values(self) -> dict[str, Any]:
         """Give what is text as JSON-able values."""
@@ -257,9 +317,13 @@ class ConceptTable(Table):
         table.ids = values["ids"]
         table.numbers = {name: number for number, name in enumerate(table.ids)}
         table._kinds = {number: dict(kinds) for number, kinds in values.get("kinds", ())}
-        table.phrases = dict.fromkeys(values.get("phrases", ()))
+        for phrase in values.get("phrases", ()):
+            table._note_phrase(phrase)
         table._mark_from(0)
         table._first_form = values["first_form"]
         table._forms = {number: dict(others) for number, (_, *others) in values["forms"]}
         table.read(arrays)
+        table.born = len(table.ids)
+        table.rows = array("q", range(table.born))
+        table.changed = array("b", bytes(table.born))
         return table

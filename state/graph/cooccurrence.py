@@ -3,6 +3,8 @@
     key      a << 32 | b     int64, a and b concept numbers
     count    int32
     queue    windows that no pair was made of yet, one behind the other
+    counted  sorted runs of keys with a < b that are in no other form yet
+    unstored the same, of what was counted since all was stored; None where nobody stores
     half     sorted runs of keys with a < b, counted but never read; RUNS of one size become one of the next
     levels   sorted keys of every pair in both directions, so the neighbours of `a` are one contiguous run in each; each
              LEVEL times as long as the next, no key in two of them
@@ -43,9 +45,17 @@ class PairCounts:
         self._queue = array("i")
         self._sizes = array("i")  # of the windows in the queue
         self._queued = 0  # pairs in the queue
+        self._counted: list[_Sorted] = []
+        self._unstored: list[_Sorted] | None = None
         self._half: list[_Run] = []  # longest first
         self._levels: list[_Sorted] = []  # likewise
         self._fan: Integers | None = None  # until somebody asks
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes."""
+        runs = [*self._counted, *(self._unstored or ()), *(run.pairs for run in self._half), *self._levels]
+        return sum(int(run.keys.nbytes + run.counts.nbytes) for run in runs) + 4 * len(self._queue)
 
     def add(self, window: Sequence[int]) -> None:
         """Count one window of distinct concept numbers."""
@@ -71,11 +81,44 @@ class PairCounts:
 
     def _count_queue(self) -> None:
         """Count the queued windows.  Once somebody reads, what is not yet in his form must stay small."""
-        if self._queued:
-            self._add_run(_counted(_pair_keys(self._queue, self._sizes)))
-            self._queue, self._sizes, self._queued = array("i"), array("i"), 0
+        self._only_count()
+        if self._counted:
+            counted, self._counted = self._counted, []
+            for run in counted:
+                self._add_run(run)
             if self._levels:
                 self.settle()
+
+    def _only_count(self) -> None:
+        """Count the queued windows, and leave them at that: as much work as there are."""
+        if self._queued:
+            run = _counted(_pair_keys(self._queue, self._sizes))
+            self._queue, self._sizes, self._queued = array("i"), array("i"), 0
+            self._counted.append(run)
+            if self._unstored is not None:
+                self._unstored.append(run)
+
+    def unstored(self) -> tuple[Integers, Counts]:
+        """List the keys with a < b that were counted since all was stored, and how often, (pairs,) each.
+
+        It is as much work as there are of them, whatever else is here.
+        """
+        if self._unstored is None:
+            return self.canonical()
+        self._only_count()
+        runs = [run for run in self._unstored if len(run.keys)]
+        found = _Sorted.sum_of(runs) if runs else _Sorted.empty()
+        self._unstored = [found]
+        return found.keys, found.counts
+
+    def is_stored(self) -> None:
+        """Note that all that was counted has been stored."""
+        self._only_count()
+        self._unstored = []
+
+    def is_not_stored(self) -> None:
+        """Note that nobody stores what was counted, or all of it has to be stored."""
+        self._unstored = None
 
     def _add_run(self, run: _Sorted) -> None:
         self._half.append(_Run(0, run))
@@ -130,7 +173,7 @@ class PairCounts:
 
     def __bool__(self) -> bool:
         """Say whether any pair was counted, without counting what is queued."""
-        return bool(self._queued or self._half or self._levels)
+        return bool(self._queued or self._counted or self._half or self._levels)
 
     def neighbours(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
         """Find every edge that leaves `concepts`, ordered by (position, neighbour).
@@ -161,6 +204,7 @@ class PairCounts:
         numbers  (n,) ascending but for the -1, so the keys stay sorted
         """
         self._count_queue()
+        self._unstored = self._unstored and [each.renumbered(numbers) for each in self._unstored]
         half = (each._replace(pairs=each.pairs.renumbered(numbers)) for each in self._half)
         self._half = [each for each in half if len(each.pairs.keys)]
         left = (level.renumbered(numbers) for level in self._levels)
@@ -182,6 +226,14 @@ class PairCounts:
         pairs = cls()
         if len(keys):
             pairs._half = [_Run(0, _Sorted(np.array(keys), np.array(counts)))]
+        return pairs
+
+    @classmethod
+    def of_both_ways(cls, keys: Integers, counts: Counts) -> PairCounts:
+        """Build the counts of ascending keys, which list every pair in both directions; they are kept."""
+        pairs = cls()
+        if len(keys):
+            pairs._levels = [_Sorted(keys, counts)]
         return pairs
 
 
@@ -216,6 +268,8 @@ class _Sorted:
     @classmethod
     def sum_of(cls, runs: Sequence[_Sorted]) -> _Sorted:
         """Add runs up: what is in several has the sum of its counts."""
+        if len(runs) == 1:
+            return runs[0]
         keys = np.concatenate([run.keys for run in runs])
         order = np.argsort(keys, kind="stable")  # ascending runs: it only merges them
         keys, counts = keys[order], np.concatenate([run.counts for run in runs])[order]

@@ -44,6 +44,11 @@ class EmbeddingTable:
     def __init__(self) -> None:
         self._models: dict[Model, _Rows] = {}
 
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes."""
+        return sum(rows.size for rows in self._models.values())
+
     def add(self, passage: int, name: str, stored: bytes) -> bool:
         """Append a passage's vector by the model called `name`; return False if it has one already."""
         vector = np.frombuffer(stored, DTYPE)
@@ -94,6 +99,10 @@ class _Rows:
         self._known: set[int] = set()
         self._passage = np.empty(_FEWEST, np.int32)
         self._vector = np.empty((_FEWEST, dimensions), np.float32)
+
+    @property
+    def size(self) -> int:
+        return self._vector.nbytes + 70 * self.count
 
     @classmethod
     def of(cls, passages: NDArray[Any], vectors: NDArray[Any]) -> _Rows:

@@ -55,6 +55,7 @@ from state.graph.view import GraphView
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
+FIXED_BYTES = 20_000  # of an empty graph
 WAITING = 256  # turns, at most, that are not counted yet
 
 
@@ -81,6 +82,8 @@ class Graph(GraphTables):
         self._expiry_queue: ExpiryQueue | None = None  # made when somebody asks for it: a replay never does
         self._turn_index: TurnIndex | None = None  # likewise: made for the first question
         self._view: GraphView | None = None
+        self.stored_events = 0  # how many events what is stored is the fold of
+        self.unstored_vectors: list[tuple[int, str, bytes]] = []  # event, model and vector, of those that came since
 
     def _begin(self) -> None:
         """Go on from tables in which nothing is forgotten, and every passage is counted."""
@@ -218,7 +221,38 @@ class Graph(GraphTables):
     def _fold_embedding(self, event: TurnEmbedded) -> bool:
         """Keep the vector of a turn that is here: it may have been forgotten or taken back since."""
         number = self.passages.numbers.get(event.id)
-        return number is not None and self.embeddings.add(number, event.model, event.vector)
+        if number is None or not self.embeddings.add(number, event.model, event.vector):
+            return False
+        if self.stored_events:
+            self.unstored_vectors.append((self.passages.event[number], event.model, event.vector))
+        return True
+
+    def begin_from_store(self, events: int) -> None:
+        """Go on from tables that were filled with what was stored of so many events."""
+        self._begin()
+        self.stored_events = events
+        for pairs in self.pairs.values():
+            pairs.is_stored()
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, its index included, about, bytes."""
+        pairs = sum(window.size for window in self.pairs.values())
+        return FIXED_BYTES + self.concepts.size + self.passages.size + self.embeddings.size + pairs
+
+    def is_not_stored(self) -> None:
+        """Note that nothing of the graph is stored any more: it is to be stored whole."""
+        self.stored_events, self.unstored_vectors = 0, []
+        for pairs in self.pairs.values():
+            pairs.is_not_stored()
+
+    def is_stored(self) -> None:
+        """Note that all of the graph has been stored."""
+        self.stored_events, self.unstored_vectors = self.events, []
+        self.concepts.is_stored()
+        self.passages.is_stored()
+        for pairs in self.pairs.values():
+            pairs.is_stored()
 
     @folds(ConceptsRecalled)
     def _fold_recall(self, event: ConceptsRecalled) -> bool:
@@ -266,7 +300,7 @@ class Graph(GraphTables):
         self._pass_window(event.at)
         self.settle()
         for number in self._known(event.concepts):
-            self.concepts.archived[number] = 1
+            self.concepts.archive(number, archived=True)
         for number in self._passages(event.turns):
             self.passages.archive(number)
         alive, archived = self.concepts.alive, self.concepts.archived
@@ -279,7 +313,7 @@ class Graph(GraphTables):
         self.settle()
         words, turns = self._known(event.concepts), self._passages(event.turns)
         for number in words:
-            self.concepts.archived[number] = 0
+            self.concepts.archive(number, archived=False)
         for number in turns:
             self.passages.restore(number, event.at)
         self._watch(words, 0.0)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any
 
@@ -41,6 +41,9 @@ def fingerprint(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
+PASSAGE_BYTES = 320  # columns 75, its id 60, what finds it 100, its place in an index
+POSTING_BYTES = 8 + 16  # in the table, and in an index
+GONE_BYTES = 140
 ERASED = -1  # stands for the fingerprint of a turn that was erased
 
 
@@ -83,11 +86,20 @@ class PassageTable(Table):
         self.sessions: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
         self.gone: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
+        self.changed = array("b")  # 1 for those that have changed since they were stored
+        self.removed: list[int] = []  # events of those that went since then
+        self.newly_gone: list[int] = []  # what was put into `gone` since then
+        self.origins: dict[tuple[str, str], int] = {}  # "sessions" or "speakers", name → key that it is stored under
         self._last_of_session: dict[int, int] = {}
         self._before = array("i")  # passage before it in its session, -1 for none; derived, so not packed
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, and an index of it, about, bytes."""
+        return len(self.ids) * PASSAGE_BYTES + len(self.posting_concept) * POSTING_BYTES + len(self.gone) * GONE_BYTES
 
     @property
     def accepted(self) -> int:
@@ -113,6 +125,7 @@ class PassageTable(Table):
         self.pinned.append(0)
         self.feedback.append(0)
         self.repeats.append(-1)
+        self.changed.append(0)
         self.superseded.append(-1)
         self.ahead.append(turn.ahead)
         self.modality.append(modality(each.kind for each in turn.attachments))
@@ -146,7 +159,12 @@ class PassageTable(Table):
     def erase(self, turn: str) -> None:
         """Know a turn that is not here as erased: by its id alone, not even by the fingerprint of its text."""
         if turn not in self.numbers:
-            self.gone[hashed(turn)] = ERASED
+            self._go(turn, ERASED)
+
+    def _go(self, turn: str, fingerprint: int) -> None:
+        key = hashed(turn)
+        self.gone[key] = fingerprint
+        self.newly_gone.append(key)
 
     def concepts_of(self, number: int) -> Sequence[int]:
         """Slice the concept numbers of a passage, forgotten ones among them."""
@@ -157,6 +175,14 @@ class PassageTable(Table):
         """Slice the concept numbers of the passage before this one in its session, () if it is the first."""
         before = self._before[number]
         return () if before < 0 else self.concepts_of(before)
+
+    def backwards(self, session: int) -> Iterator[int]:
+        """Yield the passages of a session that are kept, the last folded first."""
+        passage = self._last_of_session.get(session, -1)
+        while passage >= 0:
+            if self.kept[passage]:
+                yield passage
+            passage = self._before[passage]
 
     def postings(self, first: int) -> tuple[Counts, Counts]:
         """Copy the concept numbers of the passages from `first` on, (m,), and how many each has, (passages,)."""
@@ -191,28 +217,32 @@ class PassageTable(Table):
 
     def archive(self, number: int, repeats: int = -1) -> None:
         """Move a passage to the archive, as one that `repeats` another if it does."""
-        self.archived[number] = 1
+        self.archived[number] = self.changed[number] = 1
         if repeats >= 0:
             self.repeats[number] = repeats
 
     def restore(self, number: int, at: int) -> None:
         """Bring a passage back from the archive at `at` (ms): its life begins anew."""
         self.archived[number] = 0
+        self.changed[number] = 1
         self.restored[number] = max(self.restored[number], at)
 
     def pin(self, number: int, *, pinned: bool) -> None:
         """Keep a passage in mind, out of the archive too, or let it end again."""
         self.pinned[number] = pinned
+        self.changed[number] = 1
         if pinned:
             self.archived[number] = 0
 
     def judge(self, number: int, value: float) -> None:
         """Add what a user thinks of a passage, in [−1, 1]."""
         self.feedback[number] = max(-127, min(127, self.feedback[number] + round(10 * value)))
+        self.changed[number] = 1
 
     def supersede(self, number: int, newer: int) -> None:
         """Let a passage be history since another."""
         self.superseded[number] = newer
+        self.changed[number] = 1
 
     def stays(self, number: int) -> bool:
         """Tell whether no window may archive a passage: it is pinned, or matters too much."""
@@ -229,7 +259,8 @@ class PassageTable(Table):
     def remove(self, number: int) -> None:
         """Take a passage out for good; its id stays known."""
         turn, session = self.ids[number], self.session[number]
-        self.gone[hashed(turn)] = self.fingerprint[number]
+        self._go(turn, self.fingerprint[number])
+        self.removed.append(self.event[number])
         self.kept[number] = 0
         del self.numbers[turn]
         if self._last_of_session.get(session) == number:
@@ -269,8 +300,14 @@ class PassageTable(Table):
         speakers, arrays["speaker"] = _in_order(list(self.speakers), arrays["speaker"])
         turns = list(compress(self.ids, self.kept))
         table = PassageTable.of({"turns": turns, "sessions": sessions, "speakers": speakers}, arrays)
-        table.gone = self.gone
+        table.gone, table.newly_gone, table.removed = self.gone, self.newly_gone, self.removed
+        table.changed = array("b", np.array(self.changed)[kept].tobytes())
+        table.origins = {end: origin for end, origin in self.origins.items() if end[1] in getattr(table, end[0])}
         return table, numbers
+
+    def is_stored(self) -> None:
+        """Note that all that the table holds has been stored."""
+        self.changed, self.removed, self.newly_gone = array("b", bytes(len(self.ids))), [], []
 
     def lengths(self) -> Integers:
         """Count the postings of each passage, (p,)."""
@@ -296,6 +333,7 @@ class PassageTable(Table):
         table.sessions = {session: number for number, session in enumerate(values["sessions"])}
         table.speakers = {speaker: number for number, speaker in enumerate(values["speakers"])}
         table.read(arrays)
+        table.changed = array("b", bytes(len(table.ids)))
         for number in range(len(table)):
             table._follow(number)
         if "archived" in arrays:

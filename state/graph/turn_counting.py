@@ -48,6 +48,7 @@ def _count_one_by_one(tables: GraphTables, first: int, weights: Sequence[float])
         exchange = list({*previous, *numbers})
         for number in exchange:
             concepts.in_exchanges[number] += 1
+            concepts.changed[number] = 1
         pairs["turn"].add(numbers)
         pairs["exchange"].add(exchange)
 
@@ -56,6 +57,7 @@ def _count_at_once(tables: GraphTables, first: int, weights: Sequence[float]) ->
     passages, concepts, pairs = tables.passages, tables.concepts, tables.pairs
     numbers, sizes = passages.postings(first)
     times = np.repeat(np.array(passages.at[first:]), sizes)
+    np.frombuffer(concepts.changed, np.int8)[numbers] = 1
     mentions.fold(concepts, Mentions(numbers.astype(np.int64), times, np.array(weights)), tables.settings)
     turns, exchanged = passages.exchanges(first)
     counts = np.array(concepts.alive, np.bool_)
@@ -67,4 +69,5 @@ def _count_at_once(tables: GraphTables, first: int, weights: Sequence[float]) ->
         numbers, sizes = numbers[in_window], np.bincount(of, minlength=len(sizes)).astype(np.int32)
     pairs["turn"].add_all(numbers, sizes)
     np.add.at(np.frombuffer(concepts.in_exchanges, np.int64), exchanged, 1)
+    np.frombuffer(concepts.changed, np.int8)[exchanged] = 1
     pairs["exchange"].add_all(exchanged.astype(np.int32), np.bincount(turns).astype(np.int32))

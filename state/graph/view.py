@@ -246,6 +246,11 @@ class GraphView:
         return self._found.words_holding(pair)
 
     @property
+    def known(self) -> ConceptTable:
+        """The rows of the concepts: to be read at once, and not kept."""
+        return self._rows
+
+    @property
     def phrases(self) -> Collection[int]:
         """The numbers of concepts that are phrases, ascending."""
         return self._rows.phrases

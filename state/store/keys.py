@@ -3,8 +3,9 @@
     h                      position in the log up to which all is folded: JSON (state/log_position.py)
     l                      LAYOUT of the keys drawn here: u64; comes with the first position (state/store/rocksdb.py)
     c <graph>              how many events the graph has: u64
-    s <graph>              snapshot: u64 number of events it holds │ packed graph (state/graph/codec.py)
-    m <graph>, b <graph>   older snapshots, from which the graph is folded again when events are taken back
+    g <graph>              which segments the graph's tables are, oldest first (state/store/tables.py)
+    i <graph> <segment>    what a segment holds, and where its pages begin (state/store/segments.py)
+    t <graph> <segment> <section> <page>    records of one section, ascending (state/graph/sections.py)
     e <graph> <ordinal>    the graph's own event of that ordinal: the record value as it lies in the log; gone once it
                            cannot be taken back and nobody will read its text (state/store/pages.py)
 
@@ -13,40 +14,27 @@
     <graph> = u8 length │ UTF-8      length first, so that no graph's keys can run into another's; over 254 bytes, it
                                      is 255 │ u16 length
     u64, <ordinal>                   8 bytes, big-endian: their order is the numbers' order
+    <segment>, <page>                4 bytes, likewise; <section> one
 
-A graph is its snapshot plus the events from there on.  `c` counts them, so that a scan that ends too early (RocksDB
-ends scans silently at a damaged block) is noticed.
+A graph is its segments, added up, plus the events from there on.  `c` counts all events, so that a scan that ends too
+early (RocksDB ends scans silently at a damaged block) is noticed.
 """
 
 from __future__ import annotations
 
 import struct
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
-LAYOUT: Final = 2  # raise it when anything drawn above changes; a store and a snapshot of one name it
+LAYOUT: Final = 3  # raise it when anything drawn above changes; a store and a snapshot of one name it
 POSITION = b"h"
 ERASURES = b"x"  # what every erasure key begins with, and no other key
 LAYOUT_KEY = b"l"
 COUNTS = b"c"  # what every count key begins with, and no other key
 _LONG = 255  # what a length begins with that does not fit into a byte
 _U64 = struct.Struct(">Q")
-
-
-class StoredGraph(NamedTuple):
-    """A snapshot as it is stored: how many events it holds, and the packed graph."""
-
-    events: int
-    packed: bytes
-
-    @classmethod
-    def of(cls, value: bytes) -> StoredGraph:
-        """Take apart the value of a snapshot key."""
-        return cls(of_u64(value), value[_U64.size :])
-
-    def value(self) -> bytes:
-        """Build the value of a snapshot key."""
-        return u64(self.events) + self.packed
+_SEGMENT = struct.Struct(">I")
+_PAGE = struct.Struct(">IBI")
 
 
 def u64(value: int) -> bytes:
@@ -82,19 +70,19 @@ def graph_of_count_key(key: bytes) -> str:
     return _graph_of(key)
 
 
-def snapshot_key(graph_id: str) -> bytes:
-    """Build the key of the graph's newest snapshot."""
-    return b"s" + _graph(graph_id)
+def manifest_key(graph_id: str) -> bytes:
+    """Build the key of the list of the graph's segments."""
+    return b"g" + _graph(graph_id)
 
 
-def mark_key(graph_id: str) -> bytes:
-    """Build the key of the snapshot that will be the base next."""
-    return b"m" + _graph(graph_id)
+def index_key(graph_id: str, segment: int) -> bytes:
+    """Build the key of what one segment of the graph holds."""
+    return b"i" + _graph(graph_id) + _SEGMENT.pack(segment)
 
 
-def base_key(graph_id: str) -> bytes:
-    """Build the key of the snapshot before which nothing can be taken back."""
-    return b"b" + _graph(graph_id)
+def page_key(graph_id: str, segment: int, section: int, page: int) -> bytes:
+    """Build the key of a page of a segment of the graph."""
+    return b"t" + _graph(graph_id) + _PAGE.pack(segment, section, page)
 
 
 def erasure_key(graph_id: str) -> bytes:

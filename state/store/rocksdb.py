@@ -33,7 +33,7 @@ from rocksdict import (
 )
 
 from emgas.errors import DataDirectoryInUseError
-from state.errors import StoreCorruptError, WrongLayoutError
+from state.errors import OldLayoutError, StoreCorruptError, WrongLayoutError
 from state.store.keys import LAYOUT, LAYOUT_KEY, POSITION, u64
 from state.store.store import Batch
 
@@ -84,7 +84,8 @@ class RocksStore:
         if named is None and self.get(POSITION) is None:
             return False
         found = "no layout" if named is None else f"layout {int.from_bytes(named, 'big')}"
-        raise WrongLayoutError(
+        kind = OldLayoutError if named is None or int.from_bytes(named, "big") < LAYOUT else WrongLayoutError
+        raise kind(
             f"the store {self._path} has {found}, this version of EMGAS reads {LAYOUT}: run the one that "
             "wrote it, or remove that directory and start again: it is folded anew from the log."
         )

@@ -51,6 +51,7 @@ class Commands(LazyGroup):
         "topics": Lazy("streams.cli.operate.topics:app"),
         "replay": Lazy("streams.cli.replay.commands:app"),
         "snapshot": Lazy("streams.cli.operate.snapshot:app"),
+        "inspect": Lazy("streams.cli.operate.inspect:inspect"),
         "model": Lazy("streams.cli.operate.model:app"),
         "events": Lazy("streams.cli.operate.events:app"),
         "dead-letters": Lazy("streams.cli.operate.dead_letters:app"),

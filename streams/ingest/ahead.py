@@ -11,8 +11,12 @@ from processors.extraction.extractor import Extraction, Said
 class AheadExtractor(Protocol):
     """Finds what turns hold, beside the event loop."""
 
-    def takes(self, queued: int) -> bool:
-        """Tell whether to ask about turns of which `queued` wait."""
+    def start(self) -> None:
+        """Begin to get ready, in the background: there is a burst of turns."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be asked."""
 
     async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
         """Find what turns hold, as far as that can be found; never raise."""

@@ -25,6 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
+import numpy as np
 from msgspec.structs import replace
 from pydantic import ValidationError
 
@@ -40,12 +41,17 @@ from emgas.times import HOUR_MS, MINUTE_MS, wall_clock
 from emgas.validation import describe
 from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extraction, Extractor, Said
+from processors.extraction.tags import by
 from processors.lifecycle.feedback import answering
 from processors.lifecycle.forgetting import Leaving, everything, requested
 from processors.lifecycle.parts import parts
+from processors.lifecycle.said_last import said_last
 from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
+from processors.recall.perceptual import Encoder, encoder_name
 from processors.text.anchors import anchored
+from processors.text.language import clean
+from processors.text.mentions import TurnBefore, may_be_meant, mentions
 from processors.text.statements import statements
 from state.events.events import (
     UNSTAMPED,
@@ -64,7 +70,7 @@ from state.events.events import (
     Unpinned,
     encode,
 )
-from state.events.extraction_types import Anchor, Attached, Statement
+from state.events.extraction_types import Anchor, Attached, Concept, Mention, Statement
 from state.events.memory_settings import PRESETS, SWITCHES, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
@@ -83,6 +89,7 @@ log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
 MAY_PASS = (HaltedError, TransportError, OSError, MemoryError)  # on another try: they stop the worker
 REASON_CHARACTERS = 1000  # a record can hold thousands of unknown fields
+LOOKED_BACK = 20  # turns of a session, for who else speaks in it and whom pronouns mean
 LIVE_MS = HOUR_MS  # a turn that is recorded within an hour of being said belongs to a conversation that goes on
 
 
@@ -116,6 +123,7 @@ class HandlerContext:
     partitions: int
     extractor: Extractor
     embedder: Embedder | None = None
+    encoders: Sequence[Encoder] = ()
     skew_ms: int
     preset: str
     now: Callable[[], int]
@@ -137,7 +145,9 @@ class CommandHandler:
         self._context = context
         self._pending: dict[tuple[str, str], int] = {}  # (graph id, turn id) → fingerprint, decided but not folded yet
         self._born: set[str] = set()  # graphs whose first turn is decided but not folded yet
+        self._talk: dict[tuple[str, str], list[TurnBefore]] = {}  # (graph id, session) → turns not folded yet
         self._vectors: dict[str, Vectors | None] = {}  # of texts that were embedded ahead
+        self._encoded: dict[tuple[str, str], dict[str, Vectors]] = {}  # of what came with turns, by graph and turn id
         self._read: dict[int, Command | Decision] = {}  # by offset, what was read ahead
         self._extracted: dict[Said, Extraction] = {}  # what was found ahead
 
@@ -145,12 +155,14 @@ class CommandHandler:
         """Forget what was pending: the state knows it now."""
         self._pending.clear()
         self._born.clear()
+        self._talk.clear()
         self._vectors.clear()
+        self._encoded.clear()
 
     @property
     def embeds(self) -> bool:
-        """Whether there is a model of text embeddings."""
-        return self._context.embedder is not None
+        """Whether there is a model of text embeddings, or of what comes with turns."""
+        return self._context.embedder is not None or bool(self._context.encoders)
 
     def embed_ahead(self, arrivals: Sequence[Record]) -> None:
         """Embed the texts of records that are about to be decided, together: in any thread, while nothing is decided.
@@ -158,9 +170,12 @@ class CommandHandler:
         What a model fails at is left to `decide`, which knows whose fault it is.
         """
         embedder = self._context.embedder
+        commands = [self.read(arrival) for arrival in arrivals]
+        for turn in commands:
+            if isinstance(turn, Turn):
+                self._encode(turn)
         if embedder is None:
             return
-        commands = (self.read(arrival) for arrival in arrivals)
         texts = list(dict.fromkeys(command.text for command in commands if isinstance(command, Turn)))
         try:
             self._vectors = dict(zip(texts, vectors_of(embedder, texts), strict=True))
@@ -317,6 +332,7 @@ class CommandHandler:
         (said_at, at), said = self._times(arrival, turn), self._said(arrival, turn)
         found = self._extracted.pop(said, None) or extractor.of_turn(said.text, speaker=said.speaker, at=said.at)
         self._pending[turn.graph, turn.id] = fingerprint(turn.text)
+        concepts = [*found.concepts, *found.phrases]
         event = TurnRecorded(
             src=arrival.offset,
             **turn.model_dump(exclude={"at", "importance", "attachments"}),
@@ -326,9 +342,10 @@ class CommandHandler:
             live=self._now(arrival) - at <= LIVE_MS,
             question=found.question,
             tokens=found.tokens,
-            concepts=[*found.concepts, *found.phrases],
+            concepts=concepts,
             times=list(found.times),
             relations=list(found.relations),
+            mentions=self._mentions(turn, concepts),
             extractor=extractor.version,
             statements=stated_by(turn),
             attachments=[Attached(**each.model_dump()) for each in turn.attachments],
@@ -336,9 +353,30 @@ class CommandHandler:
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
-        events: list[DataEvent] = [*birth, event, *self._embedded(turn, at), *self._superseded(event)]
+        events: list[DataEvent] = [
+            *birth,
+            event,
+            *self._embedded(turn, at),
+            *self._perceived(turn, at),
+            *self._superseded(event),
+        ]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
+
+    def _mentions(self, turn: Turn, concepts: Sequence[Concept]) -> list[Mention]:
+        """Bind the pronouns of a turn, and remember what of it those of the next one may mean, until it is folded.
+
+        In an encrypted graph a turn names nothing of others: who is erased must not stay as somebody's "she".
+        """
+        pending, speaker = self._talk.setdefault((turn.graph, turn.session), []), by(clean(turn.speaker))
+        graph = self._state.graph(turn.graph)
+        keys = self._context.keys
+        is_encrypted = bool(keys.of(turn.graph)) or (graph is None and keys is not NO_KEYS)
+        folded = [] if graph is None or is_encrypted else said_last(graph, turn.session, LOOKED_BACK)
+        before = [] if is_encrypted else [*reversed(pending), *folded]
+        found = mentions(turn.text, concepts, speaker, before)
+        pending.append(TurnBefore(speaker or "", tuple(concept for concept in concepts if may_be_meant(concept))))
+        return found
 
     def _superseded(self, event: TurnRecorded) -> list[Superseded]:
         """Decide what a turn that states something makes history; all before it must be folded."""
@@ -363,6 +401,27 @@ class CommandHandler:
             return []
         model, stored = model_name(embedder), packed(vector)
         return [TurnEmbedded(graph=turn.graph, id=turn.id, at=at, model=model, vector=stored, **UNSTAMPED)]
+
+    def _encode(self, turn: Turn) -> dict[str, Vectors]:
+        """Encode what came with a turn, by model: the first attachment that an encoder can read.  Once for a turn."""
+        known = self._encoded.get((turn.graph, turn.id))
+        if known is None:
+            known = self._encoded[turn.graph, turn.id] = {}
+            for encoder in self._context.encoders:
+                fitting = (each.uri for each in turn.attachments if each.kind == encoder.kind)
+                vectors = (_read_by(encoder, uri) for uri in fitting)
+                vector = next((vector for vector in vectors if vector is not None), None)
+                if vector is not None:
+                    known[encoder_name(encoder)] = vector
+        return known
+
+    def _perceived(self, turn: Turn, at: int) -> list[TurnEmbedded]:
+        """Record what encoders make of what came with a turn, as vectors of their own models."""
+        found = self._encode(turn) if self._context.encoders and turn.attachments else {}
+        return [
+            TurnEmbedded(graph=turn.graph, id=turn.id, at=at, model=model, vector=packed(vector), **UNSTAMPED)
+            for model, vector in found.items()
+        ]
 
     def _birth(self, graph_id: str) -> list[GraphConfigured]:
         """Configure a graph that is new: its first event says how it lives, so that no replay asks any configuration.
@@ -535,6 +594,16 @@ def _weighed(turn: Turn) -> _Weighed:
         return {"importance": turn.importance, "anchor": None}
     anchor, importance = found
     return {"importance": importance if turn.importance is None else turn.importance, "anchor": anchor}
+
+
+def _read_by(encoder: Encoder, uri: str) -> Vectors | None:
+    """Encode what lies at an address; None for what the encoder cannot read, or fails at: the turn is worth more."""
+    try:
+        vector = encoder.encode(uri)
+    except Exception:  # of whichever encoder
+        log.warning("attachment not encoded", model=encoder_name(encoder), exc_info=True)
+        return None
+    return vector if vector is not None and np.isfinite(vector).all() and vector.any() else None
 
 
 def remembered(turn: Turn) -> str:

@@ -168,7 +168,14 @@ class PartitionWriter:
         self._appended(acknowledged - started, time.perf_counter() - acknowledged)
         passing(Step.FLUSH)
         await self._tell()
+        await self._tidy()
         return offsets
+
+    async def _tidy(self) -> None:
+        """Keep the store small, piece by piece, between which others are let in."""
+        with self._slices.work() as share:
+            while self.state.tidy():
+                await share.breathe()
 
     async def _fold_own(self, offset: int, value: bytes) -> None:
         await self._catch_up(offset)

@@ -35,6 +35,7 @@ from streams.transport.failpoints import Step, passing
 from streams.transport.sender import MessageSender, error_headers
 
 log = logger("ingest")
+BURST = 128  # turns that wait, or came within a second: then what works ahead of them is started
 PORTIONS_AHEAD = 2  # batches that a pool works on behind the one that is decided
 
 
@@ -174,13 +175,21 @@ class TurnProcessor:
         self._queue: asyncio.Queue[Delivery] = asyncio.Queue()
         self._ahead: deque[_Portion] = deque()  # taken from the queue, and not begun
         self._is_held = False
+        self._came, self._in_second = 0, -1  # turns that came in this second
         self._working = asyncio.Lock()
 
     def put(self, delivery: Delivery) -> None:
         """Queue a turn.  Once `queued_turns` wait no more are fetched; what was fetched already still comes."""
         self._queue.put_nowait(delivery)
+        self._look_for_burst()
         if not self._is_held and self.queued >= self._context.queued_turns:
             self._hold(True)  # noqa: FBT003 - the one thing that is said
+
+    def _look_for_burst(self) -> None:
+        second = int(self._context.slices.clock())
+        self._came, self._in_second = (self._came + 1 if second == self._in_second else 1), second
+        if self._context.pool is not None and max(self._came, self.queued) >= BURST:
+            self._context.pool.start()
 
     def _hold(self, is_held: bool) -> None:  # noqa: FBT001 - the one thing that is said
         self._is_held = is_held
@@ -216,7 +225,7 @@ class TurnProcessor:
         while not self._queue.empty() and len(batch) < self._context.batch_turns:
             batch.append(self._queue.get_nowait())
         pool, extraction = self._context.pool, None
-        if pool is not None and pool.takes(len(batch) + self.queued):
+        if pool is not None and pool.is_ready:
             arrivals = [delivery.arrival for delivery in batch]
             extraction = asyncio.create_task(self._handler.extract_ahead(pool, arrivals))
         self._ahead.append(_Portion(batch, extraction))

@@ -2,10 +2,11 @@
 
 So a burst takes more than one core, and the event loop is left to who asks.
 
-    takes(queued)          whether what waits is worth it: a single turn is done sooner here
+    start()                begin to start the processes, in the background
+    is_ready               whether it can be asked
     await found(said)      what each holds; what is missing the worker finds itself
 
-Processes start with the first burst, in the background, and end after IDLE_SECONDS without one.  A process that dies is
+Processes start when they are first wanted, and end after IDLE_SECONDS without anything to do.  A process that dies is
 replaced, and what it had in hand is tried by another; what kills two is left to the worker, which has always had to
 live with it.  Where none can be started, the worker goes on alone.  An extractor is a function of its arguments: who
 calls it cannot be seen in the log.
@@ -30,13 +31,12 @@ from streams.plugins.extraction_child import LENGTH, framed
 
 log = logger("extraction")
 MODULE: Final = f"{__package__}.extraction_child"
-BURST: Final = 128  # turns that wait in one partition, from which on processes are started
-WORTH: Final = 8  # and from which on they are asked, once they run
 PORTION: Final = 8  # turns that one process gets at once
 TRIES: Final = 2  # processes that one portion may cost
 STARTS: Final = 3  # processes in a row that end before they can be asked: then there is no pool
 IDLE_SECONDS: Final = 60.0
 PATIENCE_SECONDS: Final = 60.0  # for one portion; a text takes milliseconds
+START_SECONDS: Final = 300.0  # until a process can be asked: two, where it is not starved
 MOST: Final = 4  # processes, unless an operator wants more
 
 
@@ -86,13 +86,10 @@ class ExtractionPool:
         """The processes that run."""
         return [process.pid for process in self._running]
 
-    def takes(self, queued: int) -> bool:
-        """Tell whether to ask it about turns of which `queued` wait; start processes if that is a burst."""
-        if self._failed_starts >= STARTS:
-            return False
-        if queued >= BURST and not self._serving:
-            self._start()
-        return queued >= WORTH and self.ready > 0
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be asked: also about a single turn, as that leaves the loop to others."""
+        return self.ready > 0 and self._failed_starts < STARTS
 
     async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
         """Find what turns hold, as far as that can be found here."""
@@ -118,7 +115,10 @@ class ExtractionPool:
             await asyncio.wait(self._serving)
         self._give_up()
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Begin to start the processes, unless they run or none can be started."""
+        if self._serving or self._failed_starts >= STARTS:
+            return
         for _ in range(self._processes):
             task = asyncio.create_task(self._serve(), name="emgas-extraction")
             self._serving.add(task)
@@ -166,7 +166,7 @@ class ExtractionPool:
         )
         try:
             path, language, words, version = self._loading
-            found = await _asked(process, (path, language, list(words)))
+            found = await _asked(process, (path, language, list(words)), START_SECONDS)
             if found != version:
                 raise HaltedError(f"an extraction process loads {found}, not {version}: install one version")
         except BaseException:
@@ -217,11 +217,11 @@ class ExtractionPool:
             return self._waiting.popleft()
 
 
-async def _asked(process: Process, message: Any) -> Any:
+async def _asked(process: Process, message: Any, seconds: float = PATIENCE_SECONDS) -> Any:
     """Ask a process.  Raises EOFError when it died, OSError, TimeoutError when it takes too long."""
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101 - as above
-    async with asyncio.timeout(PATIENCE_SECONDS):
+    async with asyncio.timeout(seconds):
         process.stdin.write(framed(message))
         await process.stdin.drain()
         head = await process.stdout.readexactly(LENGTH.size)

@@ -50,6 +50,7 @@ from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
 from state.errors import LogRewrittenError, StoreCorruptError
 from state.events.events import TurnRecorded
+from state.graph.graph import Graph
 from streams.errors import RefusedError, RejectedError
 from streams.ingest.access import check_question
 from streams.ingest.command_handler import check_size, explained
@@ -384,7 +385,7 @@ class QueryHandler:
         """Find what is asked: called again, it gives the graph as it has become meanwhile, but the past stays."""
         state = writer.state
         if query.as_of is None:
-            now = self._time_of(query.graph, asked)
+            now = self._time_in(state.graph(query.graph), asked)
             return lambda: Memory(state.graph(query.graph), state.text_of, position_of(writer), now)
         position = position_of(writer)
         past = await self._past(query.graph, query.as_of, writer=writer, asked=asked)
@@ -487,7 +488,9 @@ class QueryHandler:
 
         Of an imported memory, all windows up to now would close, and nearly everything in it fade at once.
         """
-        graph = self._context.writers[asked.partition].state.graph(graph_id)
+        return self._time_in(self._context.writers[asked.partition].state.graph(graph_id), asked)
+
+    def _time_in(self, graph: Graph | None, asked: _Asked) -> int:
         if graph is not None and not graph.live:
             return graph.clock
         if asked.record.by_broker:

@@ -10,6 +10,7 @@ from emgas.messages.fields import Position
 from emgas.messages.memory_settings import AllSettings
 from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.queries import Description, Theme
+from processors.text.shown import Shown
 from state.graph import theme_table
 from state.partition import Partition
 from streams.query.held import HeldPartition
@@ -73,14 +74,14 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         pinned=int(view.passage_pinned.sum()),
         pinned_concepts=graph.concepts.pinned.count(1),
         long_term=sum(graph.concepts.long_term),
-        themes=[_theme(topic, view.labels) for topic in view.themes],
+        themes=[_theme(topic, view.labels, Shown(view.known)) for topic in view.themes],
         unrecorded=graph.unrecorded,
         access={subject: list(rights) for subject, rights in graph.access.items()},
         position=position,
     )
 
 
-def _theme(topic: theme_table.Theme, labels: Sequence[str]) -> Theme:
-    concepts = [labels[number] for number in topic.members]
+def _theme(topic: theme_table.Theme, labels: Sequence[str], shown: Shown) -> Theme:
+    concepts = [label for _, label in shown.labels(topic.members)] or [labels[number] for number in topic.members]
     # The recorded label may name a concept that was forgotten since: what is shown names the living only.
     return Theme(id=topic.id, label=", ".join(concepts[:NAMED_BY]), concepts=concepts, born=topic.born)

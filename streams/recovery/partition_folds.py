@@ -11,6 +11,7 @@ A store that cannot be right is set aside, renamed and kept, and its partition i
 is a good one:
 
     N.set-aside   it is of another log, or ahead of it: it may be the last copy of what the log lost
+    N.old-layout  an older version of EMGAS laid out its keys
     N.damaged     RocksDB reports damage, or what it holds does not fit together: for whoever looks after the disk
 
 Only the last one of each is kept.
@@ -29,7 +30,8 @@ from replay.accepted_events import fold_record
 from replay.errors import SnapshotRefusedError
 from replay.log import LogReader
 from replay.rebuild.rebuild import folded_from
-from state.errors import KeysError, LogRewrittenError, StoreCorruptError
+from state.errors import KeysError, LogRewrittenError, OldLayoutError, StoreCorruptError
+from state.memory_budget import MemoryBudget
 from state.partition import Partition
 from streams.recovery import snapshots
 from streams.recovery.store_folders import KeptStore, RocksFolders, StoreFolders
@@ -38,7 +40,7 @@ from streams.transport.failpoints import Step, passing
 from streams.transport.keys.key_store import KeyStore, MemoryKeys
 
 log = logger("recovery")
-OTHER_LOG, DAMAGED = "set-aside", "damaged"
+OTHER_LOG, OLD_LAYOUT, DAMAGED = "set-aside", "old-layout", "damaged"
 FOLDED_AT_ONCE = 64  # records, before others are let in
 OPENED_AT_ONCE = 8  # partitions: each waits for its log several times, the group for all of them
 
@@ -57,6 +59,7 @@ class Partitions:
         self._reader = reader
         self._keys = keys or MemoryKeys()
         self._folders = folders or RocksFolders(settings)
+        self._memory = MemoryBudget(int(settings.memory))
         self._stores: dict[int, KeptStore] = {}
         self._behind: set[int] = set()  # partitions of which the next record was not delivered
         self._left_at: dict[int, int] = {}  # watermark up to which Faust need not read a broken partition
@@ -109,7 +112,9 @@ class Partitions:
 
     def _let_go(self, partition: int) -> None:
         """Close a store as it is: what was folded since the last flush may be wrong."""
-        self.open.pop(partition, None)
+        state = self.open.pop(partition, None)
+        if state is not None:
+            self._memory.let_go(state)
         store = self._stores.pop(partition, None)
         if store is not None:
             with suppress(HaltedError):  # it may be damaged
@@ -219,9 +224,14 @@ class Partitions:
             log.error("the head of the log is gone: this store may be its last copy", partition=partition, start=start)
 
     def _open(self, partition: int) -> None:
-        store = self._folders.open(partition)
+        try:
+            store = self._folders.open(partition)
+        except OldLayoutError as error:
+            log.warning("store of an older version: folding anew", partition=partition, why=str(error))
+            self._set_aside(partition, OLD_LAYOUT)
+            store = self._folders.open(partition)
         self._stores[partition] = store  # before it is looked into: `close` then closes it, whatever happens
-        self.open[partition] = Partition(store, self._settings.cached_graphs, graph_keys=self._keys)
+        self.open[partition] = Partition(store, self._memory, graph_keys=self._keys)
 
     def _start_anew(self, partition: int, end: int) -> None:
         """Set a store aside that holds events that the log lost: it is no fold of it."""

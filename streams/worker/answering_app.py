@@ -28,6 +28,7 @@ from emgas.wire import ProducerRecord, Record, as_mapping
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Answerer
 from processors.recall.dense import Embedder
+from processors.recall.perceptual import Encoder
 from state.store.store import Store
 from streams.ingest.slices import Slices
 from streams.plugins.extraction_pool import ExtractionPool
@@ -62,6 +63,7 @@ class WorkerContext:
 
     extractor: Extractor
     embedder: Embedder | None = None
+    encoders: tuple[Encoder, ...] = ()
     worker: str
     now: Callable[[], int]
     on_halt: Callable[[BaseException], None]

@@ -205,6 +205,7 @@ class MemoryApp(AnsweringApp):
             partitions=self._partition_count,
             extractor=context.extractor,
             embedder=context.embedder,
+            encoders=context.encoders,
             skew_ms=settings.skew_ms,
             preset=settings.preset,
             now=context.now,

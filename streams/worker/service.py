@@ -19,7 +19,7 @@ from typing import Any
 
 from emgas.errors import TransportError
 from emgas.logs import logger
-from streams.plugins import embedders, extractors
+from streams.plugins import embedders, encoders, extractors
 from streams.plugins.extraction_pool import ExtractionPool, Loading, by_cores
 from streams.settings import Settings
 from streams.transport import select
@@ -52,6 +52,7 @@ async def running(
     """
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
     embedder = embedders.chosen(settings.embedder, settings.data)
+    seeing = encoders.chosen(settings.encoders)
     _make(settings.home)
     async with _transport(settings, embedded_log) as transport, AsyncExitStack() as resources:
         halted: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
@@ -64,7 +65,13 @@ async def running(
         if pool is not None:
             resources.push_async_callback(pool.close)
         context = WorkerContext(
-            extractor=extractor, embedder=embedder, worker=worker_name(), now=now_ms, on_halt=halt, pool=pool
+            extractor=extractor,
+            embedder=embedder,
+            encoders=seeing,
+            worker=worker_name(),
+            now=now_ms,
+            on_halt=halt,
+            pool=pool,
         )
         app = _app(settings, transport, context)
         await resources.enter_async_context(served(settings, app))

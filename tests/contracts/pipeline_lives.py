@@ -16,6 +16,7 @@ from state.events.events import (
     Pinned,
     Retracted,
     TurnRecorded,
+    WindowEvent,
     decode,
 )
 from streams.ingest.change_feed import EVENT_OFFSET
@@ -37,7 +38,7 @@ class Lives(PipelineSteps):
         assert isinstance(born, GraphConfigured)
         assert isinstance(spoken, TurnRecorded)
         described = await pipeline.memory.describe(graph, after=there.position.source)
-        assert (born.preset, born.settings.model_dump()) == (described.preset, described.settings)
+        assert (born.preset, dict(born.settings)) == (described.preset, described.settings)
         assert (born.preset, described.found, described.turns) == (pipeline.settings.preset, True, 1)
 
     async def test_what_fades_over_months_is_archived_and_still_found_and_the_state_is_still_the_fold(
@@ -271,9 +272,8 @@ class Lives(PipelineSteps):
     async def windows(self, pipeline: Pipeline, graph: str) -> list[tuple[int, bytes]]:
         """Return offset and value of every window event of `graph`."""
         records = await pipeline.records(pipeline.topics.events, pipeline.place(graph))
-        closings = (MemoryArchived, ConsolidationWindowClosed)
         events = [(record.offset, record.value, decode(record.value)) for record in records]
-        return [(at, value) for at, value, event in events if isinstance(event, closings) and event.graph == graph]
+        return [(at, value) for at, value, event in events if isinstance(event, WindowEvent) and event.graph == graph]
 
     async def told(self, pipeline: Pipeline, partition: int) -> list[int]:
         """Return the offsets of the events that were sent to `changes`."""

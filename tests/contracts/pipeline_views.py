@@ -89,7 +89,7 @@ class Views(PipelineSteps):
         reply = await pipeline.memory.query(graph, "How often do I drink latte?", asker="Ada", top_passages=4)
         assert (reply.passages[0].kind, reply.passages[0].text) == ("habit", habit.text)
         assert len(reply.passages) == 4
-        assert habit.text in reply.context
+        assert habit.text.removeprefix("Ada: ") in reply.context
         assert (await pipeline.memory.habits(graph, as_of=NOON + 2 * DAY)).habits == []
         assert not (await pipeline.memory.habits("nobody-ever")).found
 
@@ -182,3 +182,33 @@ class Views(PipelineSteps):
         assert ["new york", "trumpet", "dog"] in told.paths
         await pipeline.memory.forget(graph, concepts=["New York"])
         assert not (await pipeline.memory.explore(graph, "New York")).found
+
+    @pytest.mark.source("P11")
+    async def test_a_turn_that_is_read_tells_what_it_says_of_time_by_its_senders_clock(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        late = NOON + 6 * HOUR  # 18:00 UTC, and two in the morning of the next day in Shanghai
+        shanghai = {"timezone": "Asia/Shanghai"}
+        await pipeline.record(graph, id="c0", text="明天下午两点开会，每周一游泳。", at=late, metadata=shanghai)
+        (turn,) = (await pipeline.memory.turns(graph)).turns
+        midnight = NOON + 12 * HOUR
+        day, time, often = turn.times
+        assert (day.kind, day.since) == ("", midnight + DAY)
+        assert (time.kind, time.since, time.confidence) == ("time", midnight + DAY + 14 * HOUR, 1.0)
+        assert (often.kind, often.value) == ("set", "FREQ=WEEKLY;BYDAY=MO")
+
+    @pytest.mark.source("P10")
+    async def test_a_turn_tells_whom_its_pronouns_mean_and_nothing_where_that_is_open(
+        self, pipeline: Pipeline, graph: str
+    ) -> None:
+        talk = [("Ada", "I met Mary in Lisbon."), ("Ben", "Did she like it there?"), ("Ada", "我妈妈来了，她很高兴。")]
+        for n, (speaker, text) in enumerate(talk):
+            await pipeline.record(graph, id=f"p{n}", text=text, speaker=speaker, at=NOON + n)
+        turns = {turn.id: turn for turn in (await pipeline.memory.turns(graph)).turns}
+        bound = {
+            id: [(turn.text[each.start : each.end], each.concept) for each in turn.mentions]
+            for id, turn in turns.items()
+        }
+        assert bound["p0"] == [("I", "@speaker:ada")]
+        assert bound["p1"] == [("she", "mary"), ("there", "lisbon")]
+        assert bound["p2"] == [("我", "@speaker:ada"), ("她", "妈妈")]

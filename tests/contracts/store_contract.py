@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from state.store.keys import POSITION, count_key, event_key, event_prefix, snapshot_key, u64
+from state.store.keys import POSITION, count_key, event_key, event_prefix, manifest_key, u64
 from state.store.store import Store
 
 
@@ -88,7 +88,7 @@ class StoreContract:
     def test_a_graph_is_not_mixed_with_one_whose_name_begins_alike(self, store: Store) -> None:
         names = ["a", "aa", "a" * 128, "b", "a:1", "A"]
         for name in names:
-            store.write({event_key(name, 0): name.encode(), count_key(name): b"c", snapshot_key(name): b"s"})
+            store.write({event_key(name, 0): name.encode(), count_key(name): b"c", manifest_key(name): b"s"})
         store.write({POSITION: b"h"})
         for name in names:
             assert [value for _, value in store.scan(event_prefix(name), event_prefix(name))] == [name.encode()]

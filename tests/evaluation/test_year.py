@@ -9,7 +9,7 @@ import pytest
 from evaluation.year.__main__ import replayed, table, told
 from evaluation.year.asking import ENOUGH, share
 from evaluation.year.conversation import LANGUAGES, keys, turns
-from evaluation.year.tables import rows
+from processors.text import tables
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -18,7 +18,7 @@ def test_the_year_is_the_same_every_time_and_every_question_names_lines_of_it(la
     assert said == turns(language)
     assert len({turn.id for turn in said}) == len(said) > 300
     assert said == sorted(said, key=lambda turn: turn.at or 0)
-    asked = rows(f"questions_{language}")
+    asked = tables.rows("evaluation.year", f"questions_{language}")
     assert len(asked) == len({question for _, question, _ in asked}) == 60
     named = keys(language)
     for _, question, wanted in asked:

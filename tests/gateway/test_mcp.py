@@ -76,6 +76,11 @@ async def test_filters_and_times_reach_the_memory(tmp_path: Path) -> None:
         assert await ids(until="2023-05-09T12:00") == {"t0"}
         assert await ids(as_of="2023-05-10T12:00") == {"t0", "t1"}
         assert (await said(client, "recall", graph="ada", question="vet", budget=0))["context"] == ""
+        there = {"text": "The vet is ill.", "at": "2023-05-12T01:00", "timezone": "Asia/Shanghai", "id": "t3"}
+        await said(client, "remember", graph="ada", **there)
+        found = await said(client, "recall", graph="ada", question="vet ill", explain=True, until="2023-05-11T18:00")
+        assert found["passages"][0]["at"] == 1_683_824_400_000
+        assert found["passages"][0]["why"]["terms"]
 
 
 async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
@@ -92,7 +97,7 @@ async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
         told = await client.get_prompt("recollect", {"question": "what broke?", "graph": "ada"})
         assert "what broke?" in told.messages[0].content.text  # type: ignore[union-attr]
         templates = (await client.list_resource_templates()).resource_templates
-        assert [each.uri_template for each in templates] == ["emgas://{graph}/themes"]
+        assert [each.uri_template for each in templates] == ["emgas://{graph}/themes", "emgas://{graph}/turns/{id}"]
 
 
 async def test_a_pinned_server_asks_for_no_graph_and_knows_no_other(tmp_path: Path) -> None:
@@ -142,7 +147,9 @@ async def test_the_themes_of_a_graph_are_a_resource(tmp_path: Path) -> None:
         await said(client, "remember", graph="ada", **ARGUMENTS)
         found = await client.read_resource("emgas://ada/themes")
         assert '"turns":1' in found.contents[0].text  # type: ignore[union-attr]
-        for bad in ("emgas://nobody/themes", "emgas://a%20b/themes"):
+        turn = await client.read_resource("emgas://ada/turns/t1")
+        assert '"text":"The vet prescribed ear drops."' in turn.contents[0].text  # type: ignore[union-attr]
+        for bad in ("emgas://nobody/themes", "emgas://a%20b/themes", "emgas://ada/turns/t9", "emgas://nobody/turns/t1"):
             with pytest.raises(MCPError):
                 await client.read_resource(bad)
 

@@ -245,5 +245,8 @@ async def test_without_a_worker_turns_go_into_the_log_and_whoever_asks_is_told(
     assert "logged, not waited for" in said.out
     told = emgas(tmp_path, "query", TURNS[0].graph, "kettle", code=1, **settings)
     assert "no worker runs, so nobody can answer" in told.err
+    for command, *options in (["recap"], ["themes"], ["pin", "--turn", "t1"]):
+        told = emgas(tmp_path, command, TURNS[0].graph, *options, code=1, **settings)
+        assert "no worker runs, so nobody can answer" in told.err
     counts = await KafkaReader(kafka_address, f"{prefix}.turns").bounds(partition_of(TURNS[0].graph, 2))
     assert counts == (0, 1)

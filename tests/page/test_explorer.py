@@ -89,6 +89,26 @@ def test_a_click_on_a_concept_shows_where_it_was_said_and_what_it_is_linked_with
     visit.page.wait_for_selector("#panel[data-kind=concept] .neighbours li")
 
 
+def test_what_is_pinned_has_a_star_wherever_it_is_shown(visit: Visit, address: str) -> None:
+    first = httpx.post(f"{address}/v1/graphs/demo/query", json=PASSAGES).json()["passages"][0]["id"]
+    pinned = {"turns": [first], "concepts": ["Biscuit"]}
+    assert httpx.post(f"{address}/v1/graphs/demo/pin", json=pinned).status_code == 200
+    try:
+        visit.page.reload()
+        visit.until("ready")
+        ask(visit, QUESTION)
+        assert visit.page.locator(f".answer[data-turn={first}] .flag.pin").inner_text() == "★ pinned"
+        visit.page.keyboard.press("Escape")
+        visit.page.mouse.click(*visit.place_of("Biscuit"))
+        visit.page.wait_for_selector("#panel[data-kind=concept] .neighbours li")
+        assert "★ pinned" in labels(visit, "#panel .chips .flag")
+        with visit.page.expect_download() as download:
+            visit.page.click("#svg")
+        assert "★" in download.value.path().read_text("utf-8")
+    finally:
+        httpx.post(f"{address}/v1/graphs/demo/unpin", json=pinned)
+
+
 def test_the_slider_shows_the_memory_as_it_was_and_what_changed_since(visit: Visit, address: str) -> None:
     now = labels(visit, ".legend p")[0]
     visit.slide(400)

@@ -19,6 +19,7 @@ from emgas.importers.registry import read
 from emgas.wire import ProducerRecord, partition_of
 from state.events.events import GraphEvent, TurnRecorded, decode, encode
 from state.graph.graph import Graph
+from state.partition import Partition
 from state.store import keys
 from state.store.rocksdb import RocksStore
 from streams.cli.memory.publish import Reading
@@ -26,12 +27,15 @@ from streams.settings import Settings
 from streams.transport.embedded.log import EmbeddedLog
 from tests.streams.test_model_store import published, weights
 from tests.support.cli import ROOT, Said, emgas, emgas_here
+from tests.support.graphs import pair_counts
+from tests.support.tables import stored_as
 from tests.support.transports import overwrite
 
 CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation.jsonl"
 TURNS = len(CONVERSATION.read_bytes().splitlines())
+LIFE = len(CONVERSATION.with_name("life.jsonl").read_bytes().splitlines())
 GRAPH = "demo"
-DEMO_DIGEST = "756bd6db31897d5bd14cdcaea44999fcf8e0491159027760520f7f3e9c7f75dc"
+DEMO_DIGEST = "1e28f669d1a5310000603d5440d2dcb0a2eeec745481ae59349dff068200d2d2"
 FEBRUARY, MARCH_NOON = 1_738_368_000_000, 1_740_830_400_000  # 2025-02-01, 2025-03-01T12:00
 
 
@@ -77,6 +81,9 @@ def a_line(**changes: Any) -> bytes:
 def test_the_demo_shows_a_context_an_association_and_how_to_go_on_and_keeps_its_memory_if_asked(tmp_path: Path) -> None:
     said = emgas(tmp_path, "demo", "--keep", str(tmp_path / "kept"))
     assert "context, ready for a prompt" in said.out
+    assert "latte: 15 times on 15 days since 2025-09-02" in said.out
+    assert "without a lift. [history: changed 2025-09-27]" in said.out
+    assert "pinned, so that it never fades: The code of the bicycle lock is 4471." in said.out
     assert "no word of the question is in it, and it is found, by sister → lark:\nI read in the local paper" in said.out
     commands = re.findall(r"^  emgas (.*?)(?:   #.*)?$", said.out, re.MULTILINE)
     assert [command.split()[2] for command in commands if command.startswith("--data")] == [
@@ -96,7 +103,7 @@ def test_the_demo_ends_with_the_same_digest(tmp_path: Path) -> None:
     }  # fmt: skip
     assert told["match"] is True
     assert told["digest_live"] == told["digest_replayed"]
-    assert (told["turns"], told["graphs"]) == (TURNS, 2)
+    assert (told["turns"], told["graphs"]) == (TURNS + LIFE, 3)
     assert min(told["concepts"], told["pairs"]) > 0
     assert list(tmp_path.iterdir()) == [], "the demo leaves nothing behind"
     assert said.json["digest_live"] == DEMO_DIGEST, "it is the same on every machine"
@@ -270,12 +277,29 @@ def test_verify_exits_with_4_when_a_store_was_tampered_with(copy: Path) -> None:
         held.fold(event)
     store = RocksStore(home(copy).store_of(number))
     assert store.get(keys.count_key(graph)) == keys.u64(held.events)
-    snapshot = keys.u64(held.events) + held.pack()
-    store.write({keys.event_key(graph, spoken): encode(forged), keys.snapshot_key(graph): snapshot})
+    store.write({keys.event_key(graph, spoken): encode(forged), **stored_as(held, graph)})
     store.close()
     said = emgas(copy, "replay", "verify", "--json", code=4)
     assert said.json["match"] is False
     assert [each["match"] for each in said.json["partitions"]] == [each != number for each in (0, 1)]
+
+
+def test_inspect_reads_a_pair_from_the_store_as_the_fold_has_it(memory: Path) -> None:
+    number, name = partition_with(memory, GRAPH)
+    store = RocksStore(home(memory).store_of(number))
+    graph = Partition(store).graph(name)
+    assert graph is not None
+    counted = {window: pair_counts(graph, window) for window in ("turn", "exchange", "recall")}
+    store.close()
+    one, other = max(counted["turn"], key=lambda pair: counted["turn"][pair]).split(" ")[:2]
+    told = emgas_here(memory, "inspect", name, "--pair", other, one, "--json").json
+    exchanges, recalls = (counted[window].get(f"{one} {other}", 0) for window in ("exchange", "recall"))
+    turns = counted["turn"][f"{one} {other}"]
+    assert turns > 1
+    assert told == {"graph": name, "pair": [other, one], "turns": turns, "exchanges": exchanges, "recalls": recalls}
+    assert emgas_here(memory, "inspect", name, "--json").json["events"] == graph.events
+    assert "knows no unheard" in emgas_here(memory, "inspect", name, "--pair", one, "unheard", code=3).err
+    assert "nobody has written" in emgas_here(memory, "inspect", "nobody", code=3).err
 
 
 def test_verify_exits_with_4_when_the_log_was_changed(copy: Path) -> None:

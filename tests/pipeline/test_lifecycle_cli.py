@@ -77,7 +77,7 @@ def settings_of(data: Path, graph: str, *options: str) -> dict[str, Any]:
 
 def test_what_is_configured_is_in_force_and_what_is_not_given_stays(data: Path) -> None:
     before = settings_of(data, "ada")
-    assert before == {"preset": "forgetful", **PRESETS["forgetful"].model_dump(), "least_turns": 3}
+    assert before == {"preset": "forgetful", **dict(PRESETS["forgetful"]), "least_turns": 3}
     after = settings_of(data, "ada", "--idle", "90m", "--prune-below", "0.2")
     assert after == {**before, "idle": 90 * 60_000, "prune_below": 0.2}
     assert settings_of(data, "ada", "--preset", "forgetful", "--least-turns", "3") == before
@@ -179,7 +179,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_publishing_with_a_preset_configures_graphs_that_are_new_and_leaves_others_alone(published: Path) -> None:
-    assert settings_of(published, "new") == {"preset": "elephant", **PRESETS["elephant"].model_dump()}
+    assert settings_of(published, "new") == {"preset": "elephant", **dict(PRESETS["elephant"])}
     assert settings_of(published, "old")["preset"] == "default"
     emgas(published, "publish", "-", "--preset", "mofox", stdin=turns("new"), partitions="2")
     assert settings_of(published, "new")["preset"] == "elephant", "it is not new any more"

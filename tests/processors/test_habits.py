@@ -125,7 +125,7 @@ def test_how_often_is_answered_by_the_habit_first_and_its_turns_are_still_found(
     assert "20" in first.text
     assert set(first.members) == {f"m{day:03d}" for day in range(20)}
     assert {each.id for each in others} <= set(first.members)
-    assert first.text in reply.context
+    assert first.text.removeprefix("Ada:").strip() in reply.context
     assert all(each.kind == "turn" for each in asked(life, "What did I order at the corner?").passages)
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import DEFAULT
-from processors.recall.links import T_MIN, recall_links, theme_links
+from processors.recall.links import T_MIN, recall_links, relation_links, theme_links
 from processors.recall.recall import RecallOptions, recall
 from state.events.events import TopicChange
-from state.events.extraction_types import Concept
+from state.events.extraction_types import Concept, Relation
 from state.graph.graph import Graph
 from tests.support.builders import concepts_recalled, turn_recorded
 from tests.support.clocks import DAY, NOON
@@ -72,3 +72,36 @@ def test_themes_take_part_in_spreading_only_when_they_are_asked_to() -> None:
     assert [woken.id for woken in silent.concepts] == ["tea"]
     assert [woken.id for woken in spread.concepts] == ["tea", "milk", "sugar"]
     assert spread.concepts[1].path == ["tea", "milk"]
+
+
+@pytest.mark.source("E37")
+def test_what_turns_say_of_two_concepts_links_them_by_the_weight_of_its_type() -> None:
+    graph = Graph("ada")
+    says = [Relation("stress", "cause", "headache", 0, 1), Relation("ada", "lives-in", "new york", 0, 1)]
+    words = [*(Concept(name, name, 0.5, 1) for name in ("stress", "headache", "ada", "york"))]
+    york = Concept("new york", "New York", 0.5, 1, "place")
+    for number in range(3):
+        graph.fold(turn_recorded(id=f"t{number}", concepts=[*words, york], relations=says))
+    view = graph.view()
+    number = {name: view.numbers[name] for name in ("stress", "headache", "ada", "york")}
+    asked = np.array(sorted(number.values()))
+    edges = relation_links(view, asked, {"cause": 2.0, "lives-in": 0.0})
+    found = {(view.ids[s], view.ids[t]): w for s, t, w in zip(edges.source, edges.target, edges.weight, strict=True)}
+    assert found == {("stress", "headache"): 1.5, ("headache", "stress"): 1.5}
+    lives = relation_links(view, np.array([number["ada"]]), {"lives-in": 1.0})
+    assert [view.ids[target] for target in lives.target] == ["york"]
+    assert len(relation_links(view, asked, {"has": 1.0}).source) == 0
+
+
+@pytest.mark.source("E37")
+def test_a_query_may_weigh_the_types_of_relations_and_without_weights_nothing_changes() -> None:
+    graph = Graph("ada")
+    for number, words in enumerate(("stress", "headache", "rain")):
+        concepts = [Concept(words, words, 0.5, 1)]
+        said = [Relation("stress", "cause", "headache", 0, 1)] if words == "headache" else []
+        graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=concepts, relations=said))
+    view, asked = graph.view(), Extraction((Concept("stress", "stress", 1.0, 1),), question=True, tokens=1)
+    plain = recall(view, asked, "stress?", RecallOptions())
+    weighed = recall(view, asked, "stress?", RecallOptions(spreading=replace(DEFAULT, type_weights={"cause": 1.0})))
+    assert "headache" not in {each.id for each in plain.concepts}
+    assert "headache" in {each.id for each in weighed.concepts}

@@ -19,6 +19,7 @@ from state.store.store import MemoryStore
 from tests.support.builders import turn_embedded, turn_recorded
 from tests.support.fakes import ListReader
 from tests.support.logs import LogWriter, golden_log, long_log
+from tests.support.tables import stored_as, tables_of
 
 LOG = long_log()
 
@@ -63,15 +64,14 @@ async def test_an_event_that_is_stored_otherwise_is_the_one() -> None:
     assert "text" in told.what
 
 
-async def test_a_changed_snapshot_is_narrowed_to_the_first_event_that_touches_what_differs() -> None:
+async def test_a_changed_table_is_narrowed_to_the_first_event_that_touches_what_differs() -> None:
     """A fold with a bug of its own: it took one concept for stronger than it is."""
 
     def stronger(store: MemoryStore) -> None:
-        stored = store.get(keys.snapshot_key("ada"))
-        assert stored
-        graph = Graph.unpack(stored[8:])
+        graph = tables_of(store, "ada").graph()
+        assert graph
         graph.concepts.strength[graph.concepts.numbers["咖啡"]] += 0.5
-        store.write({keys.snapshot_key("ada"): stored[:8] + graph.pack()})
+        store.write(stored_as(graph, "ada"))
 
     (told,) = await found(live(stronger))
     first = next(offset for offset, event in events_of("ada") if "咖啡" in str(event))

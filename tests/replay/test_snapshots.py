@@ -21,6 +21,7 @@ from replay.rebuild.rebuild import refold
 from state.graph.graph import Graph
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
+from state.store.tables import Tables
 from tests.support.fakes import ListReader
 from tests.support.logs import LogWriter, fold, long_log, reader_of
 
@@ -193,19 +194,19 @@ async def test_a_snapshot_of_another_format_tells_which_version_reads_it(world: 
 async def test_a_snapshot_whose_graphs_this_version_cannot_read_is_refused(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("state.partition.REBUILT_SNAPSHOT_AFTER", 1)
+    monkeypatch.setattr("state.partition.REBUILT_STORED_AFTER", 1)
     world.log.configure(graph="ada", undo_events=0)
     await world.take()
     world.grow(1000)
     taken = await world.take()  # only its packed graph still has what nobody can take back
     world.kept.retain(0, 1, world.now)
 
-    def newer(packed: bytes) -> Graph:
+    def newer(tables: Tables, at_most: float, **more: object) -> Graph:
         raise ValueError("graph layout 99")
 
-    monkeypatch.setattr(Graph, "unpack", newer)
+    monkeypatch.setattr(Tables, "graph", newer)
     assert await world.restored() is None
-    assert f"snapshot {taken.name} of partition 0: the snapshot of graph ada was written by another" in world.refused[0]
+    assert f"snapshot {taken.name} of partition 0: the tables of graph ada were written by another" in world.refused[0]
 
 
 async def test_only_the_newest_are_kept(world: World) -> None:

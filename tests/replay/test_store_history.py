@@ -15,7 +15,6 @@ from replay.as_of.graph_as_of import AsOf, reaches
 from replay.as_of.history import UNKNOWN, History
 from replay.as_of.store_history import StoreHistory, store_history
 from state import partition as partitions
-from state.graph.graph import Graph
 from state.partition import Partition
 from state.store import keys
 from state.store.keys import POSITION
@@ -24,18 +23,18 @@ from state.store.store import MemoryStore, Store
 from tests.support.builders import graph_configured
 from tests.support.clocks import DAY, NOON
 from tests.support.fakes import ListReader
-from tests.support.graphs import of_another_version
 from tests.support.interrupted import interrupted
 from tests.support.lives import long_life
 from tests.support.living import live
 from tests.support.logs import LogWriter
 from tests.support.strategies import GRAPHS, Step, steps_taken_back, written
+from tests.support.tables import of_another_version
 
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a store keep snapshots of every few events, so that bases come soon."""
-    monkeypatch.setattr(partitions, "SNAPSHOT_AFTER", 2)
+    """Let a store keep tables of every few events, so that bases come soon."""
+    monkeypatch.setattr(partitions, "STORED_AFTER", 2)
 
 
 class BehindReader(ListReader):
@@ -153,12 +152,11 @@ async def test_the_log_is_read_only_behind_the_store() -> None:
 
 def damaged() -> Iterator[tuple[str, dict[bytes, bytes | None]]]:
     key = keys.event_key("ada", 18)
-    other_layout = of_another_version(keys.u64(12) + Graph("ada").pack())
     yield "no head", {POSITION: None}
     yield "no such graph", {keys.count_key("ada"): None}
     yield "a row is missing", {key: None}
-    yield "a base of another version", {keys.base_key("ada"): other_layout}
-    yield "a base in which nothing was said", {keys.base_key("ada"): keys.u64(0) + Graph("ada").pack()}
+    yield "a base that is not there", {keys.index_key("ada", 1): None}
+    yield "no tables", {keys.manifest_key("ada"): None}
 
 
 @pytest.mark.parametrize("changes", [changes for _, changes in damaged()], ids=[name for name, _ in damaged()])
@@ -173,18 +171,15 @@ def test_what_a_store_does_not_tell_is_for_the_log(changes: dict[bytes, bytes | 
     assert store_history(store, "ada") is None
 
 
-def test_a_snapshot_of_another_version_is_passed_over() -> None:
+def test_tables_of_another_version_are_passed_over() -> None:
     log = LogWriter()
     for number in range(20):
         log.turn(at=NOON + number)
     store = stored(log, MemoryStore(), 22)
-    mark, newest = store.get(keys.mark_key("ada")), store.get(keys.snapshot_key("ada"))
-    assert mark is not None
-    assert newest is not None
-    store.write({keys.snapshot_key("ada"): of_another_version(newest)})
+    of_another_version(store, "ada", last=1)
     found = store_history(store, "ada")
     assert found is not None
-    assert [packed for _, packed in found.folds] == [mark[8:]]
+    assert found.folds == []
 
 
 async def test_after_an_undo_no_snapshot_is_started_from() -> None:

@@ -42,7 +42,7 @@ def test_a_store_that_is_closed_and_opened_again_on_the_way_comes_to_the_same_di
     version: int, open_store: Opener
 ) -> None:
     for records, digest in zip(golden(version), expected(version)["partitions"], strict=True):
-        partition = Partition(store := open_store(), cached_graphs=1)
+        partition = Partition(store := open_store(), memory=1)
         for number, record in enumerate(records, start=1):
             partition.fold(record.offset, record.value)
             if number % 16 == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from state.store.keys import COUNTS, count_key, event_key, event_prefix, graph_of_count_key, snapshot_key
+from state.store.keys import COUNTS, count_key, event_key, event_prefix, graph_of_count_key, manifest_key
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=128)
 
@@ -25,7 +25,7 @@ def test_a_name_is_read_back_from_its_key(name: str) -> None:
 def test_no_graphs_keys_begin_with_anothers(one: str, other: str) -> None:
     if one != other:
         assert not event_key(one, 0).startswith(event_prefix(other))
-        assert snapshot_key(one) != snapshot_key(other)
+        assert manifest_key(one) != manifest_key(other)
 
 
 def test_a_short_ascii_name_has_the_key_that_it_always_had() -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from state.errors import LogRewrittenError, StoreCorruptError, UnreadableEventError, WrongLayoutError
 from state.events.events import decode
-from state.graph.canonical_bytes import pack
 from state.log_position import Acceptance, LogPosition
 from state.partition import Partition
 from state.store import keys
 from state.store.keys import POSITION
 from state.store.store import MemoryStore
 from tests.support.logs import LogWriter, fold, long_log
+from tests.support.tables import ends_of, of_another_version
 
 
 def without(store: MemoryStore, *prefixes: bytes) -> MemoryStore:
@@ -148,10 +148,10 @@ def turns_only() -> LogWriter:
     return log
 
 
-def test_where_nothing_was_forgotten_a_snapshot_is_only_a_shortcut() -> None:
+def test_where_nothing_was_forgotten_the_tables_are_only_a_shortcut() -> None:
     log = turns_only()
-    without_snapshots = without(stored(log), b"s")
-    assert Partition(without_snapshots).digest() == log.folded().digest()
+    for lost in (b"g", b"i", b"t", keys.page_key("ada", 1, 1, 0)):
+        assert Partition(without(stored(log), lost)).digest() == log.folded().digest()
 
 
 def short_of_events() -> MemoryStore:
@@ -167,9 +167,9 @@ def short_of_events() -> MemoryStore:
     return store
 
 
-def test_a_lost_snapshot_whose_events_were_deleted_is_noticed() -> None:
+def test_lost_tables_whose_events_were_deleted_is_noticed() -> None:
     with pytest.raises(StoreCorruptError, match="graph ada should have 193 events and has 192"):
-        Partition(without(short_of_events(), b"s", b"m", b"b")).digest()
+        Partition(without(short_of_events(), b"g")).digest()
 
 
 def test_a_lost_count_of_a_graph_whose_first_event_was_deleted_is_noticed() -> None:
@@ -182,23 +182,30 @@ def test_a_lost_count_of_a_graph_whose_first_event_was_deleted_is_noticed() -> N
         partition.graph("ada")
 
 
-def test_a_snapshot_of_another_layout_whose_events_were_deleted_stops_the_fold() -> None:
-    other = keys.u64(100) + pack({"layout": 99}, {})
+def test_tables_of_another_layout_whose_events_were_deleted_stop_the_fold() -> None:
     store = short_of_events()
-    store.write({keys.snapshot_key("ada"): other, keys.mark_key("ada"): other, keys.base_key("ada"): other})
+    of_another_version(store, "ada")
     with pytest.raises(WrongLayoutError, match="remove this partition's store"):
         Partition(store).graph("ada")
 
 
-def test_a_snapshot_of_another_layout_is_passed_over_and_replaced_while_all_events_are_there() -> None:
+def test_a_manifest_that_cannot_be_read_whose_events_were_deleted_stops_the_fold() -> None:
+    store = short_of_events()
+    store.write({keys.manifest_key("ada"): b"{"})
+    with pytest.raises(WrongLayoutError, match="remove this partition's store"):
+        Partition(store).graph("ada")
+
+
+def test_tables_of_another_layout_are_passed_over_and_replaced_while_all_events_are_there() -> None:
     log, store = turns_only(), MemoryStore()
     log.folded(store).flush()
-    store.write({keys.snapshot_key("ada"): keys.u64(100) + pack({"layout": 99}, {})})
+    of_another_version(store, "ada")
     partition = Partition(store)
     assert partition.digest() == log.folded().digest()
-    log.turn(graph="ada")
-    fold(log.records[-1:], partition).flush()
-    assert b'"layout":99' not in (store.get(keys.snapshot_key("ada")) or b"")
+    for _ in range(64):
+        log.turn(graph="ada")
+    fold(log.records[-64:], partition).flush()
+    assert ends_of(store, "ada") == [164]
     assert Partition(store).digest() == log.folded().digest()
 
 

@@ -34,7 +34,7 @@ def alone(log: LogWriter, name: str) -> str:
 def test_whatever_is_taken_back_the_state_is_the_fold(
     kind: str, examples: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partitions, "SNAPSHOT_AFTER", 2)
+    monkeypatch.setattr(partitions, "STORED_AFTER", 2)
 
     @settings(max_examples=examples)
     @given(steps_taken_back(), places, places, st.integers(1, 3))

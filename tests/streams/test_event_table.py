@@ -13,6 +13,7 @@ from emgas.errors import DataDirectoryInUseError, TransportError
 from replay.rebuild.rebuild import refold
 from state.errors import LogRewrittenError, StoreCorruptError, UnreadableEventError
 from state.partition import Partition
+from state.store.keys import LAYOUT, LAYOUT_KEY, u64
 from state.store.rocksdb import RocksStore
 from state.store.store import MemoryStore
 from streams.ingest.partition_writer import PartitionWriter
@@ -277,6 +278,24 @@ async def test_a_damaged_store_is_set_aside_and_its_partition_folded_anew(tmp_pa
     await held.reopen(0)
     assert held.open[0].digest() == writer.folded().digest()
     assert store.with_name("0.damaged").is_dir()
+    held.close()
+
+
+async def test_a_store_of_an_older_layout_is_set_aside_and_its_partition_folded_anew(tmp_path: Path) -> None:
+    log, writer = a_log()
+    held = partitions(tmp_path, log)
+    await held.hold({0})
+    held.fold(records(log))
+    held.close()
+    path = Settings(data=tmp_path, broker=None).store_of(0)
+    store = RocksStore(path)
+    store.write({LAYOUT_KEY: u64(LAYOUT - 1)})
+    store.close()
+    await held.hold({0})
+    assert (held.broken, held.open[0].position.watermark) == ({}, -1)
+    await held.reopen(0)
+    assert held.open[0].digest() == writer.folded().digest()
+    assert path.with_name("0.old-layout").is_dir()
     held.close()
 
 

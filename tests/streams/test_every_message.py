@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from emgas import limits
+from emgas.messages.fields import Modality
 from emgas.messages.memory_settings import AllSettings
+from emgas.messages.rights import Right
 from emgas.messages.topics import INBOUND, Command
 from emgas.messages.turns import Turn
 from emgas.wire import partition_of
@@ -84,6 +86,10 @@ def _request(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[d
     return st.fixed_dictionaries({"kind": st.just(kind), "id": NAMES, "graph": st.just("ada"), **fields})
 
 
+ATTACHMENTS = st.fixed_dictionaries(
+    {"uri": NAMES},
+    optional={"kind": st.sampled_from(get_args(Modality)), "caption": st.text(CHARACTERS, max_size=2000)},
+)
 TURNS = st.fixed_dictionaries(
     {"id": NAMES, "graph": st.just("ada"), "speaker": NAMES, "text": TEXTS},
     optional={
@@ -92,9 +98,11 @@ TURNS = st.fixed_dictionaries(
         "at": st.integers(NOW - 10**9, NOW) | st.integers(limits.EARLIEST_MS, limits.LATEST_MS),
         "metadata": METADATA,
         "importance": st.none() | st.floats(0, 1),
+        "attachments": st.lists(ATTACHMENTS, max_size=3),
     },
 )
 NOTED = {"concepts": MANY, "turns": MANY}
+OF_SUBJECTS = {"subject": NAMES, "rights": st.lists(st.sampled_from(get_args(Right)), min_size=1, max_size=4)}
 REQUESTS = {
     "configure": _request("configure", preset=st.sampled_from(sorted(PRESETS)), settings=SETTINGS),
     "forget": _request("forget", **NOTED, sessions=MANY, everything=st.booleans()),
@@ -104,7 +112,13 @@ REQUESTS = {
         "feedback", turns=st.lists(NAMES, min_size=1, max_size=3), query=st.none() | TEXTS, value=st.floats(-1, 1)
     ),
     "undo": _request("undo", first=POSITIONS, last=st.none() | POSITIONS),
-    "erase": _request("erase", turn=NAMES) | _request("erase", speaker=NAMES) | _request("erase", whole=st.just(True)),
+    "erase": st.one_of(
+        _request("erase", turn=NAMES), _request("erase", speaker=NAMES), _request("erase", whole=st.just(True))
+    ),
+    "endsession": _request("endsession", session=NAMES),
+    "grant": _request("grant", **OF_SUBJECTS),
+    "revoke": _request("revoke", **OF_SUBJECTS),
+    "reinforce": _request("reinforce", **NOTED, at=st.integers(limits.EARLIEST_MS, limits.LATEST_MS)),
 }
 
 

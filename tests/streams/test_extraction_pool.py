@@ -19,7 +19,7 @@ from processors.extraction.yake_extractor import YakeExtractor
 from state.events.events import encode
 from state.log_position import stamp
 from streams.ingest.command_handler import ANYWHERE, CommandHandler
-from streams.plugins.extraction_pool import BURST, ExtractionPool, Loading
+from streams.plugins.extraction_pool import ExtractionPool, Loading
 from tests.support.clocks import NOW, eventually
 from tests.support.command_handlers import a_handler, a_turn, decide
 from tests.support.deadly import DEADLY, Deadly
@@ -48,7 +48,7 @@ TURNS = st.lists(
 
 async def started(loading: Loading = LOADING, processes: int = 2) -> ExtractionPool:
     pool = ExtractionPool(processes, loading)
-    assert not pool.takes(BURST)  # none runs yet
+    pool.start()
     await eventually(lambda: pool.ready == processes)
     return pool
 
@@ -107,14 +107,14 @@ def some(count: int, text: str = "The kettle number") -> list[Said]:
     return [Said(f"{text} {n} whistles in the garden of Lisbon.", "Ada", NOW) for n in range(count)]
 
 
-async def test_nothing_starts_before_a_burst_waits_and_all_of_it_ends_with_the_pool() -> None:
+async def test_nothing_runs_before_it_is_wanted_and_all_of_it_ends_with_the_pool() -> None:
     pool = ExtractionPool(1, LOADING)
-    assert not pool.takes(BURST - 1)
+    assert not pool.is_ready
     assert pool.pids == []
-    assert not pool.takes(BURST)
-    await eventually(lambda: pool.takes(BURST))
+    pool.start()
+    pool.start()
+    await eventually(lambda: pool.is_ready)
     (pid,) = pool.pids
-    assert not pool.takes(1), "one turn is done sooner here"
     await pool.close()
     assert not is_there(pid)
 
@@ -150,11 +150,12 @@ async def test_what_kills_every_process_is_left_to_who_asked_and_the_rest_is_fou
 
 async def test_where_no_process_can_be_started_nobody_waits_for_one() -> None:
     pool = ExtractionPool(1, DYING._replace(version="of another installation"))
-    assert not pool.takes(BURST)
     with capture_logs() as said:
+        pool.start()
         await eventually(lambda: any(line["event"] == "extraction process not started" for line in said))
         await eventually(lambda: not pool._serving)  # noqa: SLF001 - nobody else asks
-    assert not pool.takes(10 * BURST)
+    pool.start()
+    assert not pool.is_ready
     assert await pool.found(some(3)) == {}
     await pool.close()
 

@@ -15,6 +15,7 @@ import pytest
 
 from emgas.errors import TransportError
 from emgas.wire import partition_of
+from processors.extraction.extractor import Extraction, Said
 from processors.recall.dense import Embedder, Vectors
 from state.events.events import GraphConfigured, TurnRecorded, TurnRejected, TurnsLost, decode
 from state.partition import Partition
@@ -23,7 +24,7 @@ from streams.errors import SourceChangedError
 from streams.ingest.command_handler import CommandHandler, HandlerContext
 from streams.ingest.partition_writer import AppendFailedError, PartitionWriter
 from streams.ingest.slices import Slices
-from streams.ingest.turn_processor import Delivery, ProcessorContext, TurnProcessor
+from streams.ingest.turn_processor import BURST, Delivery, ProcessorContext, TurnProcessor
 from tests.support.clocks import eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES, MemoryLog, OneConcept, SentRecords, arrival
 from tests.support.logged import capture_logs
@@ -36,7 +37,9 @@ HERE = partition_of("ada", PARTITIONS)
 class Bench:
     """A TurnProcessor with everything around it in memory.  `turns`: what the topic holds; `done`: offsets acked."""
 
-    def __init__(self, queued: int = 100, *, is_behind: bool = False, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, queued: int = 100, *, is_behind: bool = False, embedder: Embedder | None = None, pool: Any = None
+    ) -> None:
         self.log = MemoryLog(PARTITIONS)
         self.turns = MemoryLog(PARTITIONS)
         self.sent = SentRecords()
@@ -63,6 +66,7 @@ class Bench:
             queued_turns=queued,
             hold=lambda partition, is_full: self.held.append((partition, is_full)),
             slices=Slices(time.perf_counter),
+            pool=pool,
         )
         self.processor = TurnProcessor(
             writer=self.writer,
@@ -317,3 +321,40 @@ async def test_a_topic_for_answers_that_is_gone_holds_up_no_turn() -> None:
         await bench.put(*(a_turn(f"t{number}") for number in range(20)))
         await bench.until_done(19)
     assert bench.sent.all == []
+
+
+# what is found ahead
+
+
+class Ahead:
+    """Finds concepts ahead, as a pool does, and notes what it was asked."""
+
+    def __init__(self) -> None:
+        self.started = 0
+        self.asked: list[int] = []
+
+    def start(self) -> None:
+        self.started += 1
+
+    @property
+    def is_ready(self) -> bool:
+        return self.started > 0
+
+    async def found(self, said: Sequence[Said]) -> dict[Said, Extraction]:
+        self.asked.append(len(said))
+        await asyncio.sleep(0)
+        return {each: OneConcept().of_turn(each.text, speaker=each.speaker, at=each.at) for each in said[::2]}
+
+
+async def test_a_burst_has_concepts_found_ahead_and_every_turn_is_accounted_for_once_and_in_order() -> None:
+    ahead = Ahead()
+    bench = Bench(queued=1000, pool=ahead)
+    await bench.put(*(a_turn(f"t{number}") for number in range(BURST - 1)))
+    assert ahead.started == 0, "no burst yet"
+    await bench.put(*(a_turn(f"t{number}") for number in range(BURST - 1, 300)))
+    async with running(bench):
+        await eventually(lambda: len(bench.done) == 300)
+    assert bench.done == list(range(300))
+    assert bench.ids == [f"t{n}" for n in range(300)]
+    assert sum(ahead.asked) > 250
+    assert max(ahead.asked) <= 8, "a batch at a time"

@@ -64,11 +64,11 @@ class House:
     """A partition at work, with everything around it in memory.  `now` is the present, ms."""
 
     def __init__(
-        self, batch: int = 64, preset: str = "mofox", now: int = NOON + 1000 * DAY, cached_graphs: int = 1000
+        self, batch: int = 64, preset: str = "mofox", now: int = NOON + 1000 * DAY, memory: int = 1 << 28
     ) -> None:
         self.now = now
         self.log, self.turns, self.sent = MemoryLog(PARTITIONS), MemoryLog(PARTITIONS), SentRecords()
-        self.state = Partition(MemoryStore(), cached_graphs)
+        self.state = Partition(MemoryStore(), memory)
         self.writer = PartitionWriter(HERE, self.state, self.log, partitions=PARTITIONS, worker="me", timeout=60.0)
         self.timer = timer_of(self.writer, self.log, self.sent)
         handling = HandlerContext(
@@ -349,7 +349,7 @@ async def test_what_ended_by_the_clock_of_a_graph_is_closed_whatever_the_time() 
 
 
 async def test_a_graph_that_is_let_go_of_while_its_windows_close_goes_on_with_what_was_folded() -> None:
-    roomy, narrow = House(), House(cached_graphs=1)
+    roomy, narrow = House(), House(memory=1)
     for house in (roomy, narrow):
         for graph in ("ada", "bob"):
             await house.hears(*(said(f"{graph}{n}", NOON + n, graph=graph) for n in range(12)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from state.graph.codec import LAYOUT
 from state.graph.graph import Graph
 from state.graph.tables import Window
 
@@ -14,13 +13,6 @@ SEEN = (
     *("posting_concept", "posting_passage", "posting_count", "passage_id", "passage_at", "passage_tokens"),
     *("passage_session", "passage_speaker", "passage_question", "passage_archived", "role", "sessions", "speakers"),
 )
-
-
-def of_another_version(stored: bytes) -> bytes:
-    """Change the layout that a packed graph, or a stored one, names."""
-    changed = stored.replace(b'"layout":%d' % LAYOUT, b'"layout":%d' % (LAYOUT + 1))
-    assert changed != stored
-    return changed
 
 
 def assert_same_view(one: Graph, other: Graph) -> None:

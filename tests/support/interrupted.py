@@ -10,9 +10,12 @@ from tests.support.stores import Opener
 def interrupted(
     log: LogWriter, open_store: Opener, flushes: set[int], openings: set[int], cached: int, rebuilding: bool = False
 ) -> Partition:
-    """Fold a log, flushing and reopening after these records; what was not flushed is folded again, as after a kill."""
-    store = open_store()
-    partition = Partition(store, cached, rebuilding=rebuilding)
+    """Fold a log, flushing and reopening after these records; what was not flushed is folded again, as after a kill.
+
+    cached   how much memory graphs may take, in tens of kB: one, or a few
+    """
+    store, memory = open_store(), cached * 10_000
+    partition = Partition(store, memory, rebuilding=rebuilding)
     number = 0
     while number < len(log.records):
         partition.fold(*log.records[number])
@@ -22,7 +25,7 @@ def interrupted(
             openings = openings - {number}
             store.close()
             store = open_store()
-            partition = Partition(store, cached, rebuilding=rebuilding)
+            partition = Partition(store, memory, rebuilding=rebuilding)
             number = sum(offset <= partition.position.watermark for offset, _ in log.records) - 1
         number += 1
     return partition

@@ -23,9 +23,12 @@ const union = (name: string, channel: string) => `export type ${name} = ${Object
 
 /** What is left out of an answer where there is nothing to say. */
 const MAY_LACK: Record<string, string[]> = {
-  RecalledPassage: ["why", "archived", "pinned", "importance"],
-  RecordedTurn: ["pinned", "importance"],
-  Reply: ["matched"],
+  Description: ["unrecorded", "access"],
+  InMind: ["paused"],
+  RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "why"],
+  RecordedTurn: ["pinned", "importance", "times", "mentions"],
+  Reply: ["matched", "paused"],
+  SessionRecap: ["ended"],
 };
 
 const definitions = asDefinitions(schemas) as Record<string, JSONSchema>;

@@ -23,6 +23,8 @@ interface Answers {
   recap: "recapped";
   trend: "trended";
   explore: "explored";
+  habits: "recurring";
+  recent: "inmind";
   list: "graphs";
   inspect: "inspection";
   checkpoint: "checkpointed";

@@ -1,6 +1,19 @@
 // Written by scripts/messages.ts from emgas/schema/asyncapi.json.
 
 /**
+ * What came with a turn: a photo, a voice note, a file.  It stays where it is; its caption is remembered.
+ *
+ * caption  what is on it, or said in it: remembered as if it had been said
+ * sha256   of its bytes, hex, where somebody wants to know later that it is the same
+ */
+export interface Attachment {
+  uri: string;
+  mime: string;
+  kind: "image" | "audio" | "video" | "file";
+  caption: string;
+  sha256: string;
+}
+/**
  * What may be changed about how a graph lives; what is not given keeps the preset's value.  Durations in ms.
  */
 export interface Settings {
@@ -65,9 +78,49 @@ export interface Settings {
    */
   duplicate_above?: number | null;
   /**
+   * affinity from which two turns are near: what hangs together so is one habit
+   */
+  affinity_above?: number | null;
+  /**
+   * share of the words in affinity; the rest is how near in time two turns were said
+   */
+  affinity_gamma?: number | null;
+  /**
+   * time scale of affinity: days for projects, months for habits
+   */
+  affinity_tau?: number | null;
+  /**
+   * turns that make a habit, at least; 0: none are looked for
+   */
+  habit_members?: number | null;
+  /**
+   * days on which they were said, at least
+   */
+  habit_days?: number | null;
+  /**
    * how many of the last events can be taken back; the store keeps as much as that needs
    */
   undo_events?: number | null;
+  /**
+   * 1: that a conversation ended by silence (`idle`) is recorded, with what it was about
+   */
+  end_sessions?: number | null;
+  /**
+   * turns after which a conversation ends, and goes on as another; 0: never
+   */
+  session_turns?: number | null;
+  /**
+   * a conversation ends where a turn has less than this share of its words in common with the last ones; 0: never
+   */
+  topic_shift?: number | null;
+  /**
+   * 0: what is said is not recorded, only that something was
+   */
+  recording?: number | null;
+  /**
+   * 0: questions bring back nothing, and are told why
+   */
+  recalling?: number | null;
 }
 /**
  * What a turn must be to come back; what is not given is not asked.  A name that the graph lacks matches nothing.
@@ -78,9 +131,10 @@ export interface Settings {
  * min_importance      it matters at least as much; 0.5 counts where nobody said, and 1 where it is pinned
  * pinned              whether a user wants it kept in mind
  * concepts            it holds one of these, by id or as it was written
- * metadata            it has these entries.  Metadata is read turn by turn, in the order of the ranking, and not
- *                     beyond the first 1,000: of what ranks below, nothing comes back
+ * metadata            it has all of these entries, whatever they are
+ * spoken_since, spoken_until  it speaks of a time in since <= time < until (ms): "last week", as it is resolved
  * exclude             turn ids that must not come back, such as those that are in the prompt already
+ * modality            something of one of these kinds came with it
  * include_archive     whether turns that have faded may come back, behind others
  */
 export interface Filter {
@@ -107,10 +161,16 @@ export interface Filter {
   metadata?: {
     [k: string]: string | number | boolean | null;
   };
+  spoken_since?: number | string | null;
+  spoken_until?: number | string | null;
   /**
    * @maxItems 1000
    */
   exclude?: string[];
+  /**
+   * @maxItems 4
+   */
+  modality?: ("image" | "audio" | "video" | "file")[];
   include_archive?: boolean;
 }
 /**
@@ -126,6 +186,12 @@ export interface Spreading {
   recall_links?: number | null;
   topic_links?: number | null;
   window?: ("turn" | "exchange") | null;
+  /**
+   * links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
+   */
+  type_weights?: {
+    [k: string]: number;
+  } | null;
 }
 /**
  * What the answer had seen: `watermark` is the offset in `events`, `source` the offset in `turns`, -1 for none.
@@ -174,7 +240,10 @@ export interface Mention {
   times: number;
 }
 /**
- * An old turn, and how well it answers.
+ * An old turn, and how well it answers; or what recurs, if the question asks for that.
+ *
+ * kind     "habit": `text` says what recurs, `speaker` whose it is, `at` when it last did
+ * members  of a habit: ids of its latest turns
  */
 export interface RecalledPassage {
   id: string;
@@ -192,10 +261,17 @@ export interface RecalledPassage {
    * a user wants it kept in mind
    */
   pinned?: boolean;
+  kind?: "turn" | "habit";
+  members?: string[];
+  /**
+   * it is history: the turn that says how things are since
+   */
+  superseded_by?: string | null;
   /**
    * how much it matters, 0 to 1, where that is known
    */
   importance?: number | null;
+  attachments?: Attachment[];
   /**
    * if the query said `explain`
    */
@@ -234,6 +310,15 @@ export interface Theme {
   born: number;
 }
 /**
+ * A pronoun of a turn, the characters from `start` to `end`: the concept that it means, by id, and how surely.
+ */
+export interface BoundPronoun {
+  start: number;
+  end: number;
+  concept: string;
+  confidence: number;
+}
+/**
  * A turn as it was said.  `at`: ms; without a time of its own, when it was recorded.
  */
 export interface RecordedTurn {
@@ -258,6 +343,28 @@ export interface RecordedTurn {
    * how much it matters, 0 to 1, where that is known
    */
   importance?: number | null;
+  /**
+   * what it says of time
+   */
+  times?: SpokenTime[];
+  /**
+   * whom its pronouns mean
+   */
+  mentions?: BoundPronoun[];
+}
+/**
+ * What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
+ *
+ * kind   "" days, time (of day), duration, set (what repeats), vague
+ * value  of a duration ISO 8601, of a set an RRULE, else ""       confidence  that it is meant, up to 1
+ */
+export interface SpokenTime {
+  text: string;
+  since: number;
+  until: number;
+  kind: "" | "time" | "duration" | "set" | "vague";
+  value: string;
+  confidence: number;
 }
 /**
  * How many turns of the graph were said when: (k,) counts, of equal parts of the time from first to last (ms).
@@ -354,6 +461,16 @@ export interface GrownPair {
   after: number;
 }
 /**
+ * How a conversation ended, at `at` (ms).  summary: what it was about, made of `turns` (ids), and `by` whom.
+ */
+export interface Ending {
+  at: number;
+  reason: "said" | "idle" | "size" | "topic shift";
+  summary: string;
+  turns: string[];
+  by: string;
+}
+/**
  * A sentence of a turn, word for word.
  */
 export interface Quote {
@@ -367,6 +484,7 @@ export interface Quote {
  *
  * since, until  ms, of its first and its last turn         archived  turns of it that have faded
  * concepts      what sets it apart from others, labels     summary   its most telling sentences, in order
+ * state         whether it goes on                         ended     how it, or one before under its name, ended
  */
 export interface SessionRecap {
   session: string;
@@ -377,6 +495,8 @@ export interface SessionRecap {
   speakers: string[];
   concepts: string[];
   summary: Quote[];
+  state: "working" | "idle" | "ended";
+  ended?: Ending | null;
 }
 /**
  * A time, from `since` to `until` (ms), and how many turns lie in it.
@@ -446,6 +566,58 @@ export interface Neighbour {
   path: string[];
 }
 /**
+ * When something that recurs did not: from `since` to `until` (ms).  `turn`: which says so, where one does.
+ */
+export interface Exemption {
+  since: number;
+  until: number;
+  turn: string | null;
+}
+/**
+ * What recurs, an abstract of the turns that are its members.
+ *
+ * text         what is said of it            by          who wrote that
+ * concepts     what all of it is about       period      days from one day of it to the next, in the middle
+ * turns, days  how many, on how many days    members     ids of the latest of them
+ * hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
+ *              by the clock of who said them
+ * exceptions   the latest times at which it did not recur, as far as that is an exception
+ */
+export interface Habit {
+  id: string;
+  speaker: string;
+  text: string;
+  concepts: string[];
+  turns: number;
+  days: number;
+  first: number;
+  last: number;
+  period: number;
+  hours: number[];
+  weekdays: number[];
+  exceptions: Exemption[];
+  members: string[];
+  by: string;
+}
+/**
+ * Habits that are near one another: a level of the tree.  `above`: their affinity; `habits`: ids.
+ */
+export interface HabitGroup {
+  above: number;
+  habits: string[];
+}
+/**
+ * What the conversation before was about: recorded when it ended, or else read from it now, by `by`.
+ */
+export interface Inherited {
+  session: string;
+  at: number;
+  summary: string;
+  turns: string[];
+  by: string;
+  recorded: boolean;
+}
+/**
  * One utterance of a conversation.  `id` names it for ever: the same id again has no second effect.
  *
  * Of `metadata`, one entry means something: `timezone`, as Europe/Berlin, says where "yesterday" was said (else UTC).
@@ -471,6 +643,12 @@ export interface Turn {
    * how much it matters, 0.5 as much as any other; without it, rules decide whether it matters more
    */
   importance?: number | null;
+  /**
+   * photos, voice notes, files that came with it
+   *
+   * @maxItems 16
+   */
+  attachments?: Attachment[];
 }
 /**
  * How a graph is to live from here on: a preset, and what differs from it.
@@ -579,6 +757,65 @@ export interface Erase {
   whole?: boolean;
 }
 /**
+ * A conversation is over: it is summed up and consolidated, and the next one inherits what it was about.
+ *
+ * What is said in the session from then on is another conversation under the same name.
+ */
+export interface EndSession {
+  kind: "endsession";
+  id: string;
+  graph: string;
+  session?: string;
+}
+/**
+ * Somebody may do this in a graph from here on; a graph that grants anything is closed to all other subjects.
+ */
+export interface Grant {
+  id: string;
+  graph: string;
+  subject: string;
+  /**
+   * @minItems 1
+   * @maxItems 4
+   */
+  rights: ("read" | "write" | "forget" | "admin")[];
+  kind: "grant";
+}
+/**
+ * Somebody may no longer do this in a graph.
+ */
+export interface Revoke {
+  id: string;
+  graph: string;
+  subject: string;
+  /**
+   * @minItems 1
+   * @maxItems 4
+   */
+  rights: ("read" | "write" | "forget" | "admin")[];
+  kind: "revoke";
+}
+/**
+ * What a question that asked to reinforce woke, told by the reader that answered it: it writes no events.
+ *
+ * concepts  ids of what it woke, strongest first     turns  ids of what it brought back from the archive
+ * at        when it was asked, ms
+ */
+export interface Reinforce {
+  kind: "reinforce";
+  id: string;
+  graph: string;
+  /**
+   * @maxItems 100
+   */
+  concepts: string[];
+  /**
+   * @maxItems 100
+   */
+  turns?: string[];
+  at: number | string;
+}
+/**
  * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
  *
  * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
@@ -604,6 +841,14 @@ export interface Query {
    * speaker who asks: whom `my` and `I` mean
    */
   asker?: string | null;
+  /**
+   * of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what matters little counts less
+   */
+  memory?: "all" | "working" | "episodic";
+  /**
+   * conversation in which it is asked: what `and then?` goes on from; else the latest one
+   */
+  session?: string | null;
   /**
    * answer once the turn at this offset of `turns` is folded
    */
@@ -723,6 +968,10 @@ export interface Recap {
    */
   sessions?: string[];
   limit?: number;
+  /**
+   * of the last ones, to pass over
+   */
+  skip?: number;
   words?: number;
   /**
    * answer once the record at this offset of `turns` is folded
@@ -779,6 +1028,43 @@ export interface Explore {
   relation?:
     | ("is-a" | "part-of" | "cause" | "contrast" | "synonym" | "has" | "likes" | "dislikes" | "lives-in" | "works-at")
     | null;
+  limit?: number;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
+}
+/**
+ * A question for what recurs: habits that a text asks for, or all of them, those with most turns first.
+ *
+ * speaker  whose
+ */
+export interface Habits {
+  kind: "habits";
+  graph: string;
+  text?: string | null;
+  speaker?: string | null;
+  limit?: number;
+  /**
+   * answer once the record at this offset of `turns` is folded
+   */
+  after?: number | null;
+  /**
+   * as the graph was at this time
+   */
+  as_of?: number | string | null;
+}
+/**
+ * A question for what is in mind of a conversation, the latest one without a name: its last turns, and keywords.
+ */
+export interface Recent {
+  kind: "recent";
+  graph: string;
+  session?: string | null;
   limit?: number;
   /**
    * answer once the record at this offset of `turns` is folded
@@ -848,6 +1134,10 @@ export interface Reply {
    * false: nothing in the graph answers; what is listed, if anything, is the newest
    */
   matched?: boolean;
+  /**
+   * recalling is paused
+   */
+  paused?: boolean;
 }
 /**
  * What a graph holds.  An unknown graph gives `found: false`.
@@ -875,6 +1165,16 @@ export interface Description {
   pinned_concepts: number;
   long_term: number;
   themes: Theme[];
+  /**
+   * turns that came while recording was paused
+   */
+  unrecorded?: number;
+  /**
+   * who may do what, by subject; empty: nobody is kept out
+   */
+  access?: {
+    [k: string]: string[];
+  };
   position: Position;
 }
 /**
@@ -1000,6 +1300,49 @@ export interface Explored {
   position: Position;
 }
 /**
+ * What recurs in a graph.  An unknown graph gives `found: false`.
+ *
+ * total   how many habits there are in all
+ * groups  of these habits, from the closest to the widest; one that stands alone is in none
+ */
+export interface Recurring {
+  kind: "recurring";
+  graph: string;
+  found: boolean;
+  total: number;
+  habits: Habit[];
+  groups: HabitGroup[];
+  position: Position;
+}
+/**
+ * What is in mind of a conversation.  An unknown graph gives `found: false`.
+ *
+ * state      working: it goes on; idle: it fell silent; ended     turns      the last ones, in their order
+ * total      turns that are in mind in all                        keywords   its last ones, the latest last
+ * themes     what it touched, the latest first: labels            inherited  what the one before was about
+ */
+export interface InMind {
+  kind: "inmind";
+  graph: string;
+  found: boolean;
+  session: string;
+  state: "working" | "idle" | "ended";
+  ended: Ending | null;
+  total: number;
+  /**
+   * @maxItems 50
+   */
+  turns: RecordedTurn[];
+  keywords: string[];
+  themes: string[];
+  inherited: Inherited | null;
+  /**
+   * recalling is paused
+   */
+  paused?: boolean;
+  position: Position;
+}
+/**
  * The names of graphs of a partition, ascending.  `next`: `after` of the next page, None on the last.
  */
 export interface Graphs {
@@ -1044,7 +1387,7 @@ export interface Checkpointed {
  */
 export interface Failure {
   kind: "failure";
-  code: "invalid" | "wrong-partition" | "not-yet" | "expired" | "overloaded" | "internal";
+  code: "invalid" | "wrong-partition" | "not-yet" | "expired" | "overloaded" | "forbidden" | "internal";
   message: string;
 }
 /**
@@ -1053,6 +1396,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase;
-export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Inspect | List | Checkpoint;
-export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Graphs | Inspection | Checkpointed | Outcome | Failure;
+export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce;
+export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent | Inspect | List | Checkpoint;
+export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind | Graphs | Inspection | Checkpointed | Outcome | Failure;

@@ -1,6 +1,7 @@
 """`emgas demo`: the main job on a bundled conversation, on the embedded log, with a kill and a rebuild.
 
-    1  a child process (streams/cli/memory/demo_worker.py) publishes the conversation and answers three questions
+    1  a child process (streams/cli/memory/demo_worker.py) publishes the conversation and answers three questions; then
+       some weeks of a life, with a habit, a move and a pin
     2  it is killed with SIGKILL while its stores are open
     3  its stores are thrown away; every graph is folded again from the log that is left
     4  the digest of all graphs that the child reported must be that of the fold, and is the same on every machine
@@ -123,7 +124,15 @@ def _plain(passage: RecalledPassage) -> RecalledPassage:
     return passage.model_copy(update={"why": None})
 
 
-_SHOW = {"turn": _show_turn, "reply": _show_reply}
+def _show_life(report: dict[str, Any]) -> None:
+    output.out.rule("[bold]some weeks of a life: what recurs, what is history since, what is kept")
+    pinned = escape(report["pinned"])
+    output.out.print(
+        f"{report['turns']} turns more; pinned, so that it never fades: [cyan]{pinned}[/]", highlight=False
+    )
+
+
+_SHOW = {"turn": _show_turn, "reply": _show_reply, "life": _show_life}
 
 
 async def _rebuilt(settings: Settings) -> tuple[str, int]:

@@ -20,6 +20,9 @@ from streams.settings import Settings
 DEMO = files("streams.cli.memory") / "demo_data"
 SHOWN = 5  # passages and concepts per question
 ASSOCIATED = 20  # passages among which one is looked for that no word of the question finds
+LIFE = "demo-life"
+PINNED = 1  # place of the turn in it that is pinned
+LIFE_QUESTIONS = ("How often do I drink latte, and when not?", "Where do I live?", "What is the code of the lock?")
 BUDGET = 200  # tokens of context: some lines, to be read on a screen
 
 
@@ -32,6 +35,7 @@ async def _work() -> None:
     async with session(Settings()) as connected:
         await _publish(connected.memory)
         await _ask(connected.memory)
+        await _live(connected.memory)
         await _report_holdings(connected.memory)
         await asyncio.to_thread(sys.stdin.read)  # until the parent kills us, or is gone
 
@@ -50,6 +54,21 @@ async def _ask(memory: MemoryClient) -> None:
         shown = {"top_concepts": SHOWN, "top_passages": passages, "budget": BUDGET, "explain": is_associative}
         reply = await memory.query(each["graph"], each["question"], **shown)
         report("reply", question=each["question"], answers=each["answers"], reply=reply.model_dump())
+
+
+async def _live(memory: MemoryClient) -> None:
+    """Remember some weeks of somebody's life: what recurs, what is history since, and what is never to fade."""
+    with (DEMO / "life.jsonl").open("rb") as stream:
+        turns = [item for item in read(stream, "life.jsonl") if isinstance(item, Turn)]
+    async for _ in memory.publish_many(turns):
+        pass
+    kept = turns[PINNED]
+    await memory.pin(LIFE, turns=[kept.id])
+    report("life", turns=len(turns), pinned=kept.text)
+    for question in LIFE_QUESTIONS:
+        shown: dict[str, Any] = {"top_concepts": 0, "top_passages": 3, "budget": BUDGET, "asker": kept.speaker}
+        reply = await memory.query(LIFE, question, **shown)
+        report("reply", question=question, answers=[], reply=reply.model_dump())
 
 
 async def _report_holdings(memory: MemoryClient) -> None:

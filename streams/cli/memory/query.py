@@ -61,7 +61,8 @@ def query(
     meta: Annotated[
         Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
     ] = None,
-    memory: Annotated[str, typer.Option("--kind", help="Of memory: all, working, episodic.")] = "all",
+    memory: Annotated[str, typer.Option("--kind", help="Of memory: all, working, episodic, perceptual.")] = "all",
+    like: Annotated[str | None, typer.Option(metavar="TURN", help="Perceptual: like what came with this turn.")] = None,
     conversation: Annotated[
         str | None, typer.Option("--in", metavar="SESSION", help="Asked in this conversation: what `then?` means.")
     ] = None,
@@ -81,7 +82,13 @@ def query(
     only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
     options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
     options |= {"fallback": "recent"} if recent else {}
-    options |= {"context_passages": context_passages, "asker": asker, "memory": memory, "session": conversation}
+    options |= {
+        "context_passages": context_passages,
+        "asker": asker,
+        "memory": memory,
+        "session": conversation,
+        "like": like,
+    }
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is told whether or not there is a memory

@@ -16,6 +16,10 @@ from streams.transport import select
 from streams.worker.shared_connection import SharedConnection
 
 
+class NobodyAnswersError(TransportError):
+    """Nobody works on this broker.  Operator action: start a worker.  Nothing was sent."""
+
+
 @dataclass(frozen=True)
 class Session:
     """An open client and the connection below it, for records that are no turns (dead letters)."""
@@ -28,10 +32,15 @@ class Session:
 async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = True) -> AsyncIterator[Session]:
     """Connect for as long as the block lasts; embedded, that starts a worker in this process.
 
-    begins  whether an embedded memory may begin with it; who only asks makes none, and gets NoMemoryError
+    begins  whether an embedded memory may begin with it; who only asks makes none, and gets NoMemoryError, or
+            NobodyAnswersError at once where no worker runs
     """
     if not begins:
         select.check_there(settings)
+        if not (await someone_works(settings) or await someone_answers(settings)):
+            raise NobodyAnswersError(
+                "no worker runs, so nobody can answer: start `emgas worker` on this broker, and ask again"
+            )
     connection = _connection(settings, timeout)
     async with MemoryClient(connection, timeout=timeout) as memory:
         if isinstance(connection, SharedConnection) and connection.server is not None:

@@ -60,12 +60,12 @@ class LiveStores:
 
     async def held(self, partition: int) -> Held:
         with closing(self._open(partition)) as store:
-            state = Partition(store, self._settings.cached_graphs, graph_keys=self._keys)
+            state = Partition(store, int(self._settings.memory), graph_keys=self._keys)
             return Held(state.position.watermark, state.digest())
 
     async def digests(self, partition: int, log: LogReader) -> dict[str, str]:
         with closing(self._open(partition)) as store:
-            state = Partition(store, self._settings.cached_graphs, graph_keys=self._keys)
+            state = Partition(store, int(self._settings.memory), graph_keys=self._keys)
             _, end = await log.bounds(partition)
             async for record in read_records(log, partition, state.position.watermark + 1, end):
                 await fold_record(state, log, partition, record)  # never flushed: the store is not ours to write to

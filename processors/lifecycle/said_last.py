@@ -1,0 +1,30 @@
+"""What was named last in a session, as the graph has it: what pronouns of its next turn may mean."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import cast
+
+from emgas.messages.relations import Kind
+from processors.text.mentions import TurnBefore, may_be_meant
+from state.events.extraction_types import Concept
+from state.graph.graph import Graph
+
+_SPEAKER = "@speaker:"
+
+
+def said_last(graph: Graph, session: str, most: int) -> list[TurnBefore]:
+    """List the last turns of a session, at most so many, the latest first; those that wait to be counted as well."""
+    passages, concepts = graph.passages, graph.concepts
+    number = passages.sessions.get(session)
+    if number is None:
+        return []
+    found = []
+    for passage in islice(passages.backwards(number), most):
+        held = [concept for concept in passages.concepts_of(passage) if concepts.ids[concept] in concepts.numbers]
+        speaker = next((concepts.ids[each] for each in held if concepts.ids[each].startswith(_SPEAKER)), "")
+        named = (
+            Concept(concepts.ids[each], concepts.ids[each], 0.5, 1, cast(Kind, concepts.kind(each))) for each in held
+        )
+        found.append(TurnBefore(speaker, tuple(concept for concept in named if may_be_meant(concept))))
+    return found

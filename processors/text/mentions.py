@@ -1,0 +1,119 @@
+"""Whom and what pronouns mean, by rules alone: I, you, she, he, it, there; 我, 你, 她, 他, 它, 那里.
+
+    I, my        who speaks                                                                          1
+    you          the other one, where a session has had just two speakers                            0.9
+    she, he      the last person that fits: of this turn before it, else of the turns before         0.9 to 0.6
+    it, there    the last thing that has a name, the last place, likewise                            0.8 to 0.5
+
+Of several that fit, the one that is alone in its turn counts, less surely; of several in one turn none does.  Nothing
+is bound where that leaves a doubt.  The text is never altered: a mention names characters of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from emgas.limits import MENTIONS_PER_TURN
+from processors.text import tables
+from processors.text.language import clean
+from state.events.extraction_types import Concept, Mention
+
+TURNS: Final = 4  # of the session, that a pronoun may look back to
+_SPEAKER: Final = "@speaker:"
+
+
+def _lists() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for name, words in tables.rows(__package__, "pronouns"):
+        found.setdefault(name, set()).update(words.split())
+    return {name: frozenset(words) for name, words in found.items()}
+
+
+_LISTS: Final = _lists()
+_KIN: Final = _LISTS["female"] | _LISTS["male"]
+_KINDS: Final = ("self", "other", "she", "he", "it", "there")
+_LATIN: Final = re.compile(r"(?<![\w'])[A-Za-z]+(?:'[a-z]+)?(?![\w])")
+_HAN: Final = re.compile("(?:我|你|您|她|他|它)(?!们)|那里|那儿|那边")
+_NO_PLACE: Final = re.compile(
+    r"there(?:'s|'re|\s+(?:is|are|was|were|will|has|have|had|would|should|seems?|might|may|can))\b", re.IGNORECASE
+)
+_OF: Final = {"she": "female", "he": "male"}
+
+
+class TurnBefore(NamedTuple):
+    """A turn before: who said it (a tag), and the concepts in it that a pronoun may mean."""
+
+    speaker: str
+    concepts: tuple[Concept, ...]
+
+
+def may_be_meant(concept: Concept) -> bool:
+    """Say whether a pronoun may mean a concept: a person, one of the family, a place, a thing that has a name."""
+    return concept.kind in ("person", "place", "organisation", "product") or concept.id in _KIN
+
+
+def mentions(
+    text: str, concepts: Iterable[Concept], speaker: str | None, before: Sequence[TurnBefore]
+) -> list[Mention]:
+    """Bind the pronouns of a text as it was said, in order, at most limits.MENTIONS_PER_TURN.
+
+    concepts  of the text         speaker  its tag         before  the turns of its session before it, the latest first
+    """
+    if len(cleaned := clean(text)) != len(text):
+        return []  # characters would be others
+    own = [concept for concept in concepts if may_be_meant(concept)]
+    found = (_bound(cleaned, match, own, speaker=speaker, before=before) for match in _pronouns(cleaned))
+    return [mention for mention in found if mention][:MENTIONS_PER_TURN]
+
+
+def _pronouns(text: str) -> Iterator[re.Match[str]]:
+    yield from sorted([*_LATIN.finditer(text), *_HAN.finditer(text)], key=re.Match.start)
+
+
+def _bound(
+    text: str, match: re.Match[str], own: Sequence[Concept], *, speaker: str | None, before: Sequence[TurnBefore]
+) -> Mention | None:
+    word = match.group().lower()
+    kind = next((kind for kind in _KINDS if word in _LISTS[kind]), None)
+    if kind is None or (kind == "there" and _NO_PLACE.match(text, match.start())):
+        return None
+    if kind == "self":
+        return Mention(*match.span(), speaker, 1.0) if speaker else None
+    others = list(dict.fromkeys(said.speaker for said in before if said.speaker and said.speaker != speaker))
+    if kind == "other":
+        return Mention(*match.span(), others[0], 0.9) if len(others) == 1 else None
+    here = [concept for concept in own if 0 <= text.find(concept.label) < match.start()]
+    told = [here, *([concept for concept in said.concepts if may_be_meant(concept)] for said in before[:TURNS])]
+    talking = {name.removeprefix(_SPEAKER) for name in (speaker, *others) if name}
+    found = _meant(kind, told, talking)
+    return Mention(*match.span(), *found) if found else None
+
+
+def _meant(kind: str, told: Sequence[Sequence[Concept]], talking: set[str]) -> tuple[str, float] | None:
+    """Find the concept that is meant, and how surely.
+
+    told     what was named in this turn before, and in each turn before it, the latest first
+    talking  names of those who talk: nobody calls them she
+    """
+    fitting = [[concept.id for concept in turn if _fits(kind, concept, talking)] for turn in told]
+    distinct = set().union(*fitting)
+    latest = next((set(turn) for turn in fitting if turn), set())
+    if len(latest) != 1:
+        return None
+    (name,) = latest
+    is_known = kind == "there" or name in _LISTS.get(_OF.get(kind, ""), ())
+    if len(distinct) == 1:
+        return name, 0.9 if is_known and kind != "there" else 0.8 if is_known else 0.6 if kind != "it" else 0.5
+    return (name, 0.6) if is_known else None
+
+
+def _fits(kind: str, concept: Concept, talking: set[str]) -> bool:
+    name = concept.id
+    if kind == "there":
+        return concept.kind == "place"
+    if kind == "it":
+        return concept.kind in ("organisation", "product")
+    is_person = concept.kind == "person" or name in _KIN
+    return is_person and name not in talking and name not in _LISTS["male" if kind == "she" else "female"]

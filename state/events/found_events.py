@@ -1,0 +1,69 @@
+"""Events of what was found in a graph: what a window decides, what is history since a turn, and what recurs.
+
+They are events as all others (events.py), in a file of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from state.events.base import GraphEvent, Ordinal, Quantity
+from state.events.extraction_types import Exempt, Milliseconds
+from state.events.registry import Timing, graph_event
+
+
+class WindowEvent(GraphEvent, frozen=True, kw_only=True):
+    """Base of what a window decided; published in the topic `changes`."""
+
+
+@graph_event(
+    Timing.TIMED,
+    summary=lambda event: f"{event.about}: {event.newer} supersedes {', '.join(event.older)}",
+    touches=lambda event: (*event.older, event.newer),
+)
+class Superseded(GraphEvent, frozen=True, kw_only=True):
+    """What the turns `older` say of `about` holds no more since the turn `newer`, said at `at` (ms): it is history.
+
+    about  the slot of both statements ("lives in")
+    """
+
+    at: Milliseconds
+    older: list[str]
+    newer: str
+    about: str
+
+
+@graph_event(
+    Timing.WINDOW,
+    summary=lambda event: event.text or f"{event.id} is no habit any more",
+    touches=lambda event: (event.id, *event.concepts, *event.members),
+)
+class MemoryConsolidated(WindowEvent, frozen=True, kw_only=True):
+    """A window that ended at `at` (ms) found that something recurs, or that more of it has been said since.
+
+    id          of the habit, new or known                speaker   whose it is
+    text        what is said of it: a passage of its own  by        who wrote that ("template 1")
+    concepts    ids of what all of it is about            members   ids of the turns that join it with this event
+    count, days, first, last   of all its members: how many they are, on how many days, ms of the first and the last
+    period      days from one day of it to the next, in the middle, in ms
+    hours, weekdays            (24,) and (7,) members by hour and by day of the week, Monday first, where it was said
+    exceptions  when it did not recur, as far as that is an exception
+    """
+
+    at: Milliseconds
+    id: Annotated[str, Meta(min_length=1, max_length=200)]
+    speaker: str
+    text: str
+    concepts: list[str]
+    members: list[str]
+    count: Quantity
+    days: Quantity
+    first: Milliseconds
+    last: Milliseconds
+    period: Ordinal
+    hours: Annotated[list[Quantity], Meta(min_length=24, max_length=24)]
+    weekdays: Annotated[list[Quantity], Meta(min_length=7, max_length=7)]
+    exceptions: list[Exempt]
+    by: str

@@ -1,0 +1,290 @@
+"""What a stored graph consists of: sections of records, each in an order of its own, and how records of one key add up.
+
+    section      a record                                              several of one key
+    concepts     row, and the columns of ConceptTable                  the newest
+    names        row → id, first form (None: the id), is a phrase      the newest
+    forms        row → how often other forms were seen                 the newest
+    kinds        row → how often it was of each kind                   the newest
+    turns        event, and what PassageTable knows of it from birth   the newest
+    marks        event, and what may change about it                   the newest
+    postings     event, concept row, count                             all
+    ids          event → turn id                                       the newest
+    origins      event → name of the session, or speaker, born there   the newest
+    gone         hash of a turn id, fingerprint                        the newest
+    vectors      event → model and vector, of each model               all
+    relations    event, concept rows, type, where the text says it     all
+    statements   event → speaker, what the turn states                 the newest
+    said         row a, row b, windows that held both                  the sum
+    recalled     the same for what was recalled together               the sum
+
+A concept's row and a turn's event (its ordinal) are given once and stay: positions in tables change when something is
+forgotten, and no record has to be changed for that.  What was forgotten is in a list of its own (`Changes`).
+
+A pair is one int64, in both directions, so that the neighbours of `a` lie together; a count that its bits cannot hold
+is several records:
+
+    a 24 bits │ b 24 bits │ exchanges, or recalls, 10 bits │ turns 6 bits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from state.arrays import Integers
+from state.graph.concept_table import ConceptTable
+
+Records = NDArray[Any]  # structured, with a field `key`, or int64; ascending
+Texts = dict[int, Any]  # by key, ascending
+Part = Records | Texts
+
+ROW_BITS: Final = 24
+MOST_ROWS: Final = 1 << ROW_BITS - 1  # else a record would be negative
+_ROW = (1 << ROW_BITS) - 1
+COUNT_BITS, TURN_BITS = 16, 6
+_MOST_WINDOWS, _MOST_TURNS = (1 << COUNT_BITS - TURN_BITS) - 1, (1 << TURN_BITS) - 1
+_COUNTS = (1 << COUNT_BITS) - 1
+
+CONCEPTS: Final = np.dtype([
+    ("key", "<i8"), *((each.name, np.dtype(each.code).newbyteorder("<")) for each in ConceptTable.columns)
+])  # fmt: skip
+TURNS: Final = np.dtype([
+    ("key", "<i8"), ("at", "<i8"), ("fingerprint", "<i8"), ("session", "<i8"), ("speaker", "<i8"),
+    ("tokens", "<i4"), ("ahead", "<i4"), ("role", "i1"), ("question", "i1"), ("importance", "i1"), ("modality", "i1"),
+])  # fmt: skip
+MARKS: Final = np.dtype([
+    ("key", "<i8"), ("restored", "<i8"), ("repeats", "<i8"), ("superseded", "<i8"),
+    ("archived", "i1"), ("pinned", "i1"), ("feedback", "i1"),
+])  # fmt: skip
+RELATIONS: Final = np.dtype([
+    ("key", "<i8"), ("source", "<i4"), ("target", "<i4"), ("start", "<i4"), ("end", "<i4"), ("type", "i1"),
+])  # fmt: skip
+POSTINGS: Final = np.dtype([("key", "<i8"), ("concept", "<i4"), ("count", "<i4")])
+GONE: Final = np.dtype([("key", "<i8"), ("fingerprint", "<i8")])
+PAIRS: Final = np.dtype("<i8")
+
+
+class Section(NamedTuple):
+    """One kind of records.
+
+    number    its place in keys
+    dtype     of its records; None: any values by key, packed
+    adding    what is done with several records of one key
+    page      records to a page, at least
+    weight    what one of them costs to merge, beside a pair
+    dead      which list of what was forgotten takes its records away
+    """
+
+    name: str
+    number: int
+    dtype: np.dtype[Any] | None
+    adding: Literal["newest", "all", "sum"]
+    page: int
+    weight: int
+    dead: Literal["rows", "events", "none"]
+
+
+SECTIONS: Final = (
+    Section("concepts", 1, CONCEPTS, "newest", 512, 8, "rows"),
+    Section("names", 2, None, "newest", 1024, 16, "rows"),
+    Section("forms", 3, None, "newest", 1024, 32, "rows"),
+    Section("turns", 4, TURNS, "newest", 1024, 8, "events"),
+    Section("marks", 5, MARKS, "newest", 1024, 8, "events"),
+    Section("postings", 6, POSTINGS, "all", 4096, 2, "events"),
+    Section("ids", 7, None, "newest", 1024, 16, "events"),
+    Section("origins", 8, None, "newest", 1024, 16, "none"),
+    Section("gone", 9, GONE, "newest", 2048, 4, "none"),
+    Section("vectors", 10, None, "all", 64, 64, "events"),
+    Section("said", 11, PAIRS, "sum", 4096, 1, "rows"),
+    Section("recalled", 12, PAIRS, "sum", 4096, 1, "rows"),
+    Section("kinds", 13, None, "newest", 1024, 32, "rows"),
+    Section("relations", 14, RELATIONS, "all", 1024, 4, "events"),
+    Section("statements", 15, None, "newest", 1024, 32, "events"),
+)
+SECTION: Final = {section.name: section for section in SECTIONS}
+
+
+@dataclass
+class Changes:
+    """What became of a graph since it was stored before, or all of it.
+
+    events        how many events it is the fold of now
+    values        what is no table: clock, settings, themes …, JSON-able
+    parts         records of each section that has any
+    dead_rows     rows of concepts that were forgotten since
+    dead_events   events of turns that were
+    """
+
+    events: int
+    values: dict[str, Any]
+    parts: dict[str, Part] = field(default_factory=dict)
+    dead_rows: list[int] = field(default_factory=list)
+    dead_events: list[int] = field(default_factory=list)
+
+
+# Records of a section
+
+
+def encoded(section: Section, part: Part) -> bytes:
+    """Pack the records of a page."""
+    return part.tobytes() if isinstance(part, np.ndarray) else msgspec.msgpack.encode(part)
+
+
+def decoded(section: Section, page: bytes) -> Part:
+    """Unpack the records of a page.  Raises ValueError for other bytes."""
+    if section.dtype is not None:
+        return np.frombuffer(page, section.dtype)
+    found: Texts = msgspec.msgpack.decode(page, type=dict[int, Any])
+    return found
+
+
+def keys_of(section: Section, part: Part) -> Integers:
+    """List the keys of records, ascending; those of pairs are whole records."""
+    if isinstance(part, dict):
+        return np.fromiter(part, np.int64, len(part))
+    return part if section.adding == "sum" else part["key"]
+
+
+def combined(section: Section, parts: Sequence[Part]) -> Part:
+    """Bring records together that came one after the other: several of one key become what the section says."""
+    if section.dtype is None:
+        return _combined_texts(section, parts)
+    records = np.concatenate([part for part in parts if isinstance(part, np.ndarray)] or [np.zeros(0, section.dtype)])
+    if section.adding == "sum":
+        return added_up(records)
+    if len(parts) < 2:
+        return records
+    order = np.argsort(records["key"], kind="stable")
+    if section.adding == "newest" and len(order):
+        keys = records["key"][order]
+        order = order[np.append(keys[1:] != keys[:-1], True)]
+    return records[order]
+
+
+def _combined_texts(section: Section, parts: Sequence[Part]) -> Texts:
+    found: Texts = {}
+    for part in parts:
+        assert isinstance(part, dict)  # noqa: S101 - a section of no dtype has nothing else
+        if section.adding == "newest":
+            found.update(part)
+        else:
+            for key, values in part.items():
+                found[key] = [*found.get(key, ()), *values]
+    return found if len(parts) < 2 else dict(sorted(found.items()))
+
+
+def cut(section: Section, part: Part, first: int | None, last: int | None) -> Part:
+    """Take the records whose keys are from `first` to before `last`, None for no bound."""
+    if isinstance(part, dict):
+        return {
+            key: value
+            for key, value in part.items()
+            if (first is None or first <= key) and (last is None or key < last)
+        }
+    keys = keys_of(section, part)
+    start = 0 if first is None else int(np.searchsorted(keys, first))
+    return part[start : len(part) if last is None else int(np.searchsorted(keys, last))]
+
+
+def without(section: Section, part: Part, dead_rows: Integers, dead_events: Integers) -> Part:
+    """Leave out the records of what was forgotten."""
+    if section.dead == "none" or not len(part):
+        return part
+    dead = dead_rows if section.dead == "rows" else dead_events
+    if section.name == "postings":
+        assert isinstance(part, np.ndarray)  # noqa: S101 - they have a dtype
+        part = part[~np.isin(part["concept"], dead_rows)] if len(dead_rows) else part
+    if not len(dead):
+        return part
+    if section.adding == "sum":
+        assert isinstance(part, np.ndarray)  # noqa: S101 - likewise
+        return part[~(np.isin(ends(part)[0], dead) | np.isin(ends(part)[1], dead))]
+    if isinstance(part, dict):
+        gone = set(dead.tolist())
+        return {key: value for key, value in part.items() if key not in gone}
+    return part[~np.isin(part["key"], dead)]
+
+
+# Pairs
+
+
+def pair_records(keys: Integers, exchanges: Integers, turns: Integers) -> Records:
+    """Make records (m,) of pairs a << 32 | b, not sorted and perhaps several of one, and their counts; one way only."""
+    return _with_counts((keys >> 32 << ROW_BITS | keys & 0xFFFFFFFF) << COUNT_BITS, exchanges, turns)
+
+
+def both_ways(records: Records) -> Records:
+    """Add up records, and sort them together with those of the same pairs the other way round."""
+    records = added_up(records)
+    pair, counts = records >> COUNT_BITS, records & _COUNTS
+    turned = ((pair & _ROW) << ROW_BITS | pair >> ROW_BITS) << COUNT_BITS | counts
+    both = np.concatenate((records, turned))
+    both.sort()
+    return both
+
+
+def _with_counts(keys: Integers, windows: Integers, turns: Integers) -> Records:
+    """Put counts into records whose counts are 0, as many records as that takes: the first of each in their order."""
+    made = [keys | np.minimum(windows, _MOST_WINDOWS) << TURN_BITS | np.minimum(turns, _MOST_TURNS)]
+    while True:
+        over = np.flatnonzero((windows > _MOST_WINDOWS) | (turns > _MOST_TURNS))
+        if not len(over):
+            return np.concatenate(made) if len(made) > 1 else made[0]
+        keys = keys[over]
+        windows, turns = np.maximum(windows[over] - _MOST_WINDOWS, 0), np.maximum(turns[over] - _MOST_TURNS, 0)
+        made.append(keys | np.minimum(windows, _MOST_WINDOWS) << TURN_BITS | np.minimum(turns, _MOST_TURNS))
+
+
+def added_up(records: Records) -> Records:
+    """Sort records of pairs, and add up those of one pair."""
+    records = np.sort(records)
+    windows, turns, pair = totals(records)
+    if len(pair) == len(records):
+        return records
+    added = _with_counts(pair << COUNT_BITS, windows, turns)
+    return added if len(added) == len(pair) else np.sort(added)
+
+
+def totals(records: Records) -> tuple[Integers, Integers, Integers]:
+    """Add up ascending records: windows (k,), turns (k,) and a << 24 | b of each pair, ascending."""
+    pair = records >> COUNT_BITS
+    if not len(pair):
+        return (np.zeros(0, np.int64),) * 3
+    is_first = np.append(True, pair[1:] != pair[:-1])
+    if is_first.all():
+        return records >> TURN_BITS & _MOST_WINDOWS, records & _MOST_TURNS, pair
+    starts = np.flatnonzero(is_first)
+    windows = np.add.reduceat(records >> TURN_BITS & _MOST_WINDOWS, starts)
+    return windows, np.add.reduceat(records & _MOST_TURNS, starts), pair[starts]
+
+
+def end_of_pair(records: Records, place: int) -> int:
+    """Find where the pair ends that stands before this place of ascending records."""
+    if place >= len(records):
+        return len(records)
+    return place + int(np.searchsorted(records[place:], (records[place - 1] | _COUNTS) + 1))
+
+
+def ends(records: Records) -> tuple[Integers, Integers]:
+    """Read the rows of both concepts of each record."""
+    pair = records >> COUNT_BITS
+    return pair >> ROW_BITS, pair & _ROW
+
+
+def neighbours_from(row: int) -> int:
+    """Give the least record that a pair of this row, first, can have."""
+    return row << ROW_BITS + COUNT_BITS
+
+
+def pair_from(row: int, other: int) -> int:
+    """Give the least record that this pair can have."""
+    return (row << ROW_BITS | other) << COUNT_BITS
+
+
+Reading = Callable[[str], Part | None]  # all records of a section of a graph, by the section's name
+Values = Mapping[str, Any]

@@ -1,0 +1,471 @@
+"""A graph as records (state/graph/sections.py): what changed since it was stored, and a graph made of what was stored.
+
+    changes(graph)     as much work as there are changes, however large the graph is; all of one that was never stored
+    stored(values, …)  the graph that all changes so far describe
+
+What was stored before may be one fold, many changes one behind the other, or changes that were brought together since:
+the graph is the same, and so is its digest.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.arrays import Counts, Integers, Mask
+from state.events.extraction_types import Statement
+from state.events.memory_settings import MemorySettings
+from state.graph import sections
+from state.graph.codec import NO_CONTENT, PLAIN
+from state.graph.columns import Table
+from state.graph.concept_table import ConceptTable
+from state.graph.cooccurrence import PairCounts
+from state.graph.embedding_table import EmbeddingTable
+from state.graph.graph import Graph
+from state.graph.habit_table import HabitTable
+from state.graph.passage_table import PassageTable
+from state.graph.relation_table import RelationTable
+from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Reading, Values
+from state.graph.session_table import SessionTable
+from state.graph.theme_table import ThemeTable
+
+PIECE = 1 << 16  # pairs that are read at once
+_ENDS = ("session", "speaker")
+_POINTING = ("repeats", "superseded")  # at other turns
+_NO_MARKS = {"restored": 0, "repeats": -1, "superseded": -1, "archived": 0, "pinned": 0, "feedback": 0}
+
+
+def changes(graph: Graph) -> Changes:
+    """Settle, and take what the graph's store does not know yet; `Graph.is_stored` is to be called once it does."""
+    if not graph.stored_events:
+        _begin(graph)
+    graph.settle()
+    found = Changes(
+        graph.events, _values(graph), dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed
+    )
+    parts = {**_concepts(graph), **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
+    found.parts = {name: part for name, part in parts.items() if len(part)}
+    return found
+
+
+def _begin(graph: Graph) -> None:
+    """Let a graph that was never stored be stored whole, without what was forgotten."""
+    graph.compact()
+    concepts, passages = graph.concepts, graph.passages
+    concepts.rows = type(concepts.rows)("q", range(len(concepts)))
+    concepts.born, concepts.stored, concepts.forgotten = len(concepts), 0, []
+    concepts.changed = type(concepts.changed)("b", b"\x01" * len(concepts))
+    passages.changed = type(passages.changed)("b", b"\x01" * len(passages))
+    passages.removed, passages.newly_gone, passages.origins = [], list(passages.gone), {}
+
+
+def _values(graph: Graph) -> dict[str, Any]:
+    themes = graph.themes.values()
+    rows = graph.concepts.rows
+    for theme in themes["topics"]:
+        theme[2] = [rows[number] for number in theme[2]]
+    return {
+        "name": graph.graph_id,
+        **{name: getattr(graph, name) for name in (*PLAIN, *NO_CONTENT)},
+        "habits": graph.habits.values(),
+        "sessions": _sessions(graph),
+        "ended_at": graph.ended_at,
+        "unrecorded": graph.unrecorded,
+        "access": graph.access,
+        "settings": graph.settings.model_dump(),
+        "topics": themes,
+        "born": graph.concepts.born,
+    }
+
+
+def _sessions(graph: Graph) -> list[list[Any]]:
+    """List the ends of conversations; each comes before the event that is the next turn's, not before a number."""
+    events, here = graph.passages.event, len(graph.passages)
+    return [[*row[:3], events[row[3]] if row[3] < here else graph.events, *row[4:]] for row in graph.sessions.values()]
+
+
+def _concepts(graph: Graph) -> dict[str, sections.Part]:
+    table = graph.concepts
+    if table.born >= MOST_ROWS:
+        raise ValueError(f"graph {graph.graph_id} has more concepts than can be stored: {MOST_ROWS}")
+    numbers = np.flatnonzero(np.array(table.changed, np.bool_) & np.array(table.alive, np.bool_))
+    records = np.zeros(len(numbers), CONCEPTS)
+    records["key"] = np.frombuffer(table.rows, np.int64)[numbers] if len(numbers) else 0
+    _copy(table, numbers, records)
+    rows, listed = records["key"].tolist(), numbers.tolist()
+    return {
+        "concepts": records,
+        "names": {row: table.names_of(n) for row, n in zip(rows, listed, strict=True) if row >= table.stored},
+        "forms": {row: forms for row, n in zip(rows, listed, strict=True) if (forms := table.other_forms(n))},
+        "kinds": {row: kinds for row, n in zip(rows, listed, strict=True) if (kinds := table.kinds_of(n))},
+    }
+
+
+def _copy(table: Table, numbers: Integers, records: NDArray[Any]) -> None:
+    """Copy the columns of a table that records have, too."""
+    for column in table.columns:
+        if column.name in (records.dtype.names or ()) and len(numbers):
+            records[column.name] = np.frombuffer(getattr(table, column.name), column.code)[numbers]
+
+
+def _turns(graph: Graph) -> dict[str, sections.Part]:
+    table = graph.passages
+    if not len(table):
+        return {"gone": _gone(table)}
+    events, kept = np.frombuffer(table.event, np.int64), np.frombuffer(table.kept, np.bool_)
+    first = int(np.searchsorted(events, graph.stored_events))
+    new = np.arange(first, len(table))[kept[first:]]
+    records = np.zeros(len(new), TURNS)
+    records["key"] = events[new]
+    _copy(table, new, records)
+    origins: dict[int, str] = {}
+    for end in _ENDS:
+        records[end] = _origins(table, end, records, origins)
+    return {
+        "turns": records,
+        "origins": dict(sorted(origins.items())),
+        "ids": {event: table.ids[n] for event, n in zip(records["key"].tolist(), new.tolist(), strict=True)},
+        "postings": _postings(graph, new),
+        "relations": _relations(graph, first),
+        "statements": _statements(graph, new, records["key"]),
+        "marks": _marks(table, kept),
+        "gone": _gone(table),
+    }
+
+
+def _origins(table: PassageTable, end: str, records: NDArray[Any], found: dict[int, str]) -> Integers:
+    """Tell for each new turn under which event the name of its session or speaker is stored; note names that are new.
+
+    An event names one session and one speaker: 2 n and 2 n + 1 are their keys.
+    """
+    names = list(getattr(table, f"{end}s"))
+    numbers, first, inverse = np.unique(records[end], return_index=True, return_inverse=True)
+    keys = []
+    for number, at in zip(numbers.tolist(), first.tolist(), strict=True):
+        known = f"{end}s", names[number]
+        if known not in table.origins:
+            table.origins[known] = key = 2 * int(records["key"][at]) + _ENDS.index(end)
+            found[key] = names[number]
+        keys.append(table.origins[known])
+    return np.array(keys, np.int64)[inverse]
+
+
+def _postings(graph: Graph, passages: Integers) -> NDArray[Any]:
+    table = graph.passages
+    starts, ends = table.bounds(passages)
+    lengths = ends - starts
+    at = np.repeat(ends - np.cumsum(lengths), lengths) + np.arange(int(lengths.sum()))
+    records = np.zeros(len(at), POSTINGS)
+    if len(at):
+        records["key"] = np.repeat(np.frombuffer(table.event, np.int64)[passages], lengths)
+        concepts = np.frombuffer(table.posting_concept, np.int32)[at]
+        records["concept"] = np.frombuffer(graph.concepts.rows, np.int64)[concepts]
+        records["count"] = np.frombuffer(table.posting_count, np.int32)[at]
+    return records
+
+
+def _relations(graph: Graph, first: int) -> NDArray[Any]:
+    table, events = graph.relations, np.frombuffer(graph.passages.event, np.int64)
+    start = bisect_left(table.relation_passage, first)
+    records = np.zeros(len(table) - start, RELATIONS)
+    if len(records):
+        new = {
+            each.name.removeprefix("relation_"): np.array(getattr(table, each.name)[start:]) for each in table.columns
+        }
+        rows = np.frombuffer(graph.concepts.rows, np.int64)
+        records["key"], records["source"], records["target"] = (
+            events[new["passage"]],
+            rows[new["source"]],
+            rows[new["target"]],
+        )
+        for name in ("type", "start", "end"):
+            records[name] = new[name]
+    return records
+
+
+def _statements(graph: Graph, passages: Integers, events: Integers) -> sections.Texts:
+    """List [speaker, [slot, value, ends], …] of turns that state something, by event."""
+    found = {}
+    for passage, event in zip(passages.tolist(), events.tolist(), strict=True) if graph.statements else ():
+        speaker, stated = graph.statements.of_turn(graph.passages.ids[passage])
+        if stated:
+            found[event] = [speaker, *([one.slot, one.value, one.ends] for one in stated)]
+    return found
+
+
+def _marks(table: PassageTable, kept: Mask) -> NDArray[Any]:
+    numbers = np.flatnonzero(np.array(table.changed, np.bool_) & kept)
+    events = np.frombuffer(table.event, np.int64)
+    records = np.zeros(len(numbers), MARKS)
+    records["key"] = events[numbers]
+    _copy(table, numbers, records)
+    for name in _POINTING:
+        records[name] = np.append(events, -1)[records[name]]  # -1: the last, and stays so
+    return records
+
+
+def _gone(table: PassageTable) -> NDArray[Any]:
+    records = np.zeros(len(new := sorted(set(table.newly_gone))), GONE)
+    records["key"], records["fingerprint"] = new, [table.gone[turn] for turn in new]
+    return records
+
+
+def _pairs(graph: Graph) -> dict[str, sections.Part]:
+    rows = np.array(graph.concepts.rows, np.int64)
+
+    def listed(window: Any) -> tuple[Integers, Integers]:
+        keys, counts = graph.pairs[window].unstored()
+        return rows[keys >> 32] << 32 | rows[keys & 0xFFFFFFFF], counts.astype(np.int64)
+
+    exchanges, turns, recalls = listed("exchange"), listed("turn"), listed("recall")
+    keys = np.concatenate((exchanges[0], turns[0]))
+    none = np.zeros_like
+    windows = np.concatenate((exchanges[1], none(turns[1]))), np.concatenate((none(exchanges[1]), turns[1]))
+    return {
+        "said": sections.both_ways(sections.pair_records(keys, *windows)),
+        "recalled": sections.both_ways(sections.pair_records(*recalls, none(recalls[1]))),
+    }
+
+
+def _vectors(graph: Graph) -> sections.Part:
+    """List [model, vector] of turns that are still here, by event."""
+    if graph.stored_events:
+        return _by_event(graph.unstored_vectors)
+    events = graph.passages.event
+    listed = (
+        (events[passage], model.name, vector.astype("<f4").tobytes())
+        for model, (passages, vectors) in graph.embeddings.embeddings().items()
+        for passage, vector in zip(passages.tolist(), vectors, strict=True)
+    )
+    return _by_event(listed)
+
+
+def _by_event(vectors: Iterable[tuple[int, str, bytes]]) -> sections.Part:
+    found: dict[int, list[tuple[str, bytes]]] = {}
+    for event, model, vector in vectors:
+        found.setdefault(event, []).append((model, vector))
+    return dict(sorted(found.items()))
+
+
+# Back again
+
+
+def stored(
+    events: int, values: Values, read: Reading, dead_rows: Collection[int], dead_events: Collection[int]
+) -> Graph:
+    """Build the graph of `events` events that was stored.
+
+    read   gives all records of a section, by its name, in the form of one; None without any
+    dead   rows and events of what was forgotten: their records may be there, or not
+    Raises ValueError for what another layout wrote.
+    """
+    graph = Graph(values["name"])
+    for name in (*PLAIN, *NO_CONTENT):
+        setattr(graph, name, values[name])
+    graph.settings = MemorySettings(**values["settings"])
+    graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
+    graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
+    _fill_pairs(graph, read, numbers)
+    graph.embeddings = _stored_vectors(read, graph.passages)
+    graph.themes = _stored_themes(values["topics"], numbers)
+    graph.habits = HabitTable.of(values["habits"])
+    graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
+    graph.access = values["access"]
+    _fill_from_turns(graph, values, read, numbers)
+    graph.begin_from_store(events)
+    return graph
+
+
+def _sorted(listed: Collection[int]) -> Integers:
+    return np.array(sorted(listed), np.int64)
+
+
+def _stored_concepts(read: Reading, born: int, dead: Integers) -> tuple[ConceptTable, Integers]:
+    """Build the table of concepts; give besides the number of each row, -1 for those that were forgotten."""
+    records = _records(read, "concepts", dead)
+    rows = records["key"]
+    names, forms, kinds = _texts(read, "names"), _texts(read, "forms"), _texts(read, "kinds")
+    listed = [names[row] for row in rows.tolist()]
+    numbers = np.full(born + 1, -1)
+    numbers[rows] = np.arange(len(rows))
+    ids = [name for name, _, _ in listed]
+    others = ((int(numbers[row]), counts) for row, counts in forms.items())
+    table = ConceptTable.of(
+        {
+            "ids": ids,
+            "first_form": [name if form is None else form for name, form, _ in listed],
+            "phrases": [number for number, (_, _, is_phrase) in enumerate(listed) if is_phrase],
+            "kinds": [[int(numbers[row]), list(each.items())] for row, each in kinds.items() if numbers[row] >= 0],
+            "forms": [[number, [("", 0), *counts.items()]] for number, counts in others if number >= 0],
+        },
+        {column.packed_as: records[column.name] for column in ConceptTable.columns},
+    )
+    table.rows = type(table.rows)("q", rows.tobytes())
+    table.born = born
+    return table, numbers
+
+
+def _texts(read: Reading, name: str) -> sections.Texts:
+    found = read(name) or {}
+    assert isinstance(found, dict)  # noqa: S101 - the section has no dtype
+    return found
+
+
+def _records(read: Reading, name: str, dead: Integers) -> NDArray[Any]:
+    section = sections.SECTION[name]
+    found = read(name)
+    if found is None:
+        return np.zeros(0, section.dtype)
+    assert isinstance(found, np.ndarray)  # noqa: S101 - the section has a dtype
+    return found[~np.isin(found["key"], dead)] if len(dead) else found
+
+
+def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
+    records, marks, postings = (_records(read, name, dead) for name in ("turns", "marks", "postings"))
+    events = np.ascontiguousarray(records["key"])
+    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality")
+    arrays = {name: records[name] for name in plain}
+    arrays |= {"event": events, "kept": np.ones(len(events), np.int8)}
+    values: dict[str, Any] = {}
+    origins, named = read("origins") or {}, dict[tuple[str, str], int]()
+    assert isinstance(origins, dict)  # noqa: S101 - the section has no dtype
+    for end in _ENDS:
+        keys, arrays[end] = _in_order_seen(records[end])
+        values[f"{end}s"] = [origins[key] for key in keys]
+        named.update(((f"{end}s", origins[key]), key) for key in keys)
+    ids = read("ids") or {}
+    values["turns"] = [ids[event] for event in events.tolist()]
+    arrays |= _stored_marks(events, marks) | _stored_postings(events, postings, concepts)
+    codes = {column.packed_as: column.code for column in PassageTable.columns}
+    table = PassageTable.of(values, {name: rows.astype(codes[name]) for name, rows in arrays.items()})
+    gone = _records(read, "gone", np.zeros(0, np.int64))
+    table.gone = dict(zip(gone["key"].tolist(), gone["fingerprint"].tolist(), strict=True))
+    table.origins = named
+    return table
+
+
+def _in_order_seen(keys: Integers) -> tuple[list[int], Integers]:
+    """List keys in the order in which they come first, and give the place of each in that list."""
+    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return distinct[order].tolist(), rank[inverse]
+
+
+def _stored_marks(events: Integers, marks: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    rows = {name: np.full(len(events), blank, np.int64) for name, blank in _NO_MARKS.items()}
+    at = np.searchsorted(events, marks["key"])
+    for name, column in rows.items():
+        column[at] = marks[name]
+    for name in _POINTING:
+        rows[name] = _numbers_of(events, rows[name])
+    columns = {column.name: column.packed_as for column in PassageTable.columns}
+    return {columns[name]: column for name, column in rows.items()}
+
+
+def _numbers_of(events: Integers, wanted: Integers) -> Integers:
+    """Find the number of each event, -1 for one that is not here."""
+    at = np.minimum(np.searchsorted(events, wanted), max(len(events) - 1, 0))
+    return np.where(events[at] == wanted, at, -1) if len(events) else at
+
+
+def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integers) -> dict[str, NDArray[Any]]:
+    held = concepts[postings["concept"]]
+    alive = held >= 0
+    counted = np.bincount(np.searchsorted(events, postings["key"][alive]), minlength=len(events))
+    return {
+        "starts": np.cumsum(counted) - counted,
+        "posting_concept": held[alive],
+        "posting_count": postings["count"][alive],
+    }
+
+
+def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
+    keys, windows, turns = _stored_pairs(read("said"), numbers)
+    graph.pairs["exchange"] = _counts(keys, windows)
+    graph.pairs["turn"] = _counts(keys, turns)
+    keys, recalls, _ = _stored_pairs(read("recalled"), numbers)
+    graph.pairs["recall"] = _counts(keys, recalls)
+
+
+def _stored_pairs(records: sections.Part | None, numbers: Integers) -> tuple[Integers, Counts, Counts]:
+    """List keys of concept numbers, ascending, each pair in both directions, windows and turns, (m,) each.
+
+    It goes piece by piece: arrays of all pairs, made and dropped on the way, would cost more than what they are for.
+    """
+    if records is None:
+        return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)
+    assert isinstance(records, np.ndarray)  # noqa: S101 - the section has a dtype
+    keys = np.empty(len(records), np.int64)
+    windows, turns = np.empty(len(records), np.int32), np.empty(len(records), np.int32)
+    start = filled = 0
+    while start < len(records):
+        end = sections.end_of_pair(records, start + PIECE)
+        found = _numbered(sections.totals(records[start:end]), numbers)
+        to = filled + len(found[0])
+        keys[filled:to], windows[filled:to], turns[filled:to] = found
+        start, filled = end, to
+    return keys[:filled], windows[:filled], turns[:filled]
+
+
+def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) -> tuple[Integers, Integers, Integers]:
+    """Let pairs of rows, which were added up, be keys of numbers, without those of what was forgotten."""
+    windows, turns, pair = totals
+    one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
+    here = (one >= 0) & (other >= 0)
+    keys = one << 32 | other
+    return (keys, windows, turns) if here.all() else (keys[here], windows[here], turns[here])
+
+
+def _counts(keys: Integers, counts: Counts) -> PairCounts:
+    there = counts > 0
+    if there.all():
+        return PairCounts.of_both_ways(keys, counts)
+    return PairCounts.of_both_ways(keys[there], counts[there])
+
+
+def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:
+    table = EmbeddingTable()
+    found = read("vectors") or {}
+    assert isinstance(found, dict)  # noqa: S101 - the section has no dtype
+    events = np.frombuffer(passages.event, np.int64) if len(passages) else np.zeros(0, np.int64)
+    numbers = _numbers_of(events, np.fromiter(found, np.int64, len(found))).tolist()
+    for number, vectors in zip(numbers, found.values(), strict=True):
+        if number >= 0 and len(passages):
+            for model, vector in vectors:
+                table.add(number, model, vector)
+    return table
+
+
+def _fill_from_turns(graph: Graph, values: Values, read: Reading, numbers: Integers) -> None:
+    """Fill the tables of what turns say beside words, and of conversations that have ended."""
+    passages = graph.passages
+    events = np.array(passages.event, np.int64)
+    said = _records(read, "relations", np.zeros(0, np.int64))
+    rows = _numbers_of(events, said["key"]), numbers[said["source"]], numbers[said["target"]]
+    here = (rows[0] >= 0) & (rows[1] >= 0) & (rows[2] >= 0) if len(events) else np.zeros(len(said), np.bool_)
+    found = dict(zip(("passage", "source", "target"), rows, strict=True)) | {
+        name: said[name] for name in ("type", "start", "end")
+    }
+    columns = {each.name: each.code for each in RelationTable.columns}
+    graph.relations = RelationTable.of(
+        {name: found[name.removeprefix("relation_")][here].astype(code) for name, code in columns.items()}
+    )
+    for event, (speaker, *stated) in _texts(read, "statements").items():
+        (number,) = _numbers_of(events, np.array([event])).tolist()
+        if number >= 0 and len(events):
+            graph.statements.add(passages.ids[number], speaker, (Statement(*one) for one in stated))
+    upto = ([*row[:3], int(np.searchsorted(events, row[3])), *row[4:]] for row in values["sessions"])
+    graph.sessions = SessionTable.of(upto)
+
+
+def _stored_themes(values: dict[str, Any], numbers: Integers) -> ThemeTable:
+    for theme in values["topics"]:
+        members = (int(numbers[row]) for row in theme[2])
+        theme[2] = [number for number in members if number >= 0]
+    return ThemeTable.of(values)

@@ -1,0 +1,60 @@
+"""How much memory graphs may take, in bytes, and which go when it is too much: those that were used longest ago.
+
+One budget is shared by all partitions of a process.  What a graph takes is estimated from what it holds; what waits to
+be flushed stays whatever it takes.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final, Protocol
+
+MIB: Final = 1 << 20
+DEFAULT_MEMORY: Final = 256 * MIB
+
+
+class Holder(Protocol):
+    """Who has graphs in memory."""
+
+    def drop(self, graph_id: str) -> bool:
+        """Let go of a graph, if nothing of it waits to be flushed; tell whether it went."""
+
+
+class MemoryBudget:
+    """What the graphs in memory take, least recently used first."""
+
+    def __init__(self, most: int = DEFAULT_MEMORY) -> None:
+        self._most = most
+        self._taken = 0
+        self._sizes: OrderedDict[tuple[Holder, str], int] = OrderedDict()
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether graphs take more than they may: nothing more can go."""
+        return self._taken > self._most
+
+    def use(self, holder: Holder, graph_id: str) -> None:
+        """Note that a graph was used."""
+        if (holder, graph_id) in self._sizes:
+            self._sizes.move_to_end((holder, graph_id))
+
+    def hold(self, holder: Holder, graph_id: str, size: int) -> None:
+        """Note what a graph takes, bytes, which is used; let others go if that is too much."""
+        key = holder, graph_id
+        self._taken += size - self._sizes.pop(key, 0)
+        self._sizes[key] = size
+        if self.is_exceeded:
+            self._make_room(key)
+
+    def _make_room(self, keep: tuple[Holder, str]) -> None:
+        for key in list(self._sizes):
+            holder, graph_id = key
+            if key != keep and holder.drop(graph_id):
+                self._taken -= self._sizes.pop(key)
+                if not self.is_exceeded:
+                    return
+
+    def let_go(self, holder: Holder) -> None:
+        """Note that somebody holds no graph any more."""
+        for key in [key for key in self._sizes if key[0] is holder]:
+            self._taken -= self._sizes.pop(key)

@@ -1,0 +1,328 @@
+"""A segment: what became of a graph between two moments, as sorted pages; and how several become one.
+
+    segment   ──▶  index          up to which event, plain values as of then, what was forgotten, fences
+                   pages          records of each section, ascending, some 32 kB each; read where they are needed
+
+    fence     the key of a page's first record: so the page that holds a key is found without reading any
+
+A segment never changes.  Those that follow each other are merged, a bounded piece at a time (`Merge`), into one that
+says the same as all of them: nobody sees it before it is whole, and until then they stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+import orjson
+
+from state.graph import sections
+from state.graph.codec import LAYOUT
+from state.graph.sections import SECTION, SECTIONS, Changes, Part, Section
+
+Pages = list[tuple[int, int]]  # section's number, and how many pages of it there are
+
+
+class PageStore(Protocol):
+    """The pages of one graph, opened or sealed on the way."""
+
+    def index(self, segment: int) -> bytes:
+        """Read an index.  Raises StoreCorruptError, ValueError if its key is destroyed."""
+
+    def page(self, segment: int, section: int, page: int) -> bytes:
+        """Read a page.  Raises as `index`."""
+
+    def put_index(self, segment: int, value: bytes) -> None:
+        """Put an index into the batch."""
+
+    def put_page(self, segment: int, section: int, page: int, value: bytes) -> None:
+        """Put a page into the batch."""
+
+
+class _Index(msgspec.Struct):
+    """See the module's docstring.
+
+    level     how often it was merged from others;  size: what it costs to merge, in pairs
+    inputs    of one that is not whole yet: the segments that are on their way into it; all of `section` that lies
+              before `done_to` is in it, and all sections before
+    """
+
+    layout: int
+    events: int
+    level: int
+    size: int
+    values: bytes
+    dead_rows: list[int]
+    dead_events: list[int]
+    fences: dict[str, bytes]
+    inputs: list[int] = []
+    section: int = 0
+    done_to: int | None = None
+
+
+def _read_index(number: int, store: PageStore) -> _Index:
+    try:
+        index = msgspec.msgpack.decode(store.index(number), type=_Index)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"segment {number} is none of this layout") from error
+    if index.layout != LAYOUT:
+        raise ValueError(f"graph layout {index.layout}, this version reads {LAYOUT}")
+    return index
+
+
+def _pages(fences: Mapping[str, Sequence[int]]) -> Pages:
+    return [(SECTION[name].number, len(listed)) for name, listed in fences.items()]
+
+
+class Segment:
+    """A segment that is whole."""
+
+    def __init__(self, number: int, index: _Index, store: PageStore) -> None:
+        self.number, self.events, self.level, self.size = number, index.events, index.level, index.size
+        self.dead_rows, self.dead_events, self._values = index.dead_rows, index.dead_events, index.values
+        self._store = store
+        self._fences = {name: np.frombuffer(fences, "<i8") for name, fences in index.fences.items()}
+
+    @classmethod
+    def read(cls, number: int, store: PageStore) -> Segment:
+        """Read the segment of this number.  Raises ValueError for one of another layout, StoreCorruptError."""
+        return cls(number, _read_index(number, store), store)
+
+    def values(self) -> dict[str, Any]:
+        """Read the plain values as of its end."""
+        found: dict[str, Any] = orjson.loads(self._values)
+        return found
+
+    @property
+    def pages(self) -> Pages:
+        """How many pages there are of each section."""
+        return _pages({name: fences.tolist() for name, fences in self._fences.items()})
+
+    def records(self, section: Section, first: int | None = None, last: int | None = None) -> Part | None:
+        """Read the records from the key `first` to before `last`, all if there is no such bound; None if none are."""
+        parts = list(self._parts(section, first, last))
+        if not parts:
+            return None
+        if len(parts) == 1:
+            return parts[0]
+        if section.dtype is not None:
+            return np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
+        return {key: value for part in parts if isinstance(part, dict) for key, value in part.items()}
+
+    def _parts(self, section: Section, first: int | None, last: int | None) -> Iterator[Part]:
+        fences = self._fences.get(section.name)
+        if fences is None:
+            return
+        start = 0 if first is None else max(int(np.searchsorted(fences, first)) - 1, 0)
+        end = len(fences) if last is None else int(np.searchsorted(fences, last))
+        for page in range(start, end):
+            part = sections.decoded(section, self._store.page(self.number, section.number, page))
+            opens, closes = page <= start + 1, page == end - 1
+            if (first is not None and opens) or (last is not None and closes):
+                part = sections.cut(section, part, first if opens else None, last if closes else None)
+            if len(part):
+                yield part
+
+    def fence_behind(self, section: Section, key: int | None) -> int | None:
+        """Find the first key of the page behind that of `key`; None if that is the last one."""
+        fences = self._fences.get(section.name)
+        if fences is None:
+            return None
+        behind = 1 if key is None else int(np.searchsorted(fences, key, "right"))
+        return int(fences[behind]) if behind < len(fences) else None
+
+
+class Writer:
+    """A segment in the making: sections in their order, each in the order of its keys."""
+
+    def __init__(self, number: int, store: PageStore) -> None:
+        self.number = number
+        self.size = 0
+        self._store = store
+        self._fences: dict[str, list[int]] = {}
+        self._waiting: list[Part] = []
+
+    @property
+    def pages(self) -> Pages:
+        """How many pages there are of each section so far."""
+        return _pages(self._fences)
+
+    def go_on(self, index: _Index) -> None:
+        """Go on with what `put_index` wrote of a segment that was not whole."""
+        self._fences = {name: np.frombuffer(fences, "<i8").tolist() for name, fences in index.fences.items()}
+        self.size = index.size
+
+    def add(self, section: Section, part: Part) -> None:
+        """Append records; what does not fill a page waits for `end`."""
+        if len(part):
+            self._waiting.append(part)
+            if sum(map(len, self._waiting)) >= section.page:
+                self._write(section, whole=False)
+
+    def end(self, section: Section) -> None:
+        """Write what is left of a section."""
+        self._write(section, whole=True)
+
+    def _write(self, section: Section, *, whole: bool) -> None:
+        if not self._waiting:
+            return
+        part = _joined(self._waiting)
+        full = len(part) if whole else len(part) // section.page * section.page
+        fences = self._fences.setdefault(section.name, [])
+        *pages, self._waiting = _cut_up(part, section.page, full)
+        for page in pages:
+            self._store.put_page(self.number, section.number, len(fences), sections.encoded(section, page))
+            fences.append(_first_key(section, page))
+        self.size += full * section.weight
+
+    def finish(self, changes: Changes, level: int) -> Segment:
+        """Write the index, and give the segment."""
+        return Segment(self.number, self.put_index(changes, level), self._store)
+
+    def put_index(
+        self, changes: Changes, level: int, inputs: Sequence[int] = (), section: int = 0, done_to: int | None = None
+    ) -> _Index:
+        """Write what is in it so far."""
+        fences = {name: np.array(listed, "<i8").tobytes() for name, listed in self._fences.items() if listed}
+        values = orjson.dumps(changes.values)
+        dead = sorted(changes.dead_rows), sorted(changes.dead_events)
+        index = _Index(LAYOUT, changes.events, level, self.size, values, *dead, fences, [*inputs], section, done_to)
+        self._store.put_index(self.number, msgspec.msgpack.encode(index))
+        return index
+
+
+def written(number: int, changes: Changes, store: PageStore) -> Segment:
+    """Write what became of a graph as a new segment."""
+    writer = Writer(number, store)
+    for section in SECTIONS:
+        part = changes.parts.get(section.name)
+        if part is not None:
+            writer.add(section, part)
+            writer.end(section)
+    return writer.finish(changes, 0)
+
+
+def _joined(parts: Sequence[Part]) -> Part:
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], dict):
+        return {key: value for part in parts if isinstance(part, dict) for key, value in part.items()}
+    return np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
+
+
+def _cut_up(part: Part, page: int, full: int) -> Iterator[Any]:
+    """Yield the first `full` records page by page, and at last the rest: a list of one part, or of none."""
+    items = list(part.items()) if isinstance(part, dict) else part
+    for start in range(0, full, page):
+        found = items[start : min(start + page, full)]
+        yield dict(found) if isinstance(found, list) else found
+    rest = items[full:]
+    yield [dict(rest) if isinstance(rest, list) else rest] if len(rest) else []
+
+
+def _first_key(section: Section, part: Part) -> int:
+    return int(next(iter(part))) if isinstance(part, dict) else int(sections.keys_of(section, part[:1])[0])
+
+
+class Merge:
+    """Segments that follow each other, on their way to be one."""
+
+    def __init__(self, inputs: Sequence[Segment], number: int, store: PageStore, *, is_oldest: bool) -> None:
+        self.inputs = list(inputs)
+        self.writer = Writer(number, store)
+        self.size = sum(each.size for each in inputs)
+        self._dead = [sorted({dead for each in inputs for dead in getattr(each, kind)}) for kind in _DEAD]
+        self._dead_arrays = [np.array(listed, np.int64) for listed in self._dead]
+        self._is_oldest = is_oldest  # nothing lies before them that what was forgotten may still be in
+        self._section: Section | None = SECTIONS[0]
+        self._done_to: int | None = None
+        self.credit = 0.0  # how much is due to be merged, in pairs
+
+    @classmethod
+    def going_on(cls, inputs: Mapping[int, Segment], number: int, store: PageStore, oldest: int) -> Merge | None:
+        """Go on with a merge that was paused; None if some of its inputs are not there any more."""
+        index = _read_index(number, store)
+        if not inputs.keys() >= set(index.inputs):
+            return None
+        merge = cls([inputs[each] for each in index.inputs], number, store, is_oldest=index.inputs[0] == oldest)
+        merge.writer.go_on(index)
+        merge._section, merge._done_to = next(each for each in SECTIONS if each.number == index.section), index.done_to
+        return merge
+
+    @property
+    def level(self) -> int:
+        """How often what comes out was merged."""
+        return 1 + max(each.level for each in self.inputs)
+
+    def step(self, most: float) -> None:
+        """Merge some more: what `most` pairs cost, and a little beyond.  It goes off the credit, which may be owed."""
+        spent = 0.0
+        while spent < most and self._section:
+            spent += self._piece(self._section)
+        self.credit -= spent
+
+    def _piece(self, section: Section) -> float:
+        start, behind = self._done_to, (each.fence_behind(section, self._done_to) for each in self.inputs)
+        end = min((fence for fence in behind if fence is not None), default=None)
+        if end is not None and section.adding == "sum":
+            end = end >> sections.COUNT_BITS << sections.COUNT_BITS  # no pair is torn apart
+        if end is not None and start is not None and end <= start:
+            end = start + (1 << sections.COUNT_BITS if section.adding == "sum" else 1)
+        read = (each.records(section, start, end) for each in self.inputs)
+        parts = [part for part in read if part is not None]
+        if parts:
+            whole = sections.without(section, sections.combined(section, parts), *self._dead_arrays)
+            self.writer.add(section, whole)
+        self._done_to = end
+        if end is None:
+            self.writer.end(section)
+            self._section = next((each for each in SECTIONS if each.number > section.number), None)
+        return 1 + sum(map(len, parts)) * section.weight
+
+    def result(self) -> Segment | None:
+        """Write the index and give the segment once all is in it; else write how far it is."""
+        newest = self.inputs[-1]
+        rows, events = ([], []) if self._is_oldest else self._dead
+        changes = Changes(newest.events, newest.values(), {}, rows, events)
+        if self._section is None:
+            return self.writer.finish(changes, self.level)
+        self.writer.end(self._section)
+        inputs = [each.number for each in self.inputs]
+        self.writer.put_index(changes, self.level, inputs, self._section.number, self._done_to)
+        return None
+
+
+_DEAD = ("dead_rows", "dead_events")
+
+
+def whole(segments: Sequence[Segment], name: str) -> Part | None:
+    """Read all records of a section, those of all segments brought together; of a pair there may be several."""
+    section = SECTION[name]
+    read = (segment.records(section) for segment in segments)
+    parts = [part for part in read if part is not None]
+    if not parts:
+        return None
+    if section.adding == "sum":  # whoever reads pairs adds up those of several records anyway
+        records = np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
+        records.sort()
+        return records
+    return sections.combined(section, parts)
+
+
+def dead(segments: Sequence[Segment]) -> tuple[set[int], set[int]]:
+    """List rows and events of what was forgotten and may still be in segments."""
+    rows = {row for segment in segments for row in segment.dead_rows}
+    return rows, {event for segment in segments for event in segment.dead_events}
+
+
+def pair_totals(segments: Sequence[Segment], section: Section, row: int, other: int) -> tuple[int, int]:
+    """Read how many windows held both concepts, and how many turns: a page or two of each segment."""
+    first = sections.pair_from(row, other)
+    read = (each.records(section, first, first + (1 << sections.COUNT_BITS)) for each in segments)
+    found = [part for part in read if isinstance(part, np.ndarray)]
+    if not found:
+        return 0, 0
+    windows, turns, _ = sections.totals(np.sort(np.concatenate(found)))
+    return int(windows.sum()), int(turns.sum())

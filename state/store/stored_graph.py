@@ -1,0 +1,97 @@
+"""A graph looked at in a store, without opening it: how often two concepts were together, and how it is stored.
+
+    a pair's count    what every segment says of it, a page or two of each    +    what the events behind them add
+
+Both lie in the store with every flush, so the count is exact then, for a graph of two turns as for one of a million.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from state.graph.graph import Graph
+from state.graph.sections import SECTION
+from state.retraction import refolded
+from state.sealing.keyring import NO_KEYS, Keyring
+from state.store.pages import GraphPages
+from state.store.segments import pair_totals
+from state.store.store import Store
+
+
+class PairCount(NamedTuple):
+    """In how many windows two concepts were together.
+
+    turns      turns that hold both           recalls   reinforcing questions that woke both
+    exchanges  a turn and the one before it in its session
+    """
+
+    turns: int
+    exchanges: int
+    recalls: int
+
+    def plus(self, other: PairCount) -> PairCount:
+        """Add counts up."""
+        return PairCount(*(one + more for one, more in zip(self, other, strict=True)))
+
+
+class StoredSegment(NamedTuple):
+    """A segment of a graph's tables: up to which event, how often it was merged, and how many pages it has."""
+
+    events: int
+    level: int
+    pages: int
+
+
+class StoredGraph:
+    """One graph of a store that does not change meanwhile.  Raises StoreCorruptError, KeysError, ValueError.
+
+    events   how many it has, 0 for a graph that nobody wrote to;  stored: how many of them its tables know of
+    """
+
+    def __init__(self, store: Store, graph_id: str, graph_keys: Keyring = NO_KEYS) -> None:
+        self._pages = GraphPages(store, graph_keys)
+        self._tables = self._pages.tables(graph_id)
+        self.events = self._pages.count(graph_id)
+        self.stored = max(self._tables.ends(), default=0)
+        self._later = self._behind(graph_id, graph_keys) if self.events > self.stored else None
+
+    def _behind(self, graph_id: str, graph_keys: Keyring) -> Graph:
+        """Build the graph with no other pairs than those that its tables do not know of."""
+        graph = self._tables.graph(with_pairs=False) or Graph(graph_id)
+        return refolded(graph, self._pages.values(graph_id, graph.events), graph_keys)
+
+    def segments(self) -> list[StoredSegment]:
+        """List the segments, oldest first."""
+        return [
+            StoredSegment(each.events, each.level, sum(count for _, count in each.pages))
+            for each in self._tables.segments
+        ]
+
+    def knows(self, concept: str) -> bool:
+        """Tell whether there is a concept of this id."""
+        return concept in (self._later.concepts.numbers if self._later else self._tables.rows_of({concept}))
+
+    def pair(self, one: str, other: str) -> PairCount:
+        """Count how often two concepts, which it knows, were together."""
+        if self._later is None:
+            rows = self._tables.rows_of({one, other})
+            return self._stored_pair(rows[one], rows[other])
+        concepts = self._later.concepts
+        numbers = concepts.numbers[one], concepts.numbers[other]
+        return self._stored_pair(*(concepts.rows[number] for number in numbers)).plus(_pair_of(self._later, *numbers))
+
+    def _stored_pair(self, one: int, other: int) -> PairCount:
+        exchanges, turns = pair_totals(self._tables.segments, SECTION["said"], one, other)
+        recalls, _ = pair_totals(self._tables.segments, SECTION["recalled"], one, other)
+        return PairCount(turns, exchanges, recalls)
+
+
+def _pair_of(graph: Graph, one: int, other: int) -> PairCount:
+    graph.settle()
+    counted = []
+    for window in (graph.pairs["turn"], graph.pairs["exchange"], graph.pairs["recall"]):
+        _, neighbour, count = window.neighbours(np.array([one]))
+        counted.append(int(count[neighbour == other].sum()))
+    return PairCount(*counted)

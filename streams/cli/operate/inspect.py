@@ -1,0 +1,81 @@
+"""`emgas inspect`: what the store holds of one graph, read from its tables in RocksDB beside whoever writes them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from emgas.wire import partition_of
+from state.store.stored_graph import PairCount, StoredGraph
+from streams.cli.shared import output
+from streams.cli.shared.live_state import live
+from streams.plugins import extractors
+from streams.settings import Settings
+from streams.transport.select import readable
+
+
+def inspect(
+    graph: output.Graph,
+    *,
+    pair: Annotated[
+        tuple[str, str] | None, typer.Option(help="How often two concepts were together, each by its id or as written.")
+    ] = None,
+    json: output.Json = False,
+) -> None:
+    """Tell how a graph is stored, or how often two concepts were together in it.
+
+    Exits with 3 where there is no such graph or concept.
+    """
+    told = output.run(_inspected(output.settings(), graph, pair))
+    if json:
+        output.print_json(told)
+    elif pair:
+        _show_pair(told)
+    else:
+        _show_tables(told)
+
+
+async def _inspected(settings: Settings, name: str, pair: tuple[str, str] | None) -> dict[str, Any]:
+    async with readable(settings) as topics, live(settings, topics.keys) as there:
+        with await there.store(partition_of(name, topics.partitions)) as store:
+            if store is None:
+                output.fail("to look into a worker's store, start it with EMGAS_SNAPSHOTS, and give it to this command")
+            graph = StoredGraph(store, name, topics.keys)
+            if not graph.events:
+                output.fail_unknown(name)
+            return _pair(settings, graph, name, pair) if pair else _tables(graph, name)
+
+
+def _tables(graph: StoredGraph, name: str) -> dict[str, Any]:
+    segments = [segment._asdict() for segment in graph.segments()]
+    return {"graph": name, "events": graph.events, "stored": graph.stored, "segments": segments}
+
+
+def _pair(settings: Settings, graph: StoredGraph, name: str, pair: tuple[str, str]) -> dict[str, Any]:
+    ids = [_known(settings, graph, name, concept) for concept in pair]
+    return {"graph": name, "pair": ids, **graph.pair(*ids)._asdict()}
+
+
+def _known(settings: Settings, graph: StoredGraph, name: str, concept: str) -> str:
+    if graph.knows(concept):
+        return concept
+    extractor = extractors.load(settings.extractor, settings.language, settings.own_words)  # few need it
+    found = next((each.id for each in extractor.of_query(concept).concepts if graph.knows(each.id)), None)
+    return found or output.fail(f"graph {name} knows no {concept}", output.NOT_FOUND)
+
+
+def _show_pair(told: dict[str, Any]) -> None:
+    rows = output.table(f"{' and '.join(told['pair'])}, together in", "windows", "times")
+    for window in PairCount._fields:
+        rows.add_row(window, str(told[window]))
+    output.out.print(rows)
+
+
+def _show_tables(told: dict[str, Any]) -> None:
+    rows = output.table(escape(told["graph"]), "up to event", "merged", "pages")
+    for segment in told["segments"]:
+        rows.add_row(str(segment["events"]), str(segment["level"]), str(segment["pages"]))
+    output.out.print(rows)
+    output.tell(f"{told['events']} events, of which {told['events'] - told['stored']} are in no table yet")

@@ -1,0 +1,31 @@
+"""Encoders of photos, sounds and films: plug-ins that EMGAS_ENCODERS names, each `package.module.name`, with commas.
+
+What a name stands for is called without arguments and returns an Encoder (processors/recall/perceptual.py).  Reading
+what lies at an address is its own business: nothing is fetched by EMGAS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+
+from emgas.errors import HaltedError
+from processors.recall.perceptual import Encoder
+
+
+def chosen(paths: Iterable[str]) -> tuple[Encoder, ...]:
+    """Load the encoders of these names.  Raises HaltedError when one cannot be used."""
+    return tuple(_loaded(path) for path in paths)
+
+
+def _loaded(path: str) -> Encoder:
+    module, _, name = path.rpartition(".")
+    try:
+        encoder: Encoder = getattr(import_module(module), name)()
+        _ = encoder.name, encoder.version, encoder.kind, encoder.encode
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise HaltedError(
+            f"EMGAS_ENCODERS: {path} gives no encoder ({error}): name an importable package.module.name that is called "
+            "without arguments and returns what processors/recall/perceptual.py describes"
+        ) from error
+    return encoder

@@ -1,0 +1,69 @@
+"""Whom and what pronouns mean: bound where one fits, and not where several do."""
+
+from __future__ import annotations
+
+import pytest
+
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.text.mentions import TurnBefore, may_be_meant, mentions
+from tests.support.clocks import NOON
+
+EXTRACTOR = YakeExtractor("en")
+Talk = list[tuple[str, str]]
+
+
+def bound(*talk: tuple[str, str]) -> list[tuple[str, str, float]]:
+    """Return what the pronouns of the last turn mean: word, concept, confidence."""
+    before: list[TurnBefore] = []
+    found: list[tuple[str, str, float]] = []
+    for speaker, text in talk:
+        extracted = EXTRACTOR.of_turn(text, speaker=speaker, at=NOON)
+        concepts, tag = [*extracted.concepts, *extracted.phrases], f"@speaker:{speaker.lower()}"
+        bound_here = mentions(text, concepts, tag, before)
+        found = [(text[each.start : each.end], each.concept, each.confidence) for each in bound_here]
+        before.insert(0, TurnBefore(tag, tuple(filter(may_be_meant, concepts))))
+    return found
+
+
+@pytest.mark.source("P10")
+@pytest.mark.parametrize(
+    ("talk", "means"),
+    [
+        ([("Ada", "I am tired.")], ("I", "@speaker:ada", 1.0)),
+        ([("Ada", "My kettle broke.")], ("My", "@speaker:ada", 1.0)),
+        ([("Ben", "Hello!"), ("Ada", "How are you?")], ("you", "@speaker:ben", 0.9)),
+        ([("Ben", "I met Mary."), ("Ada", "Did she sing?")], ("she", "mary", 0.9)),
+        ([("Ben", "I saw Mary and John."), ("Ada", "Did he sing?")], ("he", "john", 0.9)),
+        ([("Ada", "My sister sings when she cooks.")], ("she", "sister", 0.9)),
+        ([("Ben", "We flew to Lisbon."), ("Ada", "Did it rain there?")], ("there", "lisbon", 0.8)),
+        ([("Ada", "我累了。")], ("我", "@speaker:ada", 1.0)),
+        ([("Ben", "你好。"), ("Ada", "你去哪里？")], ("你", "@speaker:ben", 0.9)),
+        ([("Ben", "我妈妈来了。"), ("Ada", "她好吗？")], ("她", "妈妈", 0.9)),
+        ([("Ben", "我在深圳上班。"), ("Ada", "那里热吗？")], ("那里", "深圳", 0.8)),
+    ],
+)
+def test_a_pronoun_means_the_only_one_who_fits(talk: Talk, means: tuple[str, str, float]) -> None:
+    assert means in bound(*talk)
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        [("Ada", "She sings.")],
+        [("Ben", "I saw Mary and Anna."), ("Ada", "Did she sing?")],
+        [("Ben", "Hello!"), ("Cleo", "Hello!"), ("Ada", "How are you?")],
+        [("Ada", "There is a problem.")],
+        [("Ada", "They left.")],
+        [("Ben", "We saw Lisbon and Porto."), ("Ada", "Was it hot there?")],
+        [("Ben", "I met John."), ("Ada", "Did she sing?")],
+        [("Ada", "他们走了，我们没走。")],
+    ],
+)
+def test_nothing_is_bound_where_nobody_or_several_fit(talk: Talk) -> None:
+    assert [found for found in bound(*talk) if found[0] not in ("I", "我")] == []
+
+
+def test_what_is_far_back_is_not_meant_and_the_last_of_two_is_less_sure() -> None:
+    far = [("Ben", "I met Mary."), *(("Ben", "It rained.") for _ in range(4)), ("Ada", "Did she sing?")]
+    assert bound(*far) == []
+    assert bound(("Ben", "I met Mary."), ("Ben", "Anna came."), ("Ada", "Did she sing?")) == [("she", "anna", 0.6)]

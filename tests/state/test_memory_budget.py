@@ -1,0 +1,83 @@
+"""How much memory graphs may take: who goes when it is too much, and that what is told of a graph does not change."""
+
+from __future__ import annotations
+
+from state.memory_budget import MIB, MemoryBudget
+from state.partition import Partition
+from state.store.store import MemoryStore
+from tests.support.logs import LogWriter, fold
+
+
+def told(graphs: int) -> LogWriter:
+    """Return a log of so many graphs of some turns each, told one after the other."""
+    log = LogWriter()
+    for number in range(graphs):
+        for _ in range(5):
+            log.turn(graph=f"graph {number}")
+    return log
+
+
+def filled(log: LogWriter, memory: MemoryBudget | int) -> Partition:
+    partition = Partition(MemoryStore(), memory)
+    for record in log.records:
+        fold([record], partition).flush()
+    return partition
+
+
+def test_graphs_go_when_they_take_too_much_and_are_what_they_were_when_they_come_back() -> None:
+    log = told(30)
+    few, all_of_them = filled(log, 300_000), filled(log, 100 * MIB)
+    assert all_of_them.in_memory == 30
+    assert 5 < few.in_memory < 30
+    assert few.digest() == all_of_them.digest()
+    assert few.in_memory < 30
+
+
+def test_what_was_used_longest_ago_goes_first() -> None:
+    partition = filled(told(3), 100 * MIB)
+    one = partition.graph("graph 0")
+    assert one is not None
+    budget = MemoryBudget(3 * one.size)
+    partition = filled(told(3), budget)
+    first = partition.graph("graph 0")
+    partition.graph("graph 3")
+    log = told(4)
+    fold(log.records[partition.position.watermark + 1 :], partition).flush()
+    assert partition.graph("graph 0") is first, "it was asked for since"
+    assert partition.in_memory == 3
+
+
+def test_what_waits_to_be_flushed_stays() -> None:
+    partition = Partition(MemoryStore(), 1)
+    fold(told(9).records, partition)
+    assert partition.in_memory == 9
+    partition.flush()
+    assert partition.in_memory == 1
+
+
+def test_partitions_share_a_budget_and_give_back_what_they_held() -> None:
+    budget = MemoryBudget(300_000)
+    one, other = filled(told(30), budget), filled(told(30), budget)
+    assert one.in_memory < 30
+    assert other.in_memory > 5
+    other.close()
+    assert not budget.is_exceeded
+    held = one.in_memory
+    for number in range(30):
+        one.graph(f"graph {number}")
+    assert one.in_memory > held
+
+
+def test_a_graph_that_grows_takes_more() -> None:
+    log = LogWriter()
+    partition, sizes = log.folded(), []
+    for number in range(3000):
+        log.turn(concepts=f"word{number} tea")
+        fold(log.records[-1:], partition)
+        if number % 1000 == 999:
+            graph = partition.graph("ada")
+            assert graph is not None
+            graph.view()
+            sizes.append(graph.size)
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > 2 * sizes[0]

@@ -1,0 +1,179 @@
+"""The stored tables of graphs: whatever was flushed when, merged how far and killed where, they are the fold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from state import partition as partitions
+from state.graph.graph import Graph
+from state.graph.tables import Window
+from state.partition import Partition
+from state.store import keys, segments, tables
+from state.store.pages import GraphPages
+from state.store.store import MemoryStore, Store
+from state.store.stored_graph import PairCount, StoredGraph
+from tests.support.fakes import WatchedStore
+from tests.support.golden import VERSIONS, golden
+from tests.support.graphs import assert_same_view, pair_counts
+from tests.support.interrupted import interrupted
+from tests.support.logs import LogWriter
+from tests.support.stores import opener
+from tests.support.strategies import Step, steps, steps_taken_back, written
+from tests.support.tables import tables_of
+
+places = st.sets(st.integers(0, 40), max_size=30)
+
+
+@pytest.fixture(params=[(2, 3, 1), (3, 2, 40), (2, 64, 1 << 20)], ids=["in crumbs", "in pieces", "at once"])
+def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tables be stored with every flush, in small pages, and merged often, so much at a time."""
+    fan, page, credit = request.param
+    found = tuple(section._replace(page=page) for section in segments.SECTIONS)
+    named = {section.name: section for section in found}
+    for module in (segments, tables):
+        monkeypatch.setattr(module, "SECTION", named)
+    monkeypatch.setattr(segments, "SECTIONS", found)
+    monkeypatch.setattr(tables, "FAN", fan)
+    monkeypatch.setattr(tables, "LEAST_CREDIT", credit)
+    monkeypatch.setattr(tables, "MOST_CREDIT", 1)
+    monkeypatch.setattr(tables, "DELETED_AT_ONCE", 3)
+    monkeypatch.setattr(partitions, "STORED_AFTER", 1)
+    monkeypatch.setattr(partitions, "MOST_UNSTORED", 1)
+    monkeypatch.setattr(partitions, "REBUILT_STORED_AFTER", 1)
+
+
+def tables_alone(store: Store, name: str) -> Graph | None:
+    """Build a graph from its tables, without a single row of its events."""
+    return GraphPages(store).tables(name).graph()
+
+
+def check_nothing_is_left_over(store: Store, name: str) -> None:
+    """Check that every page belongs to a segment that is used, made, or on its way out."""
+    found = tables_of(store, name)
+    manifest = found._manifest  # noqa: SLF001 - nobody else needs to know
+    for letter in (b"i", b"t"):
+        prefix = keys.index_key(name, 0)[1:-4]
+        for key, _ in store.scan(letter + prefix, letter + prefix):
+            segment = int.from_bytes(key[len(prefix) + 1 :][:4], "big")
+            assert segment in {*manifest.segments, *manifest.making, *manifest.trash}
+
+
+def check_same(store: Store, fresh: Partition) -> None:
+    again = Partition(store)
+    assert again.digest() == fresh.digest()
+    for graph in fresh.graphs():
+        found, alone = again.graph(graph.graph_id), tables_alone(store, graph.graph_id)
+        assert found is not None
+        assert alone is not None
+        assert alone.events == graph.events
+        check_nothing_is_left_over(store, graph.graph_id)
+        for each in (found, alone):
+            assert each.pack() == graph.pack()
+            assert_same_view(each, graph)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(("kind", "examples"), [("memory", 60), ("rocksdb", 5)])
+def test_a_graph_stored_in_any_increments_and_killed_anywhere_is_the_fold(kind: str, examples: int) -> None:
+    @settings(max_examples=examples, deadline=None)
+    @given(steps(40) | steps_taken_back(), places, places, st.integers(1, 3), st.booleans())
+    def check(happened: list[Step], flushes: set[int], openings: set[int], cached: int, rebuilding: bool) -> None:
+        log = written(happened)
+        with opener(kind) as open_store:
+            partition = interrupted(log, open_store, flushes, openings, cached, rebuilding)
+            partition.flush()
+            partition.store.close()
+            store = open_store()
+            check_same(store, log.folded())
+            store.close()
+
+    check()
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_everything_that_a_graph_ever_held_is_stored(version: int) -> None:
+    for records in golden(version):
+        partition, fresh = Partition(store := MemoryStore(), memory=1), Partition(MemoryStore())
+        for number, record in enumerate(records):
+            partition.fold(record.offset, record.value)
+            fresh.fold(record.offset, record.value)
+            if number % 8 == 0:
+                partition.flush()
+            if number % 96 == 0:
+                partition = Partition(store, memory=1)
+        partition.flush()
+        check_same(store, fresh)
+
+
+def pairs_of(graph: Graph) -> dict[tuple[str, str], list[int]]:
+    """Count how often every two concepts of a graph were together: in turns, exchanges, recalls."""
+    windows: list[Window] = ["turn", "exchange", "recall"]
+    counted = [pair_counts(graph, window) for window in windows]
+    names = {tuple(pair.split()) for counts in counted for pair in counts}
+    return {(one, other): [counts.get(f"{one} {other}", 0) for counts in counted] for one, other in names}
+
+
+@given(steps(40) | steps_taken_back(), places, st.integers(1, 40))
+def test_with_every_flush_the_store_tells_how_often_two_concepts_were_together(
+    happened: list[Step], flushes: set[int], stored_after: int
+) -> None:
+    log, store = written(happened), MemoryStore()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitions, "STORED_AFTER", stored_after)
+        patch.setattr(tables, "FAN", 2)
+        partition = Partition(store)
+        for number, record in enumerate(log.records):
+            partition.fold(*record)
+            if number in flushes or number == len(log.records) - 1:
+                partition.flush()
+                for graph in Partition(store).graphs():
+                    stored = StoredGraph(store, graph.graph_id)
+                    for (one, other), counts in pairs_of(graph).items():
+                        assert list(stored.pair(one, other)) == list(stored.pair(other, one)) == counts
+
+
+def test_a_pair_that_was_together_more_often_than_a_record_can_count_is_counted() -> None:
+    log, store = LogWriter(), MemoryStore()
+    partition = log.folded(store)
+    for number in range(1100):
+        log.turn(session=str(number), concepts="coffee tea")
+        partition.fold(*log.records[-1])
+        if number % 100 == 0:
+            partition.flush()
+    partition.flush()
+    assert StoredGraph(store, "ada").pair("tea", "coffee") == PairCount(turns=1100, exchanges=1100, recalls=0)
+
+
+def test_a_graph_is_as_many_segments_as_its_size_needs_and_no_page_is_left_over() -> None:
+    log, store = LogWriter(), MemoryStore()
+    partition = log.folded(store)
+    for number in range(64 * 150):
+        log.turn(concepts=f"word{number % 700} thing{number * 7 % 900} coffee")
+        partition.fold(*log.records[-1])
+        if number % 64 == 63:
+            partition.flush()
+            while partition.tidy():
+                pass
+    levels = [each.level for each in StoredGraph(store, "ada").segments()]
+    assert levels == sorted(levels, reverse=True), "what is older was merged more often"
+    assert len(levels) < 3 * tables.FAN
+    check_nothing_is_left_over(store, "ada")
+    assert Partition(store).digest() == partition.digest()
+
+
+def test_nothing_is_tidied_while_something_waits_to_be_flushed() -> None:
+    log, store = LogWriter(), WatchedStore()
+    partition = log.folded(store)
+    for _ in range(64 * 20):
+        log.turn()
+        partition.fold(*log.records[-1])
+        if log.next_offset % 64 == 0:
+            partition.flush()
+    log.turn()
+    partition.fold(*log.records[-1])
+    written_before = len(store.batches)
+    assert not partition.tidy()
+    assert len(store.batches) == written_before

@@ -1,0 +1,38 @@
+"""The stored tables of a graph, looked at and tampered with."""
+
+from __future__ import annotations
+
+import msgspec
+
+from state.graph.graph import Graph
+from state.store import keys
+from state.store.pages import GraphPages
+from state.store.store import MemoryStore, Store
+from state.store.tables import Tables
+
+
+def tables_of(store: Store, name: str) -> Tables:
+    """Give the stored tables of a graph."""
+    return GraphPages(store).tables(name)
+
+
+def ends_of(store: Store, name: str) -> list[int]:
+    """List after how many events the segments of a graph end."""
+    return tables_of(store, name).ends()
+
+
+def of_another_version(store: Store, name: str, last: int | None = None) -> None:
+    """Let segments of a graph be of another layout: all of them, or the last ones."""
+    prefix = keys.index_key(name, 0)[:-4]
+    for key, value in list(store.scan(prefix, prefix))[-last if last else 0 :]:
+        index = msgspec.msgpack.decode(value)
+        store.write({key: msgspec.msgpack.encode(index | {"layout": index["layout"] + 1})})
+
+
+def stored_as(graph: Graph, name: str) -> dict[bytes, bytes | None]:
+    """Make the rows of a store whose tables hold this graph, whole, and nothing else."""
+    pages = GraphPages(MemoryStore())
+    graph.is_not_stored()
+    pages.keep(graph)
+    assert graph.graph_id == name
+    return dict(pages.batch)
