@@ -19,7 +19,8 @@ def recorded(turn: Turn, extractor: Extractor) -> TurnRecorded:
         live=False,
         question=found.question,
         tokens=found.tokens,
-        concepts=list(found.concepts),
+        concepts=[*found.concepts, *found.phrases],
         times=list(found.times),
+        relations=list(found.relations),
         extractor=extractor.version,
     )

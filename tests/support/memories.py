@@ -40,6 +40,7 @@ def memory_of(turns: Sequence[Turn]) -> Memory:
 def _facts(found: Extraction) -> dict[str, Any]:
     """Return what extraction found, under the names that an event has for it."""
     given = {each.name: getattr(found, each.name) for each in fields(found)}
+    given["concepts"] += given.pop("phrases")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
 
