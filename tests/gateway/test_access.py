@@ -130,6 +130,7 @@ CALLS = [
     record("queries", {"kind": "habits"}, "read"),
     record("queries", {"kind": "recent"}, "read"),
     record("turns", {"kind": "endsession", "id": "s1"}, "write"),
+    record("turns", {"kind": "reinforce", "id": "r1", "concepts": ["kettle"], "at": 1683554160000}, "write"),
     record("turns", {"kind": "grant", "id": "g1", "subject": "ben", "rights": ["read"]}, "admin"),
     record("turns", {"kind": "revoke", "id": "g2", "subject": "ben", "rights": ["read"]}, "admin"),
     record("turns", {"kind": "erase", "id": "e1", "whole": True}, "admin"),
