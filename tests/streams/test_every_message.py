@@ -111,10 +111,6 @@ REQUESTS = {
     "feedback": _request(
         "feedback", turns=st.lists(NAMES, min_size=1, max_size=3), query=st.none() | TEXTS, value=st.floats(-1, 1)
     ),
-    "reinforce": _request("reinforce", **NOTED, at=POSITIONS),
-    "endsession": _request("endsession", session=NAMES),
-    "grant": _request("grant", **OF_SUBJECTS),
-    "revoke": _request("revoke", **OF_SUBJECTS),
     "undo": _request("undo", first=POSITIONS, last=st.none() | POSITIONS),
     "erase": st.one_of(
         _request("erase", turn=NAMES), _request("erase", speaker=NAMES), _request("erase", whole=st.just(True))
