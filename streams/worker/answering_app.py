@@ -172,11 +172,11 @@ class AnsweringApp(faust.App):
         return (await self._reader(self._emgas.topics.queries).bounds(place))[1]
 
     def _questions_about(self, partition: int) -> list[int]:
-        """List the partitions of `queries` of ours whose questions are about a partition."""
+        """List the partitions of `queries` whose questions about a partition come to us."""
         if self.role == "writer":
             return []
-        ours = sorted(tp.partition for tp in self.consumer.assignment() if self.comes_first(tp))
-        return [place for place in ours if place % self._partition_count == partition]
+        places = {tp.partition for tp in self.consumer.assignment() if self.comes_first(tp)}
+        return sorted({partition, *(place for place in places if place % self._partition_count == partition)})
 
     # what the transport asks
 
