@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from state.arrays import Counts, Integers, Mask
 from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
+from state.events.vectors import packed
 from state.graph import sections
 from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.columns import Table
@@ -237,7 +238,7 @@ def _vectors(graph: Graph) -> sections.Part:
         return _by_event(graph.unstored_vectors)
     events = graph.passages.event
     listed = (
-        (events[passage], model.name, vector.astype("<f4").tobytes())
+        (events[passage], model.name, packed(vector))
         for model, (passages, vectors) in graph.embeddings.embeddings().items()
         for passage, vector in zip(passages.tolist(), vectors, strict=True)
     )
