@@ -169,9 +169,25 @@ def show(reply: Reply, timezone: str = "UTC") -> None:
     if not reply.matched:
         instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
         output.out.print(f"nothing in {reply.graph} has to do with that{instead}", highlight=False, markup=False)
+    _show_concepts(reply)
+    _show_passages(reply, timezone)
+    for passage in reply.passages:
+        if passage.why is not None:
+            output.out.print(why(passage, passage.why), highlight=False)
+    where, took = reply.position, reply.timing.recall_ms
+    told = f"context: {reply.tokens} tokens; partition {where.partition} at {where.watermark}; {took:.1f} ms"
+    output.out.print(told, style="dim")
+
+
+def _show_concepts(reply: Reply) -> None:
     concepts = output.table("concepts", "concept", "energy#", "woken along")
     for concept in reply.concepts:
         concepts.add_row(escape(concept.label), f"{concept.energy:.3f}", escape(" → ".join(concept.path)))
+    if reply.concepts:
+        output.out.print(concepts)
+
+
+def _show_passages(reply: Reply, timezone: str) -> None:
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
         text = escape(passage.text) + (" [dim](from the archive)[/dim]" if passage.archived else "")
@@ -179,10 +195,5 @@ def show(reply: Reply, timezone: str = "UTC") -> None:
         passages.add_row(
             f"{passage.score:.2f}", format_utc(wall_clock(passage.at, timezone)), escape(passage.speaker), text
         )
-    output.out.print(concepts, passages)
-    for passage in reply.passages:
-        if passage.why is not None:
-            output.out.print(why(passage, passage.why), highlight=False)
-    where, took = reply.position, reply.timing.recall_ms
-    told = f"context: {reply.tokens} tokens; partition {where.partition} at {where.watermark}; {took:.1f} ms"
-    output.out.print(told, style="dim")
+    if reply.passages:
+        output.out.print(passages)
