@@ -104,15 +104,16 @@ class _Picture:
         return strengths
 
     def _strongest(self, strengths: Floats) -> Integers:
-        """Choose the strongest words, those that are in the archive behind all others."""
+        """Choose the strongest words that somebody would say, then others if there is room; lay them out by strength.
+
+        Those that are in the archive come behind all others.
+        """
         order = np.lexsort((self._words, -strengths[self._words], self._view.is_archived[self._words]))
         ranked = self._words[order]
         shown = (number for number in ranked.tolist() if self._shown.label(number) is not None)
         first = np.array(list(islice(shown, self._asked.nodes)), np.int64)
-        rest = ranked[~np.isin(ranked, first)][
-            : self._asked.nodes - len(first)
-        ]  # what nobody would say, if there is room
-        return np.concatenate((first, rest))
+        rest = ranked[~np.isin(ranked, first)][: self._asked.nodes - len(first)]
+        return ranked[np.isin(ranked, np.concatenate((first, rest)))]
 
     def _grown(self, extractor: Extractor, strengths: Floats) -> Steps[tuple[Integers, Integers]]:
         """Choose what is fewest links away from the concepts asked for; of as many, what has the strongest link."""

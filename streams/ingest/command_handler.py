@@ -278,10 +278,8 @@ class CommandHandler:
             if isinstance(request, EndSession):
                 events: list[DataEvent] = [*conversations.parts_of(request, self._state, arrival.offset)]
             else:
-                events = [
-                    *self._birth(request.graph),
-                    granted(request, self._state.graph(request.graph), arrival.offset),
-                ]
+                right = granted(request, self._state.graph(request.graph), arrival.offset)
+                events = [*self._birth(request.graph), right]  # born last: what is rejected gives birth to nothing
         except RejectedError as why:
             return _rejected(arrival, request, str(why))
         return Decision(arrival, events, "accepted", request.id, graph_id=request.graph)

@@ -195,8 +195,10 @@ class QueryHandler:
         failure = Failure(code=code, message=message)
         self._context.sender.start(place.to, failure.kind, failure, place.told)
 
-    async def drop(self, *, halted: bool = False, partition: int | None = None) -> None:
+    async def drop(self, *, halted: bool = False, partition: int | None = None, given_up: bool = False) -> None:
         """Stop answering, all or what asks `partition`: the next owner reads the questions, or who asked is told.
+
+        He is told of a partition that stays ours, not of one that is `given_up`.
 
         What is being appended is finished: the state would lack an event that the log has, and what is appended next
         would not follow it.  Not so once `halted`: nothing follows.
@@ -206,6 +208,8 @@ class QueryHandler:
         dropped = [task for task in mine if task is not myself]
         if partition is None:
             self._redelivery.forget()
+        elif given_up:
+            self._redelivery.forget(lambda place: place % self._context.partitions == partition)
         else:  # it stays ours, and nobody reads them again
             for place in self._places.unanswered(dropped):
                 self._refuse(place, "internal", MENDED)

@@ -72,9 +72,8 @@ class Redelivery:
 
         return told
 
-    def forget(self) -> None:
-        """Acknowledge nothing more of what was handed over: the partitions are given up, and it comes again."""
-        for queue in self._held.values():
-            queue.clear()
-        self._held.clear()
-        self._ends.clear()
+    def forget(self, is_left: Callable[[int], bool] = lambda partition: True) -> None:
+        """Acknowledge nothing more of what was handed over: these partitions are given up, and it comes again."""
+        for partition in filter(is_left, list(self._held)):
+            self._held.pop(partition).clear()
+        self._ends = {partition: end for partition, end in self._ends.items() if not is_left(partition)}

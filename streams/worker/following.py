@@ -4,7 +4,8 @@
     release()          let go of all
 
 A reader claims nothing, so nobody notices it.  What fails concerns one partition: it is closed, opened anew and folded
-on, at once and then less and less often; what waits for an answer from it is told (QueryHandler).
+on, at once and then less and less often; what waits for an answer from it is told (QueryHandler).  What waits for one
+that is let go of is not: the next reader finds the question in the log.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class FollowingContext:
     events          the log                             keys     of encrypted graphs
     slices          of the event loop                   folded   told of each record that was folded, and its partition
     opened          called with a partition that can be asked from now on, or tells why it cannot
-    closing         called with a partition, before its state is closed
+    closing         called with a partition, before its state is closed, and whether it is given up
     failed          told each time that a partition halts, and why
     halt            told what must stop the reader
     retry_seconds   between the second and the third try to take up a partition; doubled with each
@@ -70,7 +71,7 @@ class FollowingContext:
     slices: Slices
     folded: Callable[[int, Folded], None]
     opened: Callable[[int], None]
-    closing: Callable[[int], Awaitable[None]]
+    closing: Callable[[int, bool], Awaitable[None]]
     failed: Callable[[BaseException], None]
     halt: Callable[[BaseException], None]
     retry_seconds: float
@@ -108,7 +109,7 @@ class Following:
             if self._tasks:
                 await asyncio.wait(self._tasks.values())
             for partition in list(self.held):
-                await self._close(partition)
+                await self._close(partition, given_up=True)
             self._tasks.clear()
 
     def halted(self) -> None:
@@ -128,14 +129,14 @@ class Following:
         task = self._tasks.pop(partition)
         task.cancel()
         await asyncio.wait([task])
-        await self._close(partition)
+        await self._close(partition, given_up=True)
         self.halted_partitions.pop(partition, None)
         self._context.folds.release(partition)
 
-    async def _close(self, partition: int) -> None:
-        """Let nobody ask a partition any more."""
+    async def _close(self, partition: int, *, given_up: bool = False) -> None:
+        """Let nobody ask a partition any more; questions about one that is given up come to the next reader."""
         if self.held.pop(partition, None) is not None:
-            await self._context.closing(partition)
+            await self._context.closing(partition, given_up)
 
     async def _guarded(self, partition: int) -> None:
         try:

@@ -68,7 +68,7 @@ class ReaderApp(AnsweringApp):
             slices=self._slices,
             folded=self._folded,
             opened=self._opened,
-            closing=lambda partition: self._stop_answering(False, partition),  # noqa: FBT003 - what it is called with
+            closing=self._stop_asking,
             failed=lambda error: self.metrics.halts.labels("partition", type(error).__name__).inc(),
             halt=self.halt,
             retry_seconds=self._emgas.tick_seconds,
@@ -97,6 +97,9 @@ class ReaderApp(AnsweringApp):
         for tp in self._asked:
             if self._about(tp) == partition:
                 self._hold(tp)
+
+    async def _stop_asking(self, partition: int, given_up: bool) -> None:  # noqa: FBT001 - a callback
+        await self._query_handler.drop(partition=partition, given_up=given_up)
 
     def _folded(self, partition: int, folded: Folded) -> None:
         self.metrics.followed(partition)

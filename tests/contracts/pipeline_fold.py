@@ -175,10 +175,10 @@ class Folds(PipelineSteps):
     async def test_a_question_that_its_owner_let_go_of_is_answered_by_the_next_one(self, doomed: Pipeline) -> None:
         await doomed.record("ada")
         value = as_json({"kind": "query", "graph": "ada", "text": "kettle"})
-        async with doomed.app._query_handler._short:  # noqa: SLF001 - another one is being answered
+        async with doomed.reader._query_handler._short:  # noqa: SLF001 - another one is being answered
             place, headers = doomed.place("ada"), doomed.address(b"left")
             await doomed.produce(doomed.topics.queries, b"ada", value, place, headers)
-            await eventually(lambda: doomed.app.answering == 1)
+            await eventually(lambda: doomed.reader.answering == 1)
             await doomed.stop()
         assert b"left" not in await doomed.correlations()
         await doomed.start()

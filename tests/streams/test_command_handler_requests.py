@@ -105,6 +105,15 @@ def test_settings_that_do_not_go_together_are_rejected_with_the_reason(monkeypat
     assert len(decide(handler, arrival(a_turn(), offset=1)).events) == 2, "the graph is yet to be born"
 
 
+def test_what_is_rejected_gives_birth_to_no_graph_and_the_turn_right_behind_it_does() -> None:
+    handler = a_handler()
+    revoke = json.dumps({"kind": "revoke", "id": "r1", "graph": "ada", "subject": "bob", "rights": ["read"]}).encode()
+    assert "nothing to revoke" in reason_of(decide(handler, arrival(revoke)))
+    birth, turn = events_of(decide(handler, arrival(a_turn(), 1)))
+    assert isinstance(birth, GraphConfigured)
+    assert isinstance(turn, TurnRecorded)
+
+
 def test_a_graph_that_is_configured_before_its_first_turn_is_not_born_again() -> None:
     handler = a_handler()
     assert len(decide(handler, arrival(configure(preset="elephant"))).events) == 1

@@ -138,6 +138,7 @@ async def test_a_partition_that_was_taken_away_or_claimed_by_another_is_named(wa
     assert status == 503
     assert json.loads(told) == {
         "ready": False,
+        "role": "all",
         "partitions": [],
         "problems": ["partitions are being assigned, recovered or claimed"],
     }

@@ -434,6 +434,18 @@ async def test_who_waits_in_a_partition_that_halts_alone_is_told_as_nobody_reads
     assert worker.acknowledged == [3, 4]
 
 
+async def test_who_waits_in_a_partition_that_alone_is_given_up_is_left_to_the_next_who_answers_for_it() -> None:
+    worker = Answering()
+    await worker.remember("t0")
+    await worker.ask(a_query(after=1), offset=3)
+    await worker.handler.drop(partition=HERE, given_up=True)
+    assert await worker.answers() == []
+    assert worker.acknowledged == [], "so it is read again"
+    await worker.ask(offset=4)
+    assert [answer["kind"] for answer in await worker.answers()] == ["reply"]
+    assert worker.acknowledged == [4], "what was left holds up nothing that comes later"
+
+
 async def test_a_question_that_comes_while_a_partition_is_nobodys_is_left_to_the_next_owner() -> None:
     worker = Answering()
     await worker.handler.claimed(HERE)
