@@ -144,6 +144,7 @@ class QueryHandler:
         self._ends: dict[int, asyncio.Task[int]] = {}  # of `turns`, being asked, by partition
         self._redelivery = Redelivery(context.end_of_queries)
         self.claimed = self._redelivery.claimed  # to be told that a partition was taken up
+        self.come_again = self._redelivery.forget  # to be told that what was handed over comes again
 
     @property
     def answering(self) -> int:
@@ -472,7 +473,7 @@ class QueryHandler:
         self, command: Callable[[Reinforce], Awaitable[None]], asked: _Asked, answer: Answer
     ) -> None:
         """Have the writer record what a question woke.  Where that fails, the question stays without effect."""
-        if not answer.recalled:
+        if not answer.recalled or self._redelivery.may_be_again(asked.place, asked.record.offset):
             return
         woken = Reinforce(
             kind="reinforce",

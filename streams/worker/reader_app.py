@@ -15,6 +15,7 @@ to the partition's writer, in `turns`.
 
 from __future__ import annotations
 
+import asyncio
 from typing import cast
 
 import faust
@@ -81,6 +82,8 @@ class ReaderApp(AnsweringApp):
         wanted = {self._about(tp) for tp in self._asked}
         for tp in self._asked:
             self._hold(tp)
+        self._query_handler.come_again()  # the group goes on where it committed
+        await asyncio.gather(*(self._query_handler.claimed(tp.partition) for tp in self._asked))
         await super()._on_partitions_assigned(assigned, generation_id)
         await self.ownership.hold(wanted)
 
