@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal
 
 from msgspec.structs import replace
 from pydantic import ValidationError
@@ -48,7 +48,6 @@ from processors.lifecycle.said_last import said_last
 from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
 from processors.recall.perceptual import Encoder, encoder_name
-from processors.text.anchors import anchored
 from processors.text.language import clean
 from processors.text.mentions import TurnBefore, may_be_meant, mentions
 from state.events.events import (
@@ -68,7 +67,7 @@ from state.events.events import (
     Unpinned,
     encode,
 )
-from state.events.extraction_types import Anchor, Attached, Concept, Mention
+from state.events.extraction_types import Attached, Concept, Mention
 from state.events.memory_settings import PRESETS, SWITCHES, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
@@ -83,6 +82,8 @@ from streams.ingest.ahead import AheadExtractor
 from streams.ingest.beside_words import read_by, remembered, stated_by
 from streams.ingest.erasing import parts_of
 from streams.ingest.reinforcing import commanded
+from streams.ingest.undoing import why_not
+from streams.ingest.weighing import weighed
 
 log = logger("ingest")
 ANYWHERE = LogPosition(epoch=0)  # an event is as long and as readable wherever it lies
@@ -333,7 +334,7 @@ class CommandHandler:
         event = TurnRecorded(
             src=arrival.offset,
             **turn.model_dump(exclude={"at", "importance", "attachments"}),
-            **_weighed(turn),
+            **weighed(turn),
             at=at,
             clamped=at != said_at,
             live=self._now(arrival) - at <= LIVE_MS,
@@ -519,26 +520,10 @@ class CommandHandler:
         if graph is None:
             return _rejected(arrival, request, f"nobody has written to graph {request.graph!r}: nothing to undo")
         last = min(request.last if request.last is not None else graph.events, graph.events - 1)
-        if why := self._why_not_undo(graph, request.first, last):
+        if why := why_not(self._state, graph, request.first, last):
             return _rejected(arrival, request, why)
         event = Retracted(src=arrival.offset, graph=request.graph, first=request.first, last=last, **UNSTAMPED)
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
-
-    def _why_not_undo(self, graph: Graph, first: int, last: int) -> str | None:
-        """Say why these events cannot be taken back, None if they can."""
-        if first >= graph.events:
-            return f"graph {graph.graph_id!r} has {graph.events} events, counted from 0: it has no event {first}"
-        if first > last:
-            return f"the last event to undo, {last}, lies before the first, {first}"
-        if first < graph.undoable_from:
-            last_events = graph.events - graph.undoable_from
-            return (
-                f"graph {graph.graph_id!r} can undo its last {last_events} events; to go further back, make a branch: "
-                "emgas replay branch"
-            )
-        if self._state.counting(graph, first, last) == 0:
-            return f"events {first} to {last} of graph {graph.graph_id!r} are taken back already: nothing left to undo"
-        return None
 
     def _erased(self, arrival: Record, request: Erase) -> Decision:
         try:
@@ -575,22 +560,6 @@ def _resumable_parts(gone: Leaving, named: Sequence[str]) -> list[dict[str, list
     asked_for = [concept for concept in gone.concepts if concept in named]
     cut = [*parts({"concepts": others, "turns": gone.turns}), *parts({"concepts": asked_for, "turns": []})]
     return [part for part in cut if any(part.values())]
-
-
-class _Weighed(TypedDict):
-    """How much a turn matters, None for as much as any other, and the rule that says so."""
-
-    importance: float | None
-    anchor: Anchor | None
-
-
-def _weighed(turn: Turn) -> _Weighed:
-    """Find how much a turn matters: a sender who says it is believed, else what anchors its text decides."""
-    found = anchored(turn.text)
-    if found is None:
-        return {"importance": turn.importance, "anchor": None}
-    anchor, importance = found
-    return {"importance": importance if turn.importance is None else turn.importance, "anchor": anchor}
 
 
 def _unheard(arrival: Record, turn: Turn) -> Decision:

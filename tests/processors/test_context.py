@@ -33,6 +33,7 @@ passages = st.lists(
         text=st.text(max_size=80),
         times=st.lists(spans, max_size=3).map(tuple),
         session=st.just("s"),
+        over=st.none() | st.integers(EARLIEST_MS, LATEST_MS),
     ).map(lambda passage: passage._replace(text=f"{passage.number} {passage.text}")),  # so that none repeats another
     unique_by=lambda passage: passage.number,
     max_size=12,

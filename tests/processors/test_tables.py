@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zipfile
 from importlib.resources import files
@@ -18,6 +19,8 @@ TABLES = [
     for room in ROOMS
     for file in sorted(files(room).joinpath("data").iterdir(), key=lambda file: file.name)
 ]
+PATTERNS = [("processors.text", name) for name in ("relations", "statements", "statement_parts")]  # not of words
+WORDS = [table for table in TABLES if table not in PATTERNS]
 
 
 def test_a_table_is_rows_of_columns_and_comments_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +43,22 @@ def test_every_row_of_a_table_has_as_many_columns_and_none_stands_twice(room: st
     found = tables.rows(room, name)
     assert len({len(row) for row in found}) == 1
     assert len({tuple(row) for row in found}) == len(found)
-    assert all(cell and cell == clean(cell) and cell == cell.strip() for row in found for cell in row)
+    assert all(cell for row in found for cell in row)
+
+
+@pytest.mark.parametrize(("room", "name"), WORDS)
+def test_words_are_spelled_as_cleaned_text_is(room: str, name: str) -> None:
+    assert all(cell == clean(cell) and cell == cell.strip() for row in tables.rows(room, name) for cell in row)
+
+
+@pytest.mark.parametrize(("room", "name"), PATTERNS)
+def test_the_patterns_of_a_table_compile_once_their_parts_are_put_in_place(room: str, name: str) -> None:
+    for row in tables.rows(room, name):
+        pattern = row[-1].removeprefix("back ")
+        for part, meant in tables.rows("processors.text", "statement_parts"):
+            pattern = pattern.replace(f"{{{part}}}", meant)
+        assert not re.search(r"\{[A-Za-z]", pattern), "a part that nobody declares"
+        re.compile(pattern)
 
 
 def test_every_file_of_words_is_a_table() -> None:

@@ -98,6 +98,14 @@ export interface Settings {
    */
   habit_days?: number | null;
   /**
+   * a turn that a habit holds is archived at the next consolidation when it was said so long ago; 0s: never
+   */
+  archive_covered?: number | null;
+  /**
+   * more turns than so many that are active, and the oldest are archived at the next consolidation; 0: never
+   */
+  active_turns?: number | null;
+  /**
    * how many of the last events can be taken back; the store keeps as much as that needs
    */
   undo_events?: number | null;
@@ -842,9 +850,13 @@ export interface Query {
    */
   asker?: string | null;
   /**
-   * of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what matters little counts less
+   * of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what matters little counts less; perceptual, turns that something came with
    */
-  memory?: "all" | "working" | "episodic";
+  memory?: "all" | "working" | "episodic" | "perceptual";
+  /**
+   * perceptual: a turn; what comes back is like what came with it
+   */
+  like?: string | null;
   /**
    * conversation in which it is asked: what `and then?` goes on from; else the latest one
    */
