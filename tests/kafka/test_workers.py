@@ -12,7 +12,7 @@ from emgas import Turn
 from emgas.errors import EmgasError, QueryFailedError
 from emgas.messages.turns import Outcome
 from emgas.wire import ProducerRecord, partition_of
-from state.events.events import ConsolidationWindowClosed, MemoryArchived, decode
+from state.events.events import WindowEvent, decode
 from state.events.upcasting import VERSION
 from streams.settings import Settings
 from streams.transport.kafka.reader import KafkaReader
@@ -110,7 +110,7 @@ async def test_many_windows_of_each_kind_close_once_though_workers_are_killed_in
             await lives(memory)
 
 
-async def closings(settings: Settings) -> list[tuple[str, MemoryArchived | ConsolidationWindowClosed]]:
+async def closings(settings: Settings) -> list[tuple[str, WindowEvent]]:
     """Return partition-offset and event of everything that windows did."""
     log = KafkaReader(settings.bootstrap, settings.topics.events)
     found = []
@@ -118,9 +118,7 @@ async def closings(settings: Settings) -> list[tuple[str, MemoryArchived | Conso
         start, end = await log.bounds(partition)
         async for batch in log.read(partition, start, end):
             events = [(f"{partition}-{record.offset}", decode(record.value)) for record in batch]
-            found += [
-                (id, event) for id, event in events if isinstance(event, MemoryArchived | ConsolidationWindowClosed)
-            ]
+            found += [(id, event) for id, event in events if isinstance(event, WindowEvent)]
     return found
 
 
