@@ -118,13 +118,13 @@ class StoredPairs:
 
     def one_way(self, window: Said) -> tuple[Integers, Counts]:
         """List the keys with a < b, ascending, and their counts, (pairs,) each."""
-        found = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
+        found, counted = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
         for keys, exchanges, turns in self._totals():
             counts = exchanges if window == "exchange" else turns
             there = (counts > 0) & (keys >> 32 < keys & _LOW)
-            found.append((keys[there], counts[there].astype(np.int32)))
-        keys, counts = (np.concatenate(column) for column in zip(*found, strict=True))
-        return keys, counts
+            found.append(keys[there])
+            counted.append(counts[there].astype(np.int32))
+        return np.concatenate(found), np.concatenate(counted)
 
     def renumber(self, numbers: Integers) -> None:
         """Give concept i the number numbers[i], and forget those with -1.  Those that stay keep their order."""
