@@ -16,6 +16,8 @@
     statements   event → speaker, what the turn states                 the newest
     said         row a, row b, windows that held both                  the sum
     recalled     the same for what was recalled together               the sum
+    faded        pair of rows, how often it had been together: both    all
+                 of that is not to be counted any more
 
 A concept's row and a turn's event (its ordinal) are given once and stay: positions in tables change when something is
 forgotten, and no record has to be changed for that.  What was forgotten is in a list of its own (`Changes`).
@@ -67,6 +69,7 @@ RELATIONS: Final = np.dtype([
 POSTINGS: Final = np.dtype([("key", "<i8"), ("concept", "<i4"), ("count", "<i4")])
 GONE: Final = np.dtype([("key", "<i8"), ("fingerprint", "<i8")])
 PAIRS: Final = np.dtype("<i8")
+FADED: Final = np.dtype([("key", "<i8"), ("exchanges", "<i4"), ("turns", "<i4"), ("recalls", "<i4")])
 
 
 class Section(NamedTuple):
@@ -105,6 +108,7 @@ SECTIONS: Final = (
     Section("kinds", 13, None, "newest", 1024, 32, "rows"),
     Section("relations", 14, RELATIONS, "all", 1024, 4, "events"),
     Section("statements", 15, None, "newest", 1024, 32, "events"),
+    Section("faded", 24, FADED, "all", 1024, 2, "none"),
 )
 SECTION: Final = {section.name: section for section in SECTIONS}
 
@@ -268,6 +272,15 @@ def end_of_pair(records: Records, place: int) -> int:
     if place >= len(records):
         return len(records)
     return place + int(np.searchsorted(records[place:], (records[place - 1] | _COUNTS) + 1))
+
+
+def faded_records(links: Sequence[Integers]) -> Records:
+    """Make records of links that were cut: (5, m) each, rows of both ends, and exchanges, turns, recalls so far."""
+    found = np.concatenate([np.zeros((5, 0), np.int64), *links], axis=1)
+    records = np.zeros(found.shape[1], FADED)
+    records["key"] = found[0] << ROW_BITS | found[1]
+    records["exchanges"], records["turns"], records["recalls"] = found[2:]
+    return records[np.argsort(records["key"], kind="stable")]
 
 
 def ends(records: Records) -> tuple[Integers, Integers]:

@@ -49,6 +49,7 @@ def changes(graph: Graph) -> Changes:
         graph.events, _values(graph), dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed
     )
     parts = {**_concepts(graph), **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
+    parts["faded"] = sections.faded_records(graph.unstored_faded)
     found.parts = {name: part for name, part in parts.items() if len(part)}
     return found
 
@@ -62,6 +63,7 @@ def _begin(graph: Graph) -> None:
     concepts.changed = type(concepts.changed)("b", b"\x01" * len(concepts))
     passages.changed = type(passages.changed)("b", b"\x01" * len(passages))
     passages.removed, passages.newly_gone, passages.origins = [], list(passages.gone), {}
+    graph.unstored_faded = []  # their counts are not stored either
 
 
 def _values(graph: Graph) -> dict[str, Any]:
@@ -387,11 +389,27 @@ def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integer
 
 
 def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
+    faded = _records(read, "faded", np.zeros(0, np.int64))
     keys, windows, turns = _stored_pairs(read("said"), numbers)
-    graph.pairs["exchange"] = _counts(keys, windows)
-    graph.pairs["turn"] = _counts(keys, turns)
+    graph.pairs["exchange"] = _counts(keys, windows - _faded_counts(faded, "exchanges", keys, numbers))
+    graph.pairs["turn"] = _counts(keys, turns - _faded_counts(faded, "turns", keys, numbers))
     keys, recalls, _ = _stored_pairs(read("recalled"), numbers)
-    graph.pairs["recall"] = _counts(keys, recalls)
+    graph.pairs["recall"] = _counts(keys, recalls - _faded_counts(faded, "recalls", keys, numbers))
+
+
+def _faded_counts(faded: NDArray[Any], column: str, keys: Integers, numbers: Integers) -> Counts:
+    """Add up, for ascending keys of numbers that list every pair in both directions, what is not counted any more."""
+    counts = np.zeros(len(keys), np.int32)
+    if not len(faded) or not len(keys):
+        return counts
+    one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
+    here = (one >= 0) & (other >= 0)
+    for left, right in ((one, other), (other, one)):
+        pair = left[here] << 32 | right[here]
+        at = np.minimum(np.searchsorted(keys, pair), len(keys) - 1)
+        is_known = keys[at] == pair
+        np.add.at(counts, at[is_known], faded[column][here][is_known])
+    return counts
 
 
 def _stored_pairs(records: sections.Part | None, numbers: Integers) -> tuple[Integers, Counts, Counts]:
