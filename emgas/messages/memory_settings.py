@@ -182,14 +182,17 @@ class AllSettings(Message):
         "counted",
     )
     novelty_alpha: float = added(
-        0.5, ge=0, le=1, description="share of what is named for the first time in that score; the rest is how far the "
-        "words are from those said lately"
+        0.5,
+        ge=0,
+        le=1,
+        description="share of what is named for the first time in that score; the rest is how far the "
+        "words are from those said lately",
     )
     novelty_beta: float = added(
         0.1, ge=0.01, le=1, description="share of each turn in the moving average of the words said lately"
     )
     novelty_border: float = added(
-        0.1,
+        0.2,
         ge=0,
         le=1,
         description="so far below `novelty_above`, a turn that names something for the first time is counted all the "
