@@ -44,7 +44,7 @@ def linked(graph: Graph, fresh: Sequence[int]) -> list[Link]:
         found += _frequent(graph, fresh)
     if settings.link_candidates:
         found += _alike(graph, fresh)
-    return list(dict.fromkeys(tuple(sorted(link)) for link in found))  # type: ignore[arg-type]  # of two
+    return list(dict.fromkeys((min(link), max(link)) for link in found))
 
 
 def frequencies(graph: Graph) -> dict[int, float]:

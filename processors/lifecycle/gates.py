@@ -30,6 +30,6 @@ def gated(turn: TurnRecorded, graph: Graph, judge: Judge = worth_remembering) ->
         found = novelty(graph, turn.session, turn.concepts, turn.tokens)
         turn = replace(turn, novelty=found.score)
         why = "redundant" if is_redundant(graph, found) and not holds_fast(turn) else ""
-    if settings.worth_words and not why and not judge(turn, settings.worth_words):
+    if settings.worth_words and not judge(turn, settings.worth_words):
         why = "unworthy"
     return replace(turn, uncounted=why) if why else turn

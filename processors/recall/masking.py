@@ -121,16 +121,14 @@ class Masks:
         """Write a text with a placeholder for each run of characters whose smallest unit is not clear."""
         seen: list[_Unit | None] = [None] * len(text)
         for unit in units:
-            if unit.clearness < self._thresholds.clear_from:
-                seen[unit.start : unit.end] = [unit] * (unit.end - unit.start)
-            else:
-                seen[unit.start : unit.end] = [None] * (unit.end - unit.start)
+            hidden = unit if unit.clearness < self._thresholds.clear_from else None
+            seen[unit.start : unit.end] = [hidden] * (unit.end - unit.start)
         _bridge(text, seen)
         shown = []
         for is_masked, run in groupby(range(len(text)), key=lambda place: seen[place] is not None):
             places = list(run)
-            hidden = [unit for place in places if (unit := seen[place]) is not None]
-            shown.append(self._placeholder(hidden) if is_masked else text[places[0] : places[-1] + 1])
+            masked = [each for place in places if (each := seen[place]) is not None]
+            shown.append(self._placeholder(masked) if is_masked else text[places[0] : places[-1] + 1])
         return "".join(shown)
 
     def _placeholder(self, hidden: list[_Unit]) -> str:

@@ -148,6 +148,11 @@ def test_small_talk_is_not_worth_remembering(language: str) -> None:
     assert "t0" not in {each.id for each in memory.ask(TALK[language], fallback="recent", top_passages=10).passages}
 
 
+def test_of_two_reasons_the_plainer_one_is_told() -> None:
+    memory = Gated(worth_words=2, novelty_above=0.35)
+    assert why(memory.say(NEW["en"], TALK["en"], NEW["en"])) == ["", "unworthy", "redundant"]
+
+
 def test_another_judge_may_decide_what_is_worth_remembering() -> None:
     memory = Gated(worth_words=3)
     (turn,) = memory.say(NEW["en"])
