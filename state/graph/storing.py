@@ -83,6 +83,7 @@ def _values(graph: Graph) -> dict[str, Any]:
         "sessions": _sessions(graph),
         "ended_at": graph.ended_at,
         "unrecorded": graph.unrecorded,
+        "uncounted": graph.uncounted,
         "access": graph.access,
         "settings": graph.settings.model_dump(),
         "topics": themes,
@@ -315,7 +316,7 @@ def stored(
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
-    graph.access = values["access"]
+    graph.access, graph.uncounted = values["access"], values["uncounted"]
     _fill_from_turns(graph, values, read, numbers)
     graph.begin_from_store(events)
     return graph
@@ -368,7 +369,7 @@ def _records(read: Reading, name: str, dead: Integers) -> NDArray[Any]:
 def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
     records, marks, postings = (_records(read, name, dead) for name in ("turns", "marks", "postings"))
     events = np.ascontiguousarray(records["key"])
-    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality")
+    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality", "uncounted")
     arrays = {name: records[name] for name in plain}
     arrays |= {"event": events, "kept": np.ones(len(events), np.int8)}
     values: dict[str, Any] = {}
