@@ -39,10 +39,11 @@ Method = Callable[[Memory], Ranker]
 def recalled(options: RecallOptions) -> Method:
     """Make a method of recall itself with `options`, as a query runs it."""
     options = replace(options, passages=DEPTH)
+    packed_as = options.mode if options.rerank is None else "vector"  # scores of another formula are no odds
 
     def method(memory: Memory) -> Ranker:
         def rank(question: Extraction, text: str) -> Ranking:
-            return ranking(memory.view, retrieve(memory.view, question, text, options).passages, options.mode)
+            return ranking(memory.view, retrieve(memory.view, question, text, options).passages, packed_as)
 
         return rank
 
