@@ -88,7 +88,8 @@ def _message(event: GraphEvent) -> Message | None:
         return _turn(event)
     if isinstance(event, GraphConfigured):
         preset = event.preset if event.preset in PRESETS else "default"  # the name may be a newer version's
-        return _configure(event.graph, preset, _differing(PRESETS[preset], event.settings), event.seq)
+        made = _configure(event.graph, preset, _differing(PRESETS[preset], event.settings), event.seq)
+        return made.model_copy(update={"weights": event.weights})  # {}: what the graph had of its own is gone
     if isinstance(event, Forgotten):
         name = f"branch/forget/{event.seq}"
         return Forget(kind="forget", id=name, graph=event.graph, concepts=event.concepts, turns=event.turns)

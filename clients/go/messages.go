@@ -68,6 +68,11 @@ type Settings struct {
 	AffinityGamma *float64 `json:"affinity_gamma,omitempty"`
 	// time scale of affinity: days for projects, months for habits
 	AffinityTau *int64 `json:"affinity_tau,omitempty"`
+	// what gamma is multiplied by between turns that tell a time: less than 1, and what was said at one time
+	// belongs together sooner than what is alike
+	AffinityDated *float64 `json:"affinity_dated,omitempty"`
+	// time scale of affinity between turns that tell a time; 0s: as of others
+	AffinityTauDated *int64 `json:"affinity_tau_dated,omitempty"`
 	// turns that make a habit, at least; 0: none are looked for
 	HabitMembers *int64 `json:"habit_members,omitempty"`
 	// days on which they were said, at least
@@ -76,6 +81,9 @@ type Settings struct {
 	ArchiveCovered *int64 `json:"archive_covered,omitempty"`
 	// more turns than so many that are active, and the oldest are archived at the next consolidation; 0: never
 	ActiveTurns *int64 `json:"active_turns,omitempty"`
+	// share by which active turns may grow from one consolidation to the next; where they grow more, the next
+	// comes sooner and takes more together; 0: windows are as they are set
+	SteadyGrowth *float64 `json:"steady_growth,omitempty"`
 	// how many of the last events can be taken back; the store keeps as much as that needs
 	UndoEvents *int64 `json:"undo_events,omitempty"`
 	// 1: that a conversation ended by silence (idle) is recorded, with what it was about
@@ -85,6 +93,8 @@ type Settings struct {
 	// a conversation ends where a turn has less than this share of its words in common with the last ones; 0:
 	// never
 	TopicShift *float64 `json:"topic_shift,omitempty"`
+	// how much worse than the third best a turn may score and still be shown: e^−drop times as likely
+	Drop *float64 `json:"drop,omitempty"`
 	// 0: what is said is not recorded, only that something was
 	Recording *int `json:"recording,omitempty"`
 	// 0: questions bring back nothing, and are told why
@@ -536,6 +546,8 @@ type Configure struct {
 	Graph    string    `json:"graph"`
 	Preset   string    `json:"preset,omitempty"`
 	Settings *Settings `json:"settings,omitempty"`
+	// what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
+	Weights *map[string]float64 `json:"weights,omitempty"`
 }
 
 // Forget: what a graph is to forget: concepts by id or surface form, turns and sessions by id. Replay keeps the
@@ -664,6 +676,8 @@ type Query struct {
 	Budget *int `json:"budget,omitempty"`
 	// turns in it, at most
 	ContextPassages *int `json:"context_passages,omitempty"`
+	// how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1
+	Load *float64 `json:"load,omitempty"`
 	// speaker who asks: whom my and I mean
 	Asker string `json:"asker,omitempty"`
 	// of which kind: working, what is in mind of session; episodic, where what lies long ago and what matters
@@ -693,6 +707,8 @@ type Describe struct {
 	Graph string `json:"graph"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
+	// measure how it hangs together too
+	Measures bool `json:"measures,omitempty"`
 }
 
 // Read: a question for turns as they were said, in the order in which they were recorded. What is not given passes.
@@ -886,11 +902,13 @@ type Reply struct {
 // forgotten: turns that are gone for good
 // pinned, pinned_concepts: turns and concepts that a user wants kept in mind
 type Description struct {
-	Kind             string             `json:"kind"`
-	Graph            string             `json:"graph"`
-	Found            bool               `json:"found"`
-	Preset           string             `json:"preset"`
-	Settings         map[string]float64 `json:"settings"`
+	Kind     string             `json:"kind"`
+	Graph    string             `json:"graph"`
+	Found    bool               `json:"found"`
+	Preset   string             `json:"preset"`
+	Settings map[string]float64 `json:"settings"`
+	// what features of a turn are worth in recall, where not the default
+	Weights          map[string]float64 `json:"weights"`
 	Clock            int64              `json:"clock"`
 	Turns            int64              `json:"turns"`
 	Archived         int64              `json:"archived"`
@@ -904,8 +922,11 @@ type Description struct {
 	// turns that came while recording was paused
 	Unrecorded int64 `json:"unrecorded"`
 	// who may do what, by subject; empty: nobody is kept out
-	Access   map[string][]string `json:"access"`
-	Position Position            `json:"position"`
+	Access map[string][]string `json:"access"`
+	// if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was
+	// said
+	Measures map[string]float64 `json:"measures"`
+	Position Position           `json:"position"`
 }
 
 // Turns: a page of turns. An unknown graph gives found: false.

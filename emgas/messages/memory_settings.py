@@ -131,6 +131,16 @@ class AllSettings(Message):
     affinity_tau: Duration = added(
         30 * DAY_MS, ge=1, le=CENTURY_MS, description="time scale of affinity: days for projects, months for habits"
     )
+    affinity_dated: float = added(
+        1.0,
+        ge=0,
+        le=2,
+        description="what gamma is multiplied by between turns that tell a time: less than 1, and what was said at one "
+        "time belongs together sooner than what is alike",
+    )
+    affinity_tau_dated: Duration = added(
+        0, ge=0, le=CENTURY_MS, description="time scale of affinity between turns that tell a time; 0s: as of others"
+    )
     habit_members: int = added(
         5, ge=0, le=LARGEST_COUNT, description="turns that make a habit, at least; 0: none are looked for"
     )
@@ -148,6 +158,13 @@ class AllSettings(Message):
         le=LARGEST_COUNT,
         description="more turns than so many that are active, and the oldest are archived at the next consolidation; "
         "0: never",
+    )
+    steady_growth: float = added(
+        0.0,
+        ge=0,
+        le=10,
+        description="share by which active turns may grow from one consolidation to the next; where they grow more, "
+        "the next comes sooner and takes more together; 0: windows are as they are set",
     )
     undo_events: int = Field(
         1000,
@@ -171,8 +188,21 @@ class AllSettings(Message):
         description="a conversation ends where a turn has less than this share of its words in common with the last "
         "ones; 0: never",
     )
+    drop: float = added(
+        4.0,
+        ge=0,
+        le=1000,
+        description="how much worse than the third best a turn may score and still be shown: e^−drop times as likely",
+    )
     recording: int = added(1, ge=0, le=1, description="0: what is said is not recorded, only that something was")
     recalling: int = added(1, ge=0, le=1, description="0: questions bring back nothing, and are told why")
+
+
+MOST_WEIGHTS = 64
+Weight = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]
+Weights = Annotated[
+    dict[Annotated[str, Field(min_length=1, max_length=64)], Weight], Field(max_length=MOST_WEIGHTS)
+]  # what features of a turn are worth in recall, by name: where it is not the default (docs/recall.md)
 
 
 def _optional(field: FieldInfo) -> Any:

@@ -35,6 +35,13 @@ class Query(Message):
     context_passages: int | None = Field(
         None, ge=0, le=limits.TOP, description="turns in it, at most", exclude_if=lambda most: most is None
     )
+    load: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1",
+        exclude_if=lambda load: load is None,
+    )
     asker: Name | None = Field(
         None, description="speaker who asks: whom `my` and `I` mean", exclude_if=lambda asker: asker is None
     )
@@ -89,6 +96,9 @@ class Describe(Message):
     kind: Literal["describe"] = "describe"
     graph: GraphId
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    measures: bool = Field(
+        default=False, description="measure how it hangs together too", exclude_if=lambda wanted: not wanted
+    )
 
 
 class ActivatedConcept(Message):
@@ -183,6 +193,11 @@ class Description(Message):
     found: bool
     preset: str = "default"
     settings: dict[str, int | float] = Field(default_factory=dict)
+    weights: dict[str, float] = Field(
+        default_factory=dict,
+        description="what features of a turn are worth in recall, where not the default",
+        exclude_if=lambda weights: not weights,
+    )
     clock: int = 0
     turns: int = 0
     archived: int = 0
@@ -200,6 +215,12 @@ class Description(Message):
         default_factory=dict,
         description="who may do what, by subject; empty: nobody is kept out",
         exclude_if=lambda access: not access,
+    )
+    measures: dict[str, float] = Field(
+        default_factory=dict,
+        description="if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of "
+        "what was said",
+        exclude_if=lambda measures: not measures,
     )
     position: Position
 

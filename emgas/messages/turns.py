@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Position, Role, Text
-from emgas.messages.memory_settings import PresetName, Settings
+from emgas.messages.memory_settings import PresetName, Settings, Weights
 
 
 class Attachment(Message):
@@ -66,6 +66,11 @@ class Configure(Message):
     graph: GraphId
     preset: PresetName = "default"
     settings: Settings = Field(default_factory=Settings)
+    weights: Weights | None = Field(
+        None,
+        description="what features of a turn are worth in recall, where not the default; {}: the defaults; else as is",
+        exclude_if=lambda weights: weights is None,
+    )
 
 
 class Forget(Message):

@@ -34,6 +34,7 @@ from processors.recall.facts import GraphChangedError, Steps, learned
 from processors.recall.filters import Allowed
 from processors.recall.habits import asked_for
 from processors.recall.kinds import KINDS
+from processors.recall.load import eased, items
 from processors.recall.perceptual import perceived
 from processors.recall.query_terms import worth
 from processors.recall.recall import (
@@ -47,6 +48,7 @@ from processors.recall.recall import (
     worth_showing,
 )
 from processors.recall.sentences import Wanted
+from processors.recall.weights import of_graph
 from processors.recall.working import latest_session
 from processors.text.continuations import continuation
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
@@ -149,13 +151,14 @@ class _Answering:
     def __init__(
         self, answerer: Answerer, query: Query, memory: Memory, *, graph: Graph, read: dict[int, TurnRecorded] | None
     ) -> None:
+        query = eased(query)
         self._query, self._memory, self._graph = query, memory, graph
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
         self._read = {} if read is None else read
         extractor, embedder = answerer.extractor, answerer.embedder
         now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
         self._question = extractor.of_query(query.text, now)
-        self._options = _options(query, self._view, extractor, memory.time)
+        self._options = _options(query, graph, extractor, memory.time)
         self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode == "default" else None
         self._goes_on = query.mode == "default" and continuation(query.text) == "alone"
         self._found = recall(self._view, self._question, query.text, self._options, self._cosine)
@@ -174,6 +177,8 @@ class _Answering:
             wanted = query.top_passages or LATEST
             latest = recent(self._view, self._options.only, wanted)
             self._found = replace(self._found, passages=latest, depth=LATEST)
+        if query.load is not None:
+            self._found = replace(self._found, depth=min(self._found.depth, items(query.load)))
 
     def _recurring(self) -> list[Habit]:
         """Find what recurs, if that is asked for: it comes first."""
@@ -303,7 +308,7 @@ class _Answering:
         query, found = self._query, self._found.passages
         found = found[: most_lines(query.budget)]  # however many more are listed
         plain = not (self._goes_on or self._perceives or self._options.kind.in_mind)  # else scores are no odds
-        shown = worth_showing(found, query.mode) if plain else found
+        shown = worth_showing(found, query.mode, self._graph.settings.drop) if plain else found
         is_listed_order = query.context_passages is not None or not self._is_match or not plain
         return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
 
@@ -374,7 +379,8 @@ def _habit(habit: Habit, score: float) -> RecalledPassage:
     )
 
 
-def _options(query: Query, view: GraphView, extractor: Extractor, now: int) -> RecallOptions:
+def _options(query: Query, graph: Graph, extractor: Extractor, now: int) -> RecallOptions:
+    view = graph.view()
     only = _by_id(query.only, view, extractor)
     goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
     listed = MOST_DEPTH if query.top_passages is None else query.top_passages
@@ -385,6 +391,7 @@ def _options(query: Query, view: GraphView, extractor: Extractor, now: int) -> R
         asker=query.asker or "",
         passages=max(listed, most_lines(query.budget)),
         only=only,
+        flow=of_graph(graph.weights),
         memory=query.memory,
         session=_session(query, view) if goes_on else query.session,
         now=now,

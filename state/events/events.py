@@ -110,6 +110,11 @@ def _forgot(event: Forgotten | DecayWindowClosed) -> str:
     return f"forgot {', '.join((*event.concepts, *event.turns))}"
 
 
+def _lives_by(event: GraphConfigured) -> str:
+    own = f", with {len(event.weights)} weights of its own" if event.weights else ""
+    return f"lives by {event.preset}{own}"
+
+
 def _consolidated(event: ConsolidationWindowClosed) -> str:
     alike = len(event.merged) + len(event.repeats)
     return f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {alike} merged"
@@ -255,13 +260,18 @@ class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
     concepts: list[str]
 
 
-@graph_event(Timing.UNTIMED, summary=lambda event: f"lives by {event.preset}")
+@graph_event(Timing.UNTIMED, summary=_lives_by)
 class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
-    """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here."""
+    """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here.
+
+    weights  what features of a turn are worth in its recall, by name, where that is not the default: written only
+             where there are any
+    """
 
     src: Ordinal | None = None
     preset: str
     settings: MemorySettings
+    weights: dict[str, Annotated[float, Meta(ge=-1000, le=1000)]] = msgspec.field(default_factory=dict)
 
 
 @graph_event(Timing.UNTIMED, summary=_forgot, touches=_concepts_and_turns)
@@ -458,6 +468,8 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     merged        (kept turn, dropped turn): the one that says less leaves the graph.  Only in logs of version 1
     repeats       (kept turn, its repetition): near-duplicates of one session, of which the one that says less goes to
                   the archive, and stays linked to the other
+    active        turns that are active from here on, and
+    pace          the pace of the next windows (MemorySettings.paced): written where windows adapt, in the last part
     """
 
     at: Milliseconds
@@ -465,6 +477,8 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     topics: list[TopicChange]
     merged: list[tuple[str, str]] = msgspec.field(default_factory=list)
     repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    active: Quantity = 0
+    pace: Annotated[int, Meta(ge=-8, le=8)] = 0
 
 
 AnyEvent = Claim | DataEvent
@@ -565,6 +579,9 @@ _UNSAID = {
     "ahead": 0,
     "relations": [],
     "mentions": [],
+    "weights": {},
+    "active": 0,
+    "pace": 0,
 }  # written only where they differ
 _UNSAID_OF: dict[type, dict[str, None]] = {kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)}
 _FIELDS = {  # `kind` stands between what is inherited and what is its own

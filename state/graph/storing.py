@@ -77,6 +77,8 @@ def _values(graph: Graph) -> dict[str, Any]:
         "ended_at": graph.ended_at,
         "unrecorded": graph.unrecorded,
         "access": graph.access,
+        "weights": graph.weights,
+        "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,
         "born": graph.concepts.born,
@@ -275,7 +277,8 @@ def stored(
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
-    graph.access = values["access"]
+    graph.pace, graph.active_before = values.get("pace", (0, 0))
+    graph.access, graph.weights = values["access"], values.get("weights", {})
     _fill_from_turns(graph, values, read, numbers)
     graph.begin_from_store(events)
     return graph
