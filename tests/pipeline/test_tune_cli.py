@@ -58,7 +58,7 @@ def test_what_is_better_is_shown_then_recorded_then_used_and_undone(data: Path, 
     assert found(data)[0] == "kettle-assistant", "recall of that graph uses it"
     assert "what features of a turn are worth" in emgas_here(data, "configure", "own").out
     rebuilt = emgas_here(data, "replay", "verify", "--json").json
-    assert rebuilt["equal"] is True
+    assert rebuilt["match"] is True
 
     assert "by the defaults again" in emgas_here(data, "tune", *OF_OWN, "--undo").err
     assert "weights" not in configured(data)
