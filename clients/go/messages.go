@@ -99,6 +99,55 @@ type Settings struct {
 	Recording *int `json:"recording,omitempty"`
 	// 0: questions bring back nothing, and are told why
 	Recalling *int `json:"recalling,omitempty"`
+	// a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are counted
+	NoveltyAbove *float64 `json:"novelty_above,omitempty"`
+	// share of what is named for the first time in that score; the rest is how far the words are from those said
+	// lately
+	NoveltyAlpha *float64 `json:"novelty_alpha,omitempty"`
+	// share of each turn in the moving average of the words said lately
+	NoveltyBeta *float64 `json:"novelty_beta,omitempty"`
+	// so far below novelty_above, a turn that names something for the first time is counted all the same
+	NoveltyBorder *float64 `json:"novelty_border,omitempty"`
+	// 1: what is named for the first time is a share of all words, not of what is named
+	NoveltyLiteral *int `json:"novelty_literal,omitempty"`
+	// content words that make a turn worth remembering, unless it holds a name, a time, a statement or an
+	// anchor; else it is recorded, and not counted; 0: all turns are counted
+	WorthWords *int64 `json:"worth_words,omitempty"`
+	// length in words of the windows in which words are counted as said together; 0: a turn, and the one before
+	// it
+	WindowTokens *int64 `json:"window_tokens,omitempty"`
+	// share of such a window that the one before it holds, too
+	WindowOverlap *float64 `json:"window_overlap,omitempty"`
+	// 1: only words of one clause are counted as said together
+	Clauses *int `json:"clauses,omitempty"`
+	// length of the windows at whose end the graph dreams; 0s: never
+	DreamEvery *int64 `json:"dream_every,omitempty"`
+	// how long after the beginning of such a stretch the dream is: 3h of 1d
+	DreamAt *int64 `json:"dream_at,omitempty"`
+	// random walks of a dream
+	DreamWalks *int `json:"dream_walks,omitempty"`
+	// steps of each of them
+	DreamSteps *int `json:"dream_steps,omitempty"`
+	// what a dream adds to the strength of a concept that it comes by
+	DreamBoost *float64 `json:"dream_boost,omitempty"`
+	// concepts recalled most frequently that a consolidation links with what is new; 0: none
+	FrequentLinked *int `json:"frequent_linked,omitempty"`
+	// share of recall_boost that neighbours of a recalled concept get, too; 0: none
+	RecallSpread *float64 `json:"recall_spread,omitempty"`
+	// neighbours of a concept that do, at most: the nearest
+	RecallRelated *int `json:"recall_related,omitempty"`
+	// 1: of two turns that say the same, the one whose words tell more stays, not the longer one
+	KeepInformation *int `json:"keep_information,omitempty"`
+	// new turns that a consolidation compares, those that matter most first; 0: all
+	ConsolidateBatch *int64 `json:"consolidate_batch,omitempty"`
+	// turns nearest to each new one that a consolidation tries to link with it; 0: none
+	LinkCandidates *int `json:"link_candidates,omitempty"`
+	// how much a new turn must matter to be linked so; 0.5 where nobody said
+	LinkImportance *float64 `json:"link_importance,omitempty"`
+	// share of the words (cosine) from which a turn may be linked with it
+	LinkAbove *float64 `json:"link_above,omitempty"`
+	// affinity from which it is
+	LinkConfidence *float64 `json:"link_confidence,omitempty"`
 }
 
 // Filter: what a turn must be to come back; what is not given is not asked. A name that the graph lacks matches
@@ -211,7 +260,9 @@ type RecalledPassage struct {
 	// it is history: the turn that says how things are since
 	SupersededBy *string `json:"superseded_by"`
 	// how much it matters, 0 to 1, where that is known
-	Importance  *float64     `json:"importance"`
+	Importance *float64 `json:"importance"`
+	// if the query asked for masks: the text as it is remembered, with placeholders for what has faded
+	Masked      *string      `json:"masked"`
 	Attachments []Attachment `json:"attachments"`
 	// if the query said explain
 	Why *Why `json:"why"`
@@ -272,6 +323,10 @@ type RecordedTurn struct {
 	Times []SpokenTime `json:"times"`
 	// whom its pronouns mean
 	Mentions []BoundPronoun `json:"mentions"`
+	// how much of it was new, 0 to 1, in a graph that asks for that
+	Novelty *float64 `json:"novelty"`
+	// why it is in the log and in no count: no question finds it
+	Uncounted string `json:"uncounted"`
 }
 
 // SpokenTime: what an expression of time in a turn means (docs/time.md), by the sender's clock: from since to
@@ -685,6 +740,12 @@ type Query struct {
 	Memory string `json:"memory,omitempty"`
 	// perceptual: a turn; what comes back is like what came with it
 	Like string `json:"like,omitempty"`
+	// masked: what has faded is left out of the context, as somebody would remember it
+	Render string `json:"render,omitempty"`
+	// masked: strength from which a word is shown as it was said
+	ClearFrom *float64 `json:"clear_from,omitempty"`
+	// masked: strength from which a placeholder says what kind of thing it was
+	HintFrom *float64 `json:"hint_from,omitempty"`
 	// conversation in which it is asked: what and then? goes on from; else the latest one
 	Session string `json:"session,omitempty"`
 	// answer once the turn at this offset of turns is folded
@@ -921,6 +982,8 @@ type Description struct {
 	Themes           []Theme            `json:"themes"`
 	// turns that came while recording was paused
 	Unrecorded int64 `json:"unrecorded"`
+	// turns that gates left out of what is counted: they are in the log alone
+	Uncounted int64 `json:"uncounted"`
 	// who may do what, by subject; empty: nobody is kept out
 	Access map[string][]string `json:"access"`
 	// if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was

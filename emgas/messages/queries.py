@@ -15,6 +15,7 @@ from emgas.messages.turns import Attachment
 
 Mode = Literal["default", "literal"]
 MemoryKind = Literal["all", "working", "episodic", "perceptual"]
+Render = Literal["plain", "masked"]
 
 
 class Query(Message):
@@ -56,6 +57,25 @@ class Query(Message):
         description="perceptual: a turn; what comes back is like what came with it",
         exclude_if=lambda turn: turn is None,
     )
+    render: Render = Field(
+        "plain",
+        description="masked: what has faded is left out of the context, as somebody would remember it",
+        exclude_if=lambda render: render == "plain",
+    )
+    clear_from: float = Field(
+        0.3,
+        ge=0,
+        le=1,
+        description="masked: strength from which a word is shown as it was said",
+        exclude_if=lambda clear: clear == 0.3,
+    )
+    hint_from: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="masked: strength from which a placeholder says what kind of thing it was",
+        exclude_if=lambda hint: hint == 0.1,
+    )
     session: Name | None = Field(
         None,
         description="conversation in which it is asked: what `and then?` goes on from; else the latest one",
@@ -87,6 +107,8 @@ class Query(Message):
             raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
+        if self.hint_from > self.clear_from:
+            raise ValueError("what is clear needs no hint: `hint_from` must not be greater than `clear_from`")
         return self
 
 
@@ -137,6 +159,11 @@ class RecalledPassage(Message):
     )
     importance: float | None = Field(
         None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
+    )
+    masked: str | None = Field(
+        None,
+        description="if the query asked for masks: the text as it is remembered, with placeholders for what has faded",
+        exclude_if=lambda it: it is None,
     )
     attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
@@ -210,6 +237,11 @@ class Description(Message):
     themes: list[Theme] = Field(default_factory=list)
     unrecorded: int = Field(
         0, description="turns that came while recording was paused", exclude_if=lambda unrecorded: not unrecorded
+    )
+    uncounted: int = Field(
+        0,
+        description="turns that gates left out of what is counted: they are in the log alone",
+        exclude_if=lambda uncounted: not uncounted,
     )
     access: dict[str, list[str]] = Field(
         default_factory=dict,

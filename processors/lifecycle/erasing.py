@@ -94,12 +94,14 @@ def _without(event: GraphEvent, names: AbstractSet[str], turns: AbstractSet[str]
         return replace(event, instead=kept)
     if isinstance(event, Superseded):
         return _history_without(event, turns)
-    gone = {"concepts": names, "turns": turns, "consolidated": names}
+    gone = {"concepts": names, "turns": turns, "consolidated": names, "related": names}
     lists = {
         field: [name for name in getattr(event, field) if name not in left_out]
         for field, left_out in gone.items()
         if hasattr(event, field)
     }
+    if hasattr(event, "links"):
+        lists["links"] = [link for link in event.links if names.isdisjoint(link)]
     left = replace(event, **lists)
     return _window_without(left, names, turns) if isinstance(left, ConsolidationWindowClosed) else left
 

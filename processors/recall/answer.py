@@ -35,6 +35,7 @@ from processors.recall.filters import Allowed
 from processors.recall.habits import asked_for
 from processors.recall.kinds import KINDS
 from processors.recall.load import eased, items
+from processors.recall.masking import Masks, Thresholds
 from processors.recall.perceptual import perceived
 from processors.recall.query_terms import worth
 from processors.recall.recall import (
@@ -155,6 +156,7 @@ class _Answering:
         self._query, self._memory, self._graph = query, memory, graph
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
         self._read = {} if read is None else read
+        self._remembered: dict[str, str] = {}  # texts of turns with masks, by id
         extractor, embedder = answerer.extractor, answerer.embedder
         now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
         self._question = extractor.of_query(query.text, now)
@@ -285,13 +287,14 @@ class _Answering:
         for place, habit in enumerate(self._habits, start=1):
             text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
             packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, text))
-        _ = self._worth, self._over_since  # of the graph as it is now
+        _ = self._worth, self._over_since, self._masks  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
         for count, ranked in enumerate(self._in_context()):
             if count and count % PACKED_AT_ONCE == 0:
                 yield
-                if self._graph.passages is not self._passages:  # compacted: passages have other numbers
+                changed = self._masks is not None and self._graph.events != self._events
+                if changed or self._graph.passages is not self._passages:  # compacted: passages have other numbers
                     raise GraphChangedError
             if not left:
                 break
@@ -326,8 +329,32 @@ class _Answering:
         at, times = wall_clock(turn.at, self._query.timezone), tuple(turn.times)
         until = self._over_since.get(ranked.number)
         over = None if until is None else wall_clock(until, self._query.timezone)
-        text = " ".join([turn.text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
+        said = self._masked(turn)
+        if said is not None:
+            times = tuple(span for span in times if span.text in said)
+        text = " ".join(
+            [
+                turn.text if said is None else said,
+                *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption),
+            ]
+        )
         return Passage(ranked.number, at, turn.speaker, text, times, wanted, turn.session, over)
+
+    @cached_property
+    def _masks(self) -> Masks | None:
+        """What has faded of turns, if the query asks for that."""
+        query = self._query
+        if query.render != "masked":
+            return None
+        return Masks(self._graph, self._memory.time, Thresholds(query.clear_from, query.hint_from))
+
+    def _masked(self, turn: TurnRecorded) -> str | None:
+        """Give the text of a turn as it is remembered, None where nobody asks for that; once for a turn."""
+        if self._masks is None:
+            return None
+        if turn.id not in self._remembered:
+            self._remembered[turn.id] = self._masks.masked(turn)
+        return self._remembered[turn.id]
 
     def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
         """List the words of the question that a turn holds, as it has them."""
@@ -360,6 +387,7 @@ class _Answering:
             superseded_by=shown.superseded_by,
             attachments=[Attachment(**asdict(each)) for each in turn.attachments],
             importance=turn.importance,
+            masked=self._masked(turn),
             why=why,
         )
 

@@ -18,6 +18,8 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from state.events.events import (
     AccessGranted,
     AccessRevoked,
@@ -30,6 +32,7 @@ from state.events.events import (
     GraphEvent,
     MemoryArchived,
     MemoryConsolidated,
+    MemoryReplayed,
     MemoryRestored,
     Pinned,
     Retracted,
@@ -50,6 +53,7 @@ from state.graph.expiry_queue import ExpiryQueue
 from state.graph.tables import GraphTables
 from state.graph.turn_counting import count
 from state.graph.turn_index import TurnIndex
+from state.graph.unit_counting import count_in_units
 from state.graph.view import GraphView
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
@@ -89,6 +93,7 @@ class Graph(GraphTables):
         """Go on from tables in which nothing is forgotten, and every passage is counted."""
         self._counted = len(self.passages)  # passages from here on wait: concepts and pairs do not know of them yet
         self._weights = array("d")  # of the postings of those
+        self._units: dict[int, list[list[int]]] = {}  # of those that have any: concepts of each clause, or window
         self._dead_rows = 0
 
     def fold(self, event: GraphEvent) -> bool:
@@ -109,7 +114,11 @@ class Graph(GraphTables):
         if first == self._counted:
             return
         weights, self._weights = self._weights, array("d")
-        count(self, first, weights)
+        units, self._units = self._units, {}
+        if units or self.settings.counts_units:
+            count_in_units(self, first, weights, units)
+        else:
+            count(self, first, weights)
         if self._expiry_queue:
             mentioned = self.passages.posting_concept[self.passages.starts[first] :]
             self._expiry_queue.watch_boosted(self.concepts, mentioned, boosts=weights, settings=self.settings)
@@ -184,9 +193,15 @@ class Graph(GraphTables):
         if self.knows(event.id):
             return False
         self.clock = max(self.clock, event.at)
+        if event.uncounted:  # its words, and what it says, stay in the log
+            event = replace(event, concepts=[], relations=[], statements=[], units=[])
+            self.uncounted += 1
         numbers = self.concepts.numbers_of(event.concepts, event.at)
-        self.relations.add(self.passages.add(event, self.events, numbers), event.relations, self.concepts.numbers)
+        passage = self.passages.add(event, self.events, numbers)
+        self.relations.add(passage, event.relations, self.concepts.numbers)
         self.statements.add(event.id, event.speaker, event.statements)
+        if event.units:
+            self._units[passage] = [[numbers[place] for place in unit] for unit in event.units]
         self._weights.extend([concept.weight for concept in event.concepts])
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
@@ -258,7 +273,20 @@ class Graph(GraphTables):
     def _fold_recall(self, event: ConceptsRecalled) -> bool:
         self.settle()
         self.clock = max(self.clock, event.at)
+        self._boost(event.related, self.settings.recall_boost * self.settings.recall_spread, event.at)
         return self._wake(event.concepts, event.at)
+
+    def _boost(self, concepts: Iterable[str], amount: float, at: int) -> None:
+        """Strengthen concepts at `at` (ms) that nobody asked for."""
+        known = self._known(concepts)
+        for number in known:
+            self.concepts.boost(number, amount, at=at, settings=self.settings)
+        self._watch(known, amount)
+
+    def _link(self, links: Iterable[tuple[str, str]]) -> None:
+        """Link concepts as if they had been recalled together, pair by pair."""
+        for link in links:
+            self.pairs["recall"].add(self._known(link))
 
     def _wake(self, concepts: Iterable[str], at: int) -> bool:
         """Strengthen concepts that were recalled together at `at` (ms), and link the strongest, which come first."""
@@ -370,8 +398,20 @@ class Graph(GraphTables):
         for kept, repetition in event.repeats:
             if {kept, repetition} <= self.passages.numbers.keys():
                 self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
+        self._link(event.links)
         self.fresh_turns, self.enough_at, self.ended_at = 0, NEVER, NEVER
         self.pace, self.active_before = event.pace, event.active
+        return True
+
+    @folds(MemoryReplayed)
+    def _fold_replayed(self, event: MemoryReplayed) -> bool:
+        """Strengthen and link what a dream came by; what has faded meanwhile stays in the archive."""
+        self.settle()
+        self._pass_window(event.at)
+        archived, ids = self.concepts.archived, self.concepts.ids
+        awake = [ids[number] for number in self._known(event.concepts) if not archived[number]]
+        self._boost(awake, self.settings.dream_boost, event.at)
+        self._link(event.links)
         return True
 
     @folds(MemoryConsolidated)

@@ -76,6 +76,7 @@ def _values(graph: Graph) -> dict[str, Any]:
         "sessions": _sessions(graph),
         "ended_at": graph.ended_at,
         "unrecorded": graph.unrecorded,
+        "uncounted": graph.uncounted,
         "access": graph.access,
         "weights": graph.weights,
         "pace": [graph.pace, graph.active_before],
@@ -278,7 +279,8 @@ def stored(
     graph.habits = HabitTable.of(values["habits"])
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
     graph.pace, graph.active_before = values.get("pace", (0, 0))
-    graph.access, graph.weights = values["access"], values.get("weights", {})
+    graph.weights = values.get("weights", {})
+    graph.access, graph.uncounted = values["access"], values["uncounted"]
     _fill_from_turns(graph, values, read, numbers)
     graph.begin_from_store(events)
     return graph
@@ -331,7 +333,7 @@ def _records(read: Reading, name: str, dead: Integers) -> NDArray[Any]:
 def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
     records, marks, postings = (_records(read, name, dead) for name in ("turns", "marks", "postings"))
     events = np.ascontiguousarray(records["key"])
-    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality")
+    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality", "uncounted")
     arrays = {name: records[name] for name in plain}
     arrays |= {"event": events, "kept": np.ones(len(events), np.int8)}
     values: dict[str, Any] = {}

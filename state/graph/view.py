@@ -75,7 +75,7 @@ class Labels(Sequence[str]):
 
 
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
-ConceptColumn = Literal["accessed", "first_recall"]
+ConceptColumn = Literal["accessed", "first_recall", "last_recall"]
 TurnColumn = Literal[
     "at",
     "tokens",
@@ -91,6 +91,7 @@ TurnColumn = Literal[
     "superseded",
     "modality",
     "ahead",
+    "uncounted",
 ]
 
 
@@ -110,6 +111,7 @@ class GraphView:
     Concept and passage numbers are positions in these columns; numbers are given in first-seen order.
     Lists are the graph's own and may have grown since; only positions below n and p belong to this view.
 
+        uncounted         how many turns gates ever left out of what is counted
         turns, concepts   p and n;  tokens: the words of all turns;  lengths: of the shortest, of the longest
         ids, labels       (n,) concept id and its most frequent surface form
         numbers           concept id → number
@@ -147,6 +149,7 @@ class GraphView:
         concepts, passages = tables.concepts, tables.passages
         self._concepts, self._passages = concepts, passages
         self.turns, self.concepts = len(passages), len(concepts)
+        self.uncounted = tables.uncounted
         self.tokens, self.lengths = index.tokens, index.lengths
         self.graph_id, self.clock, self.settings = tables.graph_id, tables.clock, tables.settings
         self.ids: Sequence[str] = concepts.ids
@@ -154,9 +157,10 @@ class GraphView:
         self.numbers: Mapping[str, int] = concepts.numbers
         self.passage_id: Sequence[str] = passages.ids
         self.themes = tuple(theme for theme in tables.themes.themes.values() if theme.members)
+        counted = tables.turns - tables.uncounted
         self.windows: Mapping[Window, WindowCounts] = {
-            "turn": WindowCounts(tables.turns, lambda: self._rows.in_turns, tables.pairs["turn"]),
-            "exchange": WindowCounts(tables.turns, lambda: self._rows.in_exchanges, tables.pairs["exchange"]),
+            "turn": WindowCounts(counted, lambda: self._rows.in_turns, tables.pairs["turn"]),
+            "exchange": WindowCounts(counted, lambda: self._rows.in_exchanges, tables.pairs["exchange"]),
             "recall": WindowCounts(tables.recalled, lambda: self._rows.recalls, tables.pairs["recall"]),
         }
 

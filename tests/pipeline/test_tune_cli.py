@@ -140,8 +140,6 @@ def test_how_a_graph_hangs_together_is_told_on_demand(data: Path) -> None:
 @pytest.mark.source("P47")
 def test_who_is_busy_gets_five_items_and_who_is_not_nine(data: Path) -> None:
     asked = ("query", "own", "What is finished and what does everybody like to keep?", "--top", "20", "--json")
-    all_of_it, busy, free = (
-        emgas_here(data, *asked, *load).json for load in ((), ("--load", "1"), ("--load", "0"))
-    )
+    all_of_it, busy, free = (emgas_here(data, *asked, *load).json for load in ((), ("--load", "1"), ("--load", "0")))
     assert (len(all_of_it["passages"]), len(busy["passages"]), len(free["passages"])) == (20, 5, 9)
     assert 1 <= busy["context"].count("[2023-") <= 5

@@ -12,7 +12,7 @@ from rich.markup import escape
 from emgas.client.query_arguments import asking
 from emgas.client.several import asked_of_all, named
 from emgas.errors import EmgasError
-from emgas.messages.queries import MemoryKind, Mode, Query, Reply
+from emgas.messages.queries import MemoryKind, Mode, Query, Render, Reply
 from emgas.messages.several import Merged
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
@@ -66,6 +66,7 @@ def query(
     ] = None,
     memory: Annotated[str, typer.Option("--kind", help="Of memory: all, working, episodic, perceptual.")] = "all",
     like: Annotated[str | None, typer.Option(metavar="TURN", help="Perceptual: like what came with this turn.")] = None,
+    render: Annotated[str, typer.Option(help="plain, or masked: with gaps for what has faded.")] = "plain",
     conversation: Annotated[
         str | None, typer.Option("--in", metavar="SESSION", help="Asked in this conversation: what `then?` means.")
     ] = None,
@@ -78,6 +79,8 @@ def query(
         output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
     if memory not in get_args(MemoryKind):
         output.fail(f"--kind {memory}: choose of {', '.join(get_args(MemoryKind))}", output.USAGE)
+    if render not in get_args(Render):
+        output.fail(f"--render {render}: choose of {', '.join(get_args(Render))}", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
     only |= {"spoken_since": about_since, "spoken_until": about_until}
@@ -92,6 +95,7 @@ def query(
         "memory": memory,
         "session": conversation,
         "like": like,
+        "render": render,
     }
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
@@ -194,7 +198,8 @@ def _show_concepts(reply: Reply) -> None:
 def _show_passages(reply: Reply, timezone: str) -> None:
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
-        text = escape(passage.text) + (" [dim](from the archive)[/dim]" if passage.archived else "")
+        said = passage.text if passage.masked is None else passage.masked
+        text = escape(said) + (" [dim](from the archive)[/dim]" if passage.archived else "")
         text += " [dim](history)[/dim]" if passage.superseded_by else ""
         passages.add_row(
             f"{passage.score:.2f}", format_utc(wall_clock(passage.at, timezone)), escape(passage.speaker), text
