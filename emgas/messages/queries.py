@@ -10,10 +10,10 @@ from emgas import limits
 from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
+from emgas.messages.modes import Guidance, How, Mode, Rerank, Weighting
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Attachment
 
-Mode = Literal["default", "literal"]
 MemoryKind = Literal["all", "working", "episodic", "perceptual"]
 Render = Literal["plain", "masked"]
 
@@ -30,6 +30,17 @@ class Query(Message):
     text: Text
     mode: Mode = "default"
     spreading: Spreading = Field(default_factory=Spreading)
+    weighting: Weighting | None = Field(
+        None,
+        description="weight of a link between concepts, in the place of the mode's own",
+        exclude_if=lambda weighting: weighting is None,
+    )
+    rerank: Rerank | None = Field(
+        None,
+        description="order the best anew, twice as many as are wanted, by the formula of this system",
+        exclude_if=lambda rerank: rerank is None,
+    )
+    guidance: Guidance = Field(default_factory=Guidance, exclude_if=lambda guidance: guidance == Guidance())
     top_concepts: int = Field(10, ge=0, le=limits.TOP)
     top_passages: int | None = Field(None, ge=0, le=limits.TOP, exclude_if=lambda top: top is None)
     budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context, at most")
@@ -101,10 +112,8 @@ class Query(Message):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.explain and self.mode == "literal":
-            raise ValueError("only the default mode is explained: leave out `explain` or `mode`")
-        if self.memory != "all" and self.mode == "literal":
-            raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`")
+        if self.memory != "all" and (self.mode != "default" or self.rerank):
+            raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
         if self.hint_from > self.clear_from:
@@ -166,6 +175,11 @@ class RecalledPassage(Message):
         exclude_if=lambda it: it is None,
     )
     attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
+    topic: str | None = Field(
+        None,
+        description="in modes that find concepts first: the concept through which it was found",
+        exclude_if=lambda topic: topic is None,
+    )
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 
@@ -195,6 +209,9 @@ class Reply(Message):
         exclude_if=lambda matched: matched,
     )
     paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
+    how: How | None = Field(
+        None, description="if the query said `explain`, or guided the search", exclude_if=lambda how: how is None
+    )
 
 
 class Theme(Message):

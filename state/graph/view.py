@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Literal, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from state.arrays import Counts, Floats, Integers, Mask
 from state.errors import StaleViewError
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
+from state.graph.derived_windows import DerivedWindow, derived
 from state.graph.embedding_table import Embeddings, Model
 from state.graph.excerpt import Excerpt, SessionOrder
 from state.graph.lists import ragged
@@ -23,12 +24,14 @@ from state.graph.tables import GraphTables, Window
 from state.graph.turn_facts import TurnFacts
 from state.graph.turn_index import TurnIndex
 
+T = TypeVar("T")
+
 
 class WindowCounts:
     """Counts of one kind of co-occurrence window, over n concepts.
 
     total    number of windows.  turn: one per turn ever; exchange: each with the turn before it in its session;
-             recall: one per reinforcing query, holding the concepts that it woke
+             recall: one per reinforcing query, holding the concepts that it woke; derived ones: as many as there are
     pairs    edges out of chosen concepts: `pairs.neighbours(concepts)`
     """
 
@@ -248,6 +251,30 @@ class GraphView:
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters of no ASCII script, in the order first seen."""
         return self._found.words_holding(pair)
+
+    def window(self, kind: Window | DerivedWindow | int) -> WindowCounts:
+        """Give the counts of a kind of window, or of windows of so many turns; what no fold counts is derived."""
+        if kind == "turn" or kind == "exchange" or kind == "recall":  # noqa: PLR1714 - so that the type is known
+            return self.windows[kind]
+        return self.once(("window", kind), lambda _: self._derived(kind))
+
+    def _derived(self, kind: DerivedWindow | int) -> WindowCounts:
+        in_windows = ~np.isin(self.posting_concept, np.array(list(self.phrases), np.int64))
+        held = self.posting_passage[in_windows], self.posting_concept[in_windows]
+        found = derived(kind, self.session_order, self.passage_speaker, held, self.concepts)
+        return WindowCounts(found.total, lambda: found.seen, found.pairs)
+
+    def once(self, key: Hashable, compute: Callable[[GraphView], T]) -> T:
+        """Compute something of this view, or give what it was the first time: it lasts until the graph changes."""
+        self.check_fresh()
+        if key not in self._computed:
+            self._computed[key] = compute(self)
+        found: T = self._computed[key]
+        return found
+
+    @cached_property
+    def _computed(self) -> dict[Hashable, Any]:
+        return {}
 
     @property
     def known(self) -> ConceptTable:
