@@ -331,7 +331,9 @@ async def configure(
     """Say how the graph is to live from here on: a preset, and what differs from it."""
     wanted = build(turns.Configure, _message(graph, body, idempotency_key, kind="configure"))
     settings = wanted.settings.model_dump(exclude_none=True)
-    made = await memory.configure(graph, wanted.preset, weights=wanted.weights, id=wanted.id, **settings)
+    made = await memory.configure(
+        graph, wanted.preset, weights=wanted.weights, mode=wanted.mode, rerank=wanted.rerank, id=wanted.id, **settings
+    )
     return _told(made, 200)
 
 

@@ -89,7 +89,9 @@ def _message(event: GraphEvent) -> Message | None:
     if isinstance(event, GraphConfigured):
         preset = event.preset if event.preset in PRESETS else "default"  # the name may be a newer version's
         made = _configure(event.graph, preset, _differing(PRESETS[preset], event.settings), event.seq)
-        return made.model_copy(update={"weights": event.weights})  # {}: what the graph had of its own is gone
+        # All of it, {} and "none" too: what the graph had of its own before is gone.
+        own = {"mode": event.mode, "rerank": event.rerank or "none", "weights": event.weights}
+        return Configure.model_validate({**made.model_dump(), **own})
     if isinstance(event, Forgotten):
         name = f"branch/forget/{event.seq}"
         return Forget(kind="forget", id=name, graph=event.graph, concepts=event.concepts, turns=event.turns)

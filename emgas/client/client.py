@@ -33,6 +33,7 @@ from emgas.errors import InvalidMessageError, TransportError, WrongEventLoopErro
 from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
+from emgas.messages.modes import Mode
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
 from emgas.messages.queries import Describe, Description, Query, Reply
@@ -390,6 +391,8 @@ class MemoryClient:
         preset: str = "default",
         *,
         weights: Mapping[str, float] | None = None,
+        mode: Mode | None = None,
+        rerank: str | None = None,
         id: str | None = None,
         timeout: float | None = None,
         **settings: Any,
@@ -400,9 +403,10 @@ class MemoryClient:
 
         weights  what features of a turn are worth in recall (docs/recall.md), where not the default: these alone; None
                  leaves them as they are
+        mode     of questions that name none, and rerank: by whose formula they are ordered, "none" for none
         """
-        fields = {"preset": preset, "settings": build(Settings, settings)}
-        fields |= {} if weights is None else {"weights": dict(weights)}
+        fields: dict[str, Any] = {"preset": preset, "settings": build(Settings, settings)}
+        fields |= {"mode": mode, "rerank": rerank, "weights": None if weights is None else dict(weights)}
         return await self._command(Configure, graph, id=id, timeout=timeout, fields=fields)
 
     async def forget(

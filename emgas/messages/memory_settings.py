@@ -12,29 +12,26 @@ so whatever the wire lets through can be recorded.
 A setting is a field with a default, its bounds, its unit (a `Duration` is in ms; other numbers have none) and one line
 that says what it does.
 
-Presets, each as what differs from the defaults of the fields.  What fades under any of them is archived: it leaves the
-active tier, and can still be found.  Where a source prunes, ours archives:
+Presets, each as what differs from the defaults of the fields, and the mode of questions (PRESET_MODES).  What fades
+under any of them is archived: it leaves the active tier, and can still be found, where a source may prune.  Those
+of the sources stand value by value, with what the source has and why ours differs, in emgas/messages/preset_sources.py:
 
     default     fades over months, keeps what recurs
     forgetful   a week's half-life: for tests, demos and rooms that should stay small
     elephant    archives nothing
-    memorybank  MemoryBank's Ebbinghaus curve R = e^(−t/S), S in days, one more with every mention or recall.  There a
-                piece that was recalled n times lasts 3 (n + 1) days; here words are strengthened, not turns, so a turn
-                gets the 90 days of a piece that was recalled 29 times
-    mofox       MoFox v2: activation × 0.9 a day, threshold 0.1, hourly consolidation (SEEDS M23–M26).  Its protection
-                of "importance > 0.8" is left out: importance there is a model's judgement.  A memory that nothing
-                activates lasts 22 days there; 60 leave room for those that would have been activated
+    emgas, soulmem, memorybank, mofox, simplemem, hello-agents    as these systems describe themselves
 """
 
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, Field, create_model
 from pydantic.fields import FieldInfo
 
 from emgas.messages.fields import Message
+from emgas.messages.modes import Mode, Rerank
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 
 CENTURY_MS = 100 * 366 * DAY_MS
@@ -347,7 +344,44 @@ PRESETS = {
         episode_life=60 * DAY_MS,
         consolidate_every=HOUR_MS,
         idle=2 * HOUR_MS,
+        recall_spread=0.5,
+        consolidate_batch=100,
+        link_candidates=10,
     ),
+    "emgas": Settings(long_windows=0, long_recalls=0, habit_members=0, duplicate_above=1.0),
+    "soulmem": Settings(
+        prune_below=0.0,
+        long_windows=0,
+        long_recalls=0,
+        end_sessions=1,
+        session_turns=20,
+        topic_shift=0.1,
+        frequent_linked=5,
+        dream_every=DAY_MS,
+        recall_spread=0.5,
+    ),
+    "simplemem": Settings(
+        prune_below=0.0,
+        episode_life=30 * DAY_MS,
+        novelty_above=0.35,
+        window_tokens=512,
+        clauses=1,
+        archive_covered=1,
+        steady_growth=0.1,
+    ),
+    "hello-agents": Settings(
+        prune_below=0.0, long_windows=0, long_recalls=0, idle=HOUR_MS, habit_members=0, duplicate_above=1.0
+    ),
+}
+
+# How questions are answered that name no mode: the mode, and whose formula orders what it finds ("": nobody's).
+PRESET_MODES: dict[str, tuple[Mode, Rerank | Literal[""]]] = {
+    "emgas": ("literal", ""),
+    "soulmem": ("staged", ""),
+    "memorybank": ("vector", ""),
+    "mofox": ("path", "mofox"),
+    "simplemem": ("default", "simplemem"),
+    "hello-agents": ("vector", "hello-agents"),
 }
 
 

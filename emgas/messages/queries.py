@@ -28,7 +28,11 @@ class Query(Message):
     kind: Literal["query"] = "query"
     graph: GraphId
     text: Text
-    mode: Mode = "default"
+    mode: Mode | None = Field(
+        None,
+        description="which retriever answers; else the graph's own, default where it has none",
+        exclude_if=lambda mode: mode is None,
+    )
     spreading: Spreading = Field(default_factory=Spreading)
     weighting: Weighting | None = Field(
         None,
@@ -110,9 +114,14 @@ class Query(Message):
         exclude_if=lambda fallback: fallback == "none",
     )
 
+    @property
+    def retriever(self) -> Mode:
+        """The mode in which it is answered, where no graph has one of its own."""
+        return self.mode or "default"
+
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.memory != "all" and (self.mode != "default" or self.rerank):
+        if self.memory != "all" and (self.retriever != "default" or self.rerank):
             raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
@@ -237,6 +246,12 @@ class Description(Message):
     found: bool
     preset: str = "default"
     settings: dict[str, int | float] = Field(default_factory=dict)
+    mode: Mode = Field(
+        "default", description="of its questions that name none", exclude_if=lambda mode: mode == "default"
+    )
+    rerank: Rerank | None = Field(
+        None, description="of its questions that name no mode", exclude_if=lambda rerank: rerank is None
+    )
     weights: dict[str, float] = Field(
         default_factory=dict,
         description="what features of a turn are worth in recall, where not the default",

@@ -33,6 +33,7 @@ from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations, explanations_of_mode
 from processors.recall.facts import GraphChangedError, Steps, learned
 from processors.recall.filters import Allowed
+from processors.recall.graph_defaults import by_graph
 from processors.recall.habits import asked_for
 from processors.recall.how import Meant, guided, how, words_of
 from processors.recall.kinds import KINDS
@@ -155,7 +156,7 @@ class _Answering:
     def __init__(
         self, answerer: Answerer, query: Query, memory: Memory, *, graph: Graph, read: dict[int, TurnRecorded] | None
     ) -> None:
-        query = eased(query)
+        query = eased(by_graph(query, graph))
         self._query, self._memory, self._graph = query, memory, graph
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
         self._read = {} if read is None else read
@@ -165,8 +166,10 @@ class _Answering:
         self._question = extractor.of_query(query.text, now)
         self._guiding = words_of(query.guidance, self._view, extractor)
         self._options = _options(query, graph, extractor, memory.time, self._guiding)
-        self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode in BY_VECTORS else None
-        self._goes_on = query.mode == "default" and continuation(query.text) == "alone"
+        self._cosine = (
+            likeness(self._view, embedder, query.text) if embedder and query.retriever in BY_VECTORS else None
+        )
+        self._goes_on = query.retriever == "default" and continuation(query.text) == "alone"
         self._found = retrieve(self._view, self._question, query.text, self._options, self._cosine)
         if self._goes_on and self._options.session is not None:  # what else it finds is a word that says nothing
             wanted = LEAST_DEPTH if query.top_passages is None else query.top_passages
@@ -190,7 +193,7 @@ class _Answering:
         """Find what recurs, if that is asked for: it comes first."""
         query, asker = self._query, self._options.asker
         if (
-            query.mode != "default"
+            query.retriever != "default"
             or query.top_passages == 0
             or self._goes_on
             or self._perceives
@@ -260,7 +263,7 @@ class _Answering:
             not self._query.explain or not self._is_match or self._goes_on or self._perceives
         ):  # the latest turns come for no reason
             return [None] * len(listed)
-        if self._query.mode != "default" or self._query.rerank is not None:
+        if self._query.retriever != "default" or self._query.rerank is not None:
             return list(explanations_of_mode(self._view, self._found, self._options, self._meant, listed))
         whys: list[Why | None] = []
         explained = self._explanations(listed)
@@ -319,9 +322,9 @@ class _Answering:
         found = found[: most_lines(query.budget)]  # however many more are listed
         is_by_odds = not (self._goes_on or self._perceives or self._options.kind.in_mind)
         plain = is_by_odds and query.rerank is None  # else scores are no odds
-        shown = worth_showing(found, query.mode, self._graph.settings.drop) if plain else found
+        shown = worth_showing(found, query.retriever, self._graph.settings.drop) if plain else found
         is_listed_order = query.context_passages is not None or not self._is_match or not plain
-        return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
+        return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
 
     def _turn(self, ranked: Ranked) -> TurnRecorded:
         """Read a turn, once."""
@@ -426,7 +429,7 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding
     goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
     listed = MOST_DEPTH if query.top_passages is None else query.top_passages
     options = RecallOptions(
-        mode=query.mode,
+        mode=query.retriever,
         spreading=_spreading(query),
         rerank=query.rerank,
         concepts=query.top_concepts,
@@ -448,7 +451,7 @@ def _spreading(query: Query) -> SpreadingParameters:
         given["window"] = turns
     if query.weighting is not None:
         given["weighting"] = query.weighting
-    return replace(SPREADING[query.mode], **given)
+    return replace(SPREADING[query.retriever], **given)
 
 
 def _session(query: Query, view: GraphView) -> str | None:

@@ -53,6 +53,7 @@ from state.events.extraction_types import (
     Uncounted,
 )
 from state.events.found_events import MemoryConsolidated, MemoryReplayed, Superseded, WindowEvent
+from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.shared_events import (
@@ -73,6 +74,7 @@ __all__ = [
     "DataEvent",
     "EndReason",
     "Event",
+    "GraphConfigured",
     "GraphEvent",
     "MemoryConsolidated",
     "MemoryReplayed",
@@ -111,11 +113,6 @@ def _concepts_and_turns(event: Any) -> tuple[str, ...]:
 
 def _forgot(event: Forgotten | DecayWindowClosed) -> str:
     return f"forgot {', '.join((*event.concepts, *event.turns))}"
-
-
-def _lives_by(event: GraphConfigured) -> str:
-    own = f", with {len(event.weights)} weights of its own" if event.weights else ""
-    return f"lives by {event.preset}{own}"
 
 
 def _consolidated(event: ConsolidationWindowClosed) -> str:
@@ -272,20 +269,6 @@ class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
     at: Milliseconds
     concepts: list[str]
     related: list[str] = msgspec.field(default_factory=list)
-
-
-@graph_event(Timing.UNTIMED, summary=_lives_by)
-class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
-    """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here.
-
-    weights  what features of a turn are worth in its recall, by name, where that is not the default: written only
-             where there are any
-    """
-
-    src: Ordinal | None = None
-    preset: str
-    settings: MemorySettings
-    weights: dict[str, Annotated[float, Meta(ge=-1000, le=1000)]] = msgspec.field(default_factory=dict)
 
 
 @graph_event(Timing.UNTIMED, summary=_forgot, touches=_concepts_and_turns)
@@ -596,6 +579,8 @@ _UNSAID = {
     "relations": [],
     "mentions": [],
     "weights": {},
+    "mode": "default",
+    "rerank": "",
     "active": 0,
     "pace": 0,
     "novelty": None,

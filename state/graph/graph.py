@@ -325,7 +325,7 @@ class Graph(GraphTables):
         self.settle()
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings, self.configured = event.preset, event.settings, True
-        self.weights = dict(event.weights)
+        self.weights, self.mode, self.rerank = dict(event.weights), event.mode, event.rerank
         if not event.settings.steady_growth:
             self.pace = self.active_before = 0
         self._expiry_queue = None

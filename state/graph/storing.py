@@ -84,6 +84,7 @@ def _values(graph: Graph) -> dict[str, Any]:
         "uncounted": graph.uncounted,
         "access": graph.access,
         "weights": graph.weights,
+        "asked": [graph.mode, graph.rerank],
         "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,
@@ -312,6 +313,7 @@ def stored(
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
+    graph.mode, graph.rerank = values.get("asked", ("default", ""))
     graph.pace, graph.active_before = values.get("pace", (0, 0))
     graph.weights = values.get("weights", {})
     graph.access, graph.uncounted = values["access"], values["uncounted"]

@@ -35,6 +35,7 @@ class GraphTables:
     fresh_turns    turns since the last consolidation
     last_turn_at   the largest event time of a turn
     enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
+    mode, rerank   of its questions that name no mode
     pace           how much sooner than set windows consolidate, in steps (MemorySettings.paced); 0 unless they adapt
     active_before  turns that were active after the last consolidation, where windows adapt
     recalled       ConceptsRecalled that had an effect
@@ -59,6 +60,7 @@ class GraphTables:
         self.configured = self.live = False
         self.preset, self.settings = "default", PRESETS["default"]
         self.weights: dict[str, float] = {}
+        self.mode, self.rerank = "default", ""
         self.pace = self.active_before = 0
         self.recalled = self.forgotten = 0
         self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER

@@ -79,7 +79,7 @@ from streams.ingest import conversations
 from streams.ingest.access import check_command, granted
 from streams.ingest.ahead import AheadExtractor
 from streams.ingest.beside_words import read_by, remembered, stated_by
-from streams.ingest.configuring import settings_of, weights_of
+from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
 from streams.ingest.gating import passed
 from streams.ingest.reinforcing import commanded
@@ -441,14 +441,13 @@ class CommandHandler:
         if graph_id in self._born or (known is not None and not known.is_blank):
             return []
         self._born.add(graph_id)
-        preset = self._context.preset
-        return [GraphConfigured(graph=graph_id, preset=preset, settings=PRESETS[preset], **UNSTAMPED)]
+        return [born(graph_id, self._context.preset)]
 
     def _configured(self, arrival: Record, request: Configure) -> Decision:
         graph = self._state.graph(request.graph)
         try:
             settings = settings_of(request, graph)
-            weights = weights_of(request, graph)
+            weights, (mode, rerank) = weights_of(request, graph), asked_of(request, graph)
         except ValidationError as error:  # each value is within its bounds, but they do not go together
             return _rejected(arrival, request, explained(error))
         except ValueError as error:
@@ -460,6 +459,8 @@ class CommandHandler:
             preset=request.preset,
             settings=settings,
             weights=weights,
+            mode=mode,
+            rerank=rerank,
             **UNSTAMPED,
         )
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)

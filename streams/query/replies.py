@@ -11,6 +11,7 @@ from emgas.messages.memory_settings import AllSettings
 from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.queries import Description, Theme
 from processors.lifecycle.homeostasis import measures
+from processors.recall.graph_defaults import mode_of, rerank_of
 from processors.text.shown import Shown
 from state.graph import theme_table
 from state.partition import Partition
@@ -66,6 +67,8 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
         found=True,
         preset=graph.preset,
         settings={name: getattr(graph.settings, name) for name in AllSettings.model_fields},
+        mode=mode_of(graph),
+        rerank=rerank_of(graph),
         weights=graph.weights,
         clock=graph.clock,
         turns=len(graph.passages) - archived,

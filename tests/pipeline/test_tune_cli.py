@@ -143,3 +143,24 @@ def test_who_is_busy_gets_five_items_and_who_is_not_nine(data: Path) -> None:
     all_of_it, busy, free = (emgas_here(data, *asked, *load).json for load in ((), ("--load", "1"), ("--load", "0")))
     assert (len(all_of_it["passages"]), len(busy["passages"]), len(free["passages"])) == (20, 5, 9)
     assert 1 <= busy["context"].count("[2023-") <= 5
+
+
+@pytest.mark.source("M23")
+def test_a_preset_of_a_source_says_in_which_mode_questions_are_answered(data: Path) -> None:
+    asked = ("query", "own", "What about the kettle?", "--json")
+    emgas_here(data, "configure", "own", "--preset", "mofox")
+    described = configured(data)
+    assert (described["mode"], described["rerank"]) == ("path", "mofox")
+    assert emgas_here(data, *asked).json["passages"] == emgas_here(
+        data, *asked, "--mode", "path", "--rerank", "mofox"
+    ).json["passages"]
+    emgas_here(data, "configure", "own", "--half-life", "3d")
+    assert configured(data)["mode"] == "path", "what is not given stays"
+    emgas_here(data, "configure", "own", "--mode", "literal", "--rerank", "none")
+    literal = emgas_here(data, *asked).json
+    assert literal["passages"] == emgas_here(data, *asked, "--mode", "literal").json["passages"]
+    assert "answered in mode literal" in emgas_here(data, "configure", "own").out
+    assert emgas_here(data, *asked, "--mode", "default").json["passages"] != literal["passages"]
+    emgas_here(data, "configure", "own", "--preset", "default")
+    assert "mode" not in configured(data)
+    assert "mode" in emgas_here(data, "configure", "own", "--mode", "guesswork", code=2).err

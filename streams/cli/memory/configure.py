@@ -24,6 +24,13 @@ def configure(
         list[str] | None,
         typer.Option(metavar="FEATURE=VALUE", help="What a feature of a turn is worth in recall; again for others."),
     ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(help="Of its questions that name none: default, literal, ppr, path, … (docs/recall.md)."),
+    ] = None,
+    rerank: Annotated[
+        str | None, typer.Option(help="By whose formula they are ordered: hello-agents, simplemem, mofox; or none.")
+    ] = None,
     default_weights: Annotated[
         bool, typer.Option("--default-weights", help="Features are worth what they are by default.")
     ] = False,
@@ -39,7 +46,8 @@ def configure(
     given = {name: value for name, value in settings.items() if value is not None}
     with output.explained():
         weights = _weights(weight or [], default_weights)
-    described = output.run(_configure(graph, preset, given, weights=weights, timeout=timeout))
+        asked = {name: value for name, value in (("mode", mode), ("rerank", rerank)) if value is not None}
+    described = output.run(_configure(graph, preset, given, weights=weights, asked=asked, timeout=timeout))
     if json:
         output.print_json(described.model_dump(exclude={"themes"}))
     elif described.found:
@@ -72,17 +80,23 @@ class Weighing(NamedTuple):
 
 
 async def _configure(
-    graph: str, preset: str | None, given: dict[str, Any], *, weights: Weighing | None, timeout: float
+    graph: str,
+    preset: str | None,
+    given: dict[str, Any],
+    *,
+    weights: Weighing | None,
+    asked: dict[str, Any],
+    timeout: float,
 ) -> Description:
-    begins = preset is not None or bool(given)
+    begins = preset is not None or bool(given) or bool(asked)
     async with session(output.settings(), timeout, begins=begins) as connected:
         memory = connected.memory
         described = await memory.describe(graph)
-        if (preset is None and not given and weights is None) or (not begins and not described.found):
+        if (not begins and weights is None) or (not begins and not described.found):
             return described
         kept = {} if preset else described.settings
         own = None if weights is None else weights.of(described.weights)
-        outcome = await memory.configure(graph, preset or described.preset, weights=own, **{**kept, **given})
+        outcome = await memory.configure(graph, preset or described.preset, weights=own, **asked, **{**kept, **given})
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or "refused")
         return await memory.describe(graph, after=outcome.position.source)
@@ -96,6 +110,9 @@ def _show(described: Description) -> None:
         style = "bold" if meant != value else ""
         rows.add_row(name.replace("_", "-"), spoken(name, value), spoken(name, meant), style=style)
     output.out.print(rows)
+    if described.mode != "default" or described.rerank:
+        ordered = f", ordered by {described.rerank}" if described.rerank else ""
+        output.out.print(f"its questions are answered in mode {described.mode}{ordered}", highlight=False)
     if described.weights:
         own = output.table("what features of a turn are worth in its recall", "feature", "in force#", "by default#")
         for name, weight in described.weights.items():

@@ -33,7 +33,9 @@ def query(
     graph: output.Graph,
     text: Annotated[str, typer.Argument(help="The question.")],
     *,
-    mode: Annotated[str, typer.Option(help=f"Which retriever: {', '.join(get_args(Mode))}.")] = "default",
+    mode: Annotated[
+        str | None, typer.Option(help=f"Which retriever: {', '.join(get_args(Mode))}; else as the graph is set.")
+    ] = None,
     weighting: Annotated[
         str | None, typer.Option(help=f"Of links: {', '.join(get_args(Weighting))}; else the mode's own.")
     ] = None,
