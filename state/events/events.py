@@ -54,6 +54,7 @@ from state.events.extraction_types import (
     Uncounted,
 )
 from state.events.found_events import MemoryConsolidated, MemoryReplayed, Superseded, WindowEvent
+from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.shared_events import (
@@ -74,6 +75,7 @@ __all__ = [
     "DataEvent",
     "EndReason",
     "Event",
+    "GraphConfigured",
     "GraphEvent",
     "MemoryConsolidated",
     "MemoryReplayed",
@@ -276,15 +278,6 @@ class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
     related: list[str] = msgspec.field(default_factory=list)
 
 
-@graph_event(Timing.UNTIMED, summary=lambda event: f"lives by {event.preset}")
-class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
-    """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here."""
-
-    src: Ordinal | None = None
-    preset: str
-    settings: MemorySettings
-
-
 @graph_event(Timing.UNTIMED, summary=_forgot, touches=_concepts_and_turns)
 class Forgotten(GraphEvent, frozen=True, kw_only=True):
     """A user asked to forget these concepts and turns; a session is recorded as its turns.
@@ -482,6 +475,8 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     merged        (kept turn, dropped turn): the one that says less leaves the graph.  Only in logs of version 1
     repeats       (kept turn, its repetition): near-duplicates of one session, of which the one that says less goes to
                   the archive, and stays linked to the other
+    active        turns that are active from here on, and
+    pace          the pace of the next windows (MemorySettings.paced): written where windows adapt, in the last part
     links         concepts that are linked as if they had been recalled together (processors/lifecycle/candidates.py)
     """
 
@@ -490,6 +485,8 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     topics: list[TopicChange]
     merged: list[tuple[str, str]] = msgspec.field(default_factory=list)
     repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    active: Quantity = 0
+    pace: Annotated[int, Meta(ge=-8, le=8)] = 0
     links: list[tuple[str, str]] = msgspec.field(default_factory=list)
 
 
@@ -591,6 +588,11 @@ _UNSAID = {
     "ahead": 0,
     "relations": [],
     "mentions": [],
+    "weights": {},
+    "mode": "default",
+    "rerank": "",
+    "active": 0,
+    "pace": 0,
     "novelty": None,
     "uncounted": "",
     "units": [],

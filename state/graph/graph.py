@@ -235,7 +235,7 @@ class Graph(GraphTables):
             self._ask_if_enough()
 
     def _ask_if_enough(self) -> None:
-        if self.fresh_turns < self.settings.enough_turns(self.turns):
+        if self.fresh_turns < self.rhythm.enough_turns(self.turns):
             self.enough_at = NEVER
         elif self.enough_at == NEVER:
             self.enough_at = self.last_turn_at
@@ -342,6 +342,9 @@ class Graph(GraphTables):
         self.settle()
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings, self.configured = event.preset, event.settings, True
+        self.weights, self.mode, self.rerank = dict(event.weights), event.mode, event.rerank
+        if not event.settings.steady_growth:
+            self.pace = self.active_before = 0
         self._expiry_queue = self._link_queue = None
         self._ask_if_enough()
         return True
@@ -453,6 +456,7 @@ class Graph(GraphTables):
                 self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
         self._link(event.links)
         self.fresh_turns, self.enough_at, self.ended_at = 0, NEVER, NEVER
+        self.pace, self.active_before = event.pace, event.active
         return True
 
     @folds(MemoryReplayed)

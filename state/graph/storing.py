@@ -85,6 +85,9 @@ def _values(graph: Graph) -> dict[str, Any]:
         "unrecorded": graph.unrecorded,
         "uncounted": graph.uncounted,
         "access": graph.access,
+        "weights": graph.weights,
+        "asked": [graph.mode, graph.rerank],
+        "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,
         "born": graph.concepts.born,
@@ -316,6 +319,9 @@ def stored(
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
+    graph.mode, graph.rerank = values.get("asked", ("default", ""))
+    graph.pace, graph.active_before = values.get("pace", (0, 0))
+    graph.weights = values.get("weights", {})
     graph.access, graph.uncounted = values["access"], values["uncounted"]
     _fill_from_turns(graph, values, read, numbers)
     graph.begin_from_store(events)

@@ -31,7 +31,6 @@ from pydantic import ValidationError
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
-from emgas.messages.memory_settings import Settings
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
 from emgas.messages.topics import INBOUND, Command
@@ -68,7 +67,7 @@ from state.events.events import (
     encode,
 )
 from state.events.extraction_types import Attached, Concept, Mention
-from state.events.memory_settings import PRESETS, SWITCHES, MemorySettings
+from state.events.memory_settings import PRESETS, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import ERASED, fingerprint
@@ -80,6 +79,7 @@ from streams.ingest import conversations
 from streams.ingest.access import check_command, granted
 from streams.ingest.ahead import AheadExtractor
 from streams.ingest.beside_words import read_by, remembered, stated_by
+from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
 from streams.ingest.gating import passed
 from streams.ingest.reinforcing import commanded
@@ -441,27 +441,29 @@ class CommandHandler:
         if graph_id in self._born or (known is not None and not known.is_blank):
             return []
         self._born.add(graph_id)
-        preset = self._context.preset
-        return [GraphConfigured(graph=graph_id, preset=preset, settings=PRESETS[preset], **UNSTAMPED)]
+        return [born(graph_id, self._context.preset)]
 
     def _configured(self, arrival: Record, request: Configure) -> Decision:
+        graph = self._state.graph(request.graph)
         try:
-            settings = PRESETS[request.preset].changed(self._switched(request))
+            settings = settings_of(request, graph)
+            weights, (mode, rerank) = weights_of(request, graph), asked_of(request, graph)
         except ValidationError as error:  # each value is within its bounds, but they do not go together
             return _rejected(arrival, request, explained(error))
+        except ValueError as error:
+            return _rejected(arrival, request, str(error))
         self._born.add(request.graph)
         event = GraphConfigured(
-            src=arrival.offset, graph=request.graph, preset=request.preset, settings=settings, **UNSTAMPED
+            src=arrival.offset,
+            graph=request.graph,
+            preset=request.preset,
+            settings=settings,
+            weights=weights,
+            mode=mode,
+            rerank=rerank,
+            **UNSTAMPED,
         )
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
-
-    def _switched(self, request: Configure) -> Settings:
-        """Keep what a user said of recording and recalling, unless the request says otherwise."""
-        graph = self._state.graph(request.graph)
-        if graph is None:
-            return request.settings
-        kept = {name: getattr(graph.settings, name) for name in SWITCHES}
-        return Settings(**{**kept, **request.settings.model_dump(exclude_none=True)})
 
     def _forgotten(self, arrival: Record, request: Forget) -> Decision:
         graph = self._state.graph(request.graph)

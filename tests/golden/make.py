@@ -101,7 +101,9 @@ class Story:
         memory = self.pipeline.memory
         for line in CONVERSATION.read_text(encoding="utf-8").splitlines():
             await memory.record(json.loads(line))
-        await memory.configure("garden", "forgetful", least_turns=2, recall_boost=0.75)
+        await memory.configure(
+            "garden", "forgetful", least_turns=2, recall_boost=0.75, weights={"match": 2.5}, steady_growth=0.2
+        )
         for turn in talk(["garden"], weeks=8):
             await memory.record(turn)
         await self.kitchen()
