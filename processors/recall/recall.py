@@ -33,7 +33,7 @@ from processors.recall.edge_scores import Mask
 from processors.recall.filters import NO_FILTER, Allowed
 from processors.recall.inquiry import Inquiry
 from processors.recall.kinds import KINDS, Kind
-from processors.recall.links import recall_links, relation_links, theme_links
+from processors.recall.links import rated, recall_links, relation_links, theme_links
 from processors.recall.query_terms import QueryTerms, asked
 from processors.recall.ranking import carried, per_token
 from processors.recall.succession import succeeded
@@ -275,6 +275,8 @@ def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Acti
     def edges(firing: Integers) -> Edges:
         firing = firing if how.marks else firing[~view.marks(firing)]
         out = edges_out(counts, firing, how.weighting)
+        if view.rated:
+            out = rated(view, out)
         if how.recall_links and view.windows["recall"].pairs:
             out = out.joined(recall_links(view, firing, how.recall_links))
         if how.topic_links:

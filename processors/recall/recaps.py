@@ -116,7 +116,7 @@ def ending_of(end: SessionEnd | None) -> Ending | None:
     """Tell how a session ended last."""
     if end is None:
         return None
-    return Ending(at=end.at, reason=end.reason, summary=end.text, turns=list(end.turns), by=end.by)  # type: ignore[arg-type]
+    return Ending(at=end.at, reason=end.reason, summary=end.text, turns=list(end.turns), by=end.by, topic=end.topic)  # type: ignore[arg-type]
 
 
 def _recap(memory: Memory, view: GraphView, session: int, words: int) -> SessionRecap:

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from emgas.limits import EARLIEST_MS
 from state.events.memory_settings import PRESETS
+from state.graph.advice_table import AdviceTable
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.decay import NEVER
@@ -45,6 +46,7 @@ class GraphTables:
     ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
     unrecorded     turns that came while recording was paused
     access         who may do what, by subject; empty: nobody is kept out
+    advice         what advisors said, beside all that
     facts          metadata and times of turns, as far as somebody asked for them: no content
     """
 
@@ -67,6 +69,7 @@ class GraphTables:
         self.sessions, self.ended_at = SessionTable(), NEVER
         self.unrecorded = 0
         self.access: dict[str, list[str]] = {}
+        self.advice = AdviceTable()
         self.facts = TurnFacts()
 
     @property
