@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from uuid import uuid4
 
+from emgas.client.advising import Advising
 from emgas.client.bulk import Turns as Published
 from emgas.client.bulk import publish_all
 from emgas.client.connect import connect
@@ -27,7 +28,6 @@ from emgas.client.request_reply import RequestReply
 from emgas.client.several import asked_of_all, named
 from emgas.client.traces import traced
 from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
-from emgas.messages.advice import Advice
 from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
@@ -53,7 +53,7 @@ When = datetime | str | int  # as emgas.times reads it
 Subject = str | Callable[[], str | None]
 
 
-class MemoryClient:
+class MemoryClient(Advising):
     """A client of one EMGAS.  Any number of calls may wait at once; it belongs to one event loop.
 
     Every call raises TransportError when the log refuses or is out of reach, NoAnswerError after `timeout` seconds, and
@@ -462,17 +462,6 @@ class MemoryClient:
         fields = {**_named(turns=turns), "value": float(value), "query": query}
         return await self._command(Feedback, graph, id=id, timeout=timeout, fields=fields)
 
-    async def advise(
-        self, graph: str, by: str, *, id: str | None = None, timeout: float | None = None, **said: Any
-    ) -> Outcome:
-        """Say something of what is in a graph; `said`: one of named, rated, summary, rewritten, split, judged (Advice).
-
-        by  who says it, with its version
-
-        The outcome is `rejected` where it does not fit what the graph holds.
-        """
-        return await self._command(Advice, graph, id=id, timeout=timeout, fields={**said, "by": by})
-
     async def undo(
         self, graph: str, first: int, last: int | None = None, *, id: str | None = None, timeout: float | None = None
     ) -> Outcome:
@@ -548,7 +537,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Erase | Feedback | Forget | Pin | Unpin | Undo | EndSession | Grant | Revoke | Advice],
+        kind: Any,
         graph: str,
         *,
         id: str | None,

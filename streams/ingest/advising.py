@@ -31,6 +31,14 @@ class AdviceHandler:
         self._extractor = extractor
         self._keys = keys
 
+    def why_not(self, advice: Advice) -> str | None:
+        """Tell why advice would be rejected as things stand, None where it would not."""
+        try:
+            self.decided(advice, 0)
+        except RejectedError as why:
+            return str(why)
+        return None
+
     def decided(self, advice: Advice, source: int) -> GraphEvent:
         """Decide which event advice at offset `source` of `turns` becomes.  Raises RejectedError."""
         graph = self._state.graph(advice.graph)

@@ -10,15 +10,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
 
 from emgas.errors import HaltedError
 from processors.advice.advisor import Advisor
 from streams.plugins.asking import Asking, Budget
-from streams.settings import Settings
+
+
+class AdvisorSettings(Protocol):
+    """The settings that name an advisor (streams/settings.py)."""
+
+    @property
+    def advisor(self) -> str | None: ...
+    @property
+    def advisor_model(self) -> str: ...
+    @property
+    def advisor_key_file(self) -> Path | None: ...
+    @property
+    def advisor_options(self) -> dict[str, Any]: ...
+    @property
+    def advisor_deadline(self) -> float: ...
+    @property
+    def advisor_calls(self) -> int: ...
+    @property
+    def advisor_tokens(self) -> int: ...
 
 
 def chosen(
-    settings: Settings, monotonic: Callable[[], float], counted: Callable[[str, str], object] = lambda *_: None
+    settings: AdvisorSettings, monotonic: Callable[[], float], counted: Callable[[str, str], object] = lambda *_: None
 ) -> Asking | None:
     """Make what asks the advisor that is set, None without one.  Raises HaltedError when it cannot be used."""
     if not settings.advisor:
@@ -28,7 +48,7 @@ def chosen(
     return Asking(advisor, budget, deadline=settings.advisor_deadline, counted=counted)
 
 
-def _served(settings: Settings) -> Advisor:
+def _served(settings: AdvisorSettings) -> Advisor:
     from streams.plugins.openai_advisor import OpenAIAdvisor, key_in  # here: nobody else needs it
 
     if not settings.advisor_model:

@@ -34,7 +34,6 @@ from state.events.events import (
 )
 from state.partition import Partition
 from state.sealing.keyring import Keyring
-from streams.errors import RejectedError
 from streams.ingest.advising import AdviceHandler
 from streams.ingest.partition_writer import AppendedEvent
 from streams.plugins.asking import BATCH, Asking, OverBudgetError
@@ -155,11 +154,14 @@ class AdviceDesk:
             if state is None:
                 context.counted(job.what, "dropped")
                 return
-            AdviceHandler(state, context.extractor, context.keys).decided(told, 0)
+            why = AdviceHandler(state, context.extractor, context.keys).why_not(told)
+            if why is not None:
+                context.counted(job.what, "unfit")
+                log.info("advice does not fit", graph=job.graph, what=job.what, why=why)
+                return
             await context.send(told)
-        except (RejectedError, ValidationError) as why:
+        except ValidationError:
             context.counted(job.what, "unfit")
-            log.info("advice does not fit", graph=job.graph, what=job.what, why=str(why)[:300])
         except Exception as error:  # noqa: BLE001 - a log that is out of reach: the advice alone is lost
             context.counted(job.what, "unsent")
             log.warning("advice was not recorded", graph=job.graph, what=job.what, error=type(error).__name__)

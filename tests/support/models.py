@@ -2,8 +2,9 @@
 
     async with a_model(says) as model:     model.url, model.requests
 
-`says` is called with each request's items and system's message, and gives the content of the answer; or bytes, which are
-sent as the whole body; or a Fault.  It is a real socket: what is slow, too long or broken off is that for whoever asks.
+`says` is called with each request's items and system's message, and gives the content of the answer; or bytes, which
+are sent as the whole body; or a Fault.  It is a real socket: what is slow, too long or broken off is that for whoever
+asks.
 """
 
 from __future__ import annotations
@@ -102,4 +103,3 @@ def answered(*answers: dict[str, Any]) -> str:
 def each(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Says:
     """Answer each item by itself."""
     return lambda items, _: answered(*map(answer, items))
-

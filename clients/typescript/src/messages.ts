@@ -131,6 +131,67 @@ export interface Settings {
   recalling?: number | null;
 }
 /**
+ * How much a turn is worth remembering, and the words of it that matter.
+ */
+export interface JudgedTurn {
+  turn: string;
+  worth: number;
+  /**
+   * @maxItems 16
+   */
+  keywords?: string[];
+}
+/**
+ * A name for a theme, by its id.
+ */
+export interface NamedTheme {
+  theme: string;
+  name: string;
+}
+/**
+ * How closely two concepts belong together, by their ids: 0 not at all, 0.5 neither, 1 very.
+ */
+export interface RatedLink {
+  source: string;
+  target: string;
+  rating: number;
+}
+/**
+ * A turn, or what recurs (`habit`), in other words; role: in whose, "" nobody's.
+ */
+export interface Rewritten {
+  turn?: string | null;
+  habit?: string | null;
+  text: string;
+  role?: string;
+}
+/**
+ * A turn says several things: the parts of its text, in their order.
+ */
+export interface SplitTurn {
+  turn: string;
+  /**
+   * @minItems 2
+   * @maxItems 64
+   */
+  parts: TextPart[];
+}
+/**
+ * The characters of a turn's text, from `start` to before `end`, that say one thing.
+ */
+export interface TextPart {
+  start: number;
+  end: number;
+}
+/**
+ * What a conversation that has ended was about: its topic in a word or two, and a summary.
+ */
+export interface SummedUp {
+  session: string;
+  topic?: string;
+  summary: string;
+}
+/**
  * What a turn must be to come back; what is not given is not asked.  A name that the graph lacks matches nothing.
  *
  * sessions, speakers  it is of one of these, as they were written
@@ -310,12 +371,29 @@ export interface Timing {
 }
 /**
  * A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+ *
+ * name, by  what an advisor calls it, and who
  */
 export interface Theme {
   id: string;
   label: string;
   concepts: string[];
   born: number;
+  name?: string | null;
+  by?: string | null;
+}
+/**
+ * What advisors said of a turn: other words, its parts, its worth; each with who said it.
+ */
+export interface Advised {
+  rewritten: string | null;
+  role: string;
+  rewritten_by: string;
+  parts: TextPart[];
+  split_by: string;
+  worth: number | null;
+  keywords: string[];
+  judged_by: string;
 }
 /**
  * A pronoun of a turn, the characters from `start` to `end`: the concept that it means, by id, and how surely.
@@ -359,6 +437,10 @@ export interface RecordedTurn {
    * whom its pronouns mean
    */
   mentions?: BoundPronoun[];
+  /**
+   * what advisors said of it, if that was asked for
+   */
+  advised?: Advised | null;
 }
 /**
  * What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
@@ -470,6 +552,8 @@ export interface GrownPair {
 }
 /**
  * How a conversation ended, at `at` (ms).  summary: what it was about, made of `turns` (ids), and `by` whom.
+ *
+ * topic  what it was about in a word or two, where its author says it
  */
 export interface Ending {
   at: number;
@@ -477,6 +561,7 @@ export interface Ending {
   summary: string;
   turns: string[];
   by: string;
+  topic?: string;
 }
 /**
  * A sentence of a turn, word for word.
@@ -505,6 +590,20 @@ export interface SessionRecap {
   summary: Quote[];
   state: "working" | "idle" | "ended";
   ended?: Ending | null;
+  /**
+   * if that was asked for
+   */
+  topics?: SessionTopic[];
+}
+/**
+ * A part of a conversation: its topic in a few words, from its first to its last turn (ids), and its summary.
+ */
+export interface SessionTopic {
+  topic: string;
+  first: string;
+  last: string;
+  turns: number;
+  summary: Quote[];
 }
 /**
  * A time, from `since` to `until` (ms), and how many turns lie in it.
@@ -590,6 +689,7 @@ export interface Exemption {
  * hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
  *              by the clock of who said them
  * exceptions   the latest times at which it did not recur, as far as that is an exception
+ * rewritten    other words for it by an advisor, and who
  */
 export interface Habit {
   id: string;
@@ -606,6 +706,8 @@ export interface Habit {
   exceptions: Exemption[];
   members: string[];
   by: string;
+  rewritten?: string | null;
+  rewritten_by?: string | null;
 }
 /**
  * Habits that are near one another: a level of the tree.  `above`: their affinity; `habits`: ids.
@@ -824,6 +926,24 @@ export interface Reinforce {
   at: number | string;
 }
 /**
+ * What an advisor says; `by`: who, with its version.  Exactly one of the others is given.
+ */
+export interface Advice {
+  kind: "advice";
+  id: string;
+  graph: string;
+  by: string;
+  named?: NamedTheme | null;
+  /**
+   * @maxItems 64
+   */
+  rated?: RatedLink[];
+  summary?: SummedUp | null;
+  rewritten?: Rewritten | null;
+  split?: SplitTurn | null;
+  judged?: JudgedTurn | null;
+}
+/**
  * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
  *
  * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
@@ -901,6 +1021,7 @@ export interface Describe {
  * ids      these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
  * session  only of this session     concept  only those that hold it, by id or as it was written
  * newest   the last one first       cursor   `next` of the page before
+ * advised  with what advisors said of them
  */
 export interface Read {
   kind: "read";
@@ -914,6 +1035,7 @@ export interface Read {
   newest?: boolean;
   cursor?: number | null;
   limit?: number;
+  advised?: boolean;
   /**
    * answer once the record at this offset of `turns` is folded
    */
@@ -970,7 +1092,8 @@ export interface Compare {
 /**
  * A question about conversations: these sessions, or without a name the last ones, the latest first.
  *
- * words  of each one's summary, at most
+ * words   of each one's summary, at most
+ * topics  into how many parts, each about something, it falls, and what was said of each
  */
 export interface Recap {
   kind: "recap";
@@ -985,6 +1108,7 @@ export interface Recap {
    */
   skip?: number;
   words?: number;
+  topics?: boolean;
   /**
    * answer once the record at this offset of `turns` is folded
    */
@@ -1408,6 +1532,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce;
+export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce | Advice;
 export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent | Inspect | List | Checkpoint;
 export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind | Graphs | Inspection | Checkpointed | Outcome | Failure;
