@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from typing import Any, TypeVar
 
 from state.events.events import (
@@ -129,8 +130,11 @@ class Graph(GraphTables):
         self.concepts, concepts = self.concepts.compacted()
         self.passages, passages = self.passages.compacted(concepts)
         self._begin()
+        stored = self.pairs["exchange"].stored
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
+        if stored:
+            stored.renumber(concepts)
         self.embeddings.renumber(passages)
         self.relations = self.relations.renumbered(concepts, passages)
         self.sessions.renumber(passages)
@@ -240,10 +244,28 @@ class Graph(GraphTables):
         for pairs in self.pairs.values():
             pairs.is_stored()
 
+    def load_pairs(self, most: float = inf) -> bool:
+        """Read so many of the pairs that are still where they are stored; tell whether there are more."""
+        stored = self.pairs["exchange"].stored
+        return stored is not None and stored.load(most)
+
+    @property
+    def rests_on_store(self) -> bool:
+        """Whether pairs are read where they are stored: they must not be changed there."""
+        return self.pairs["exchange"].stored is not None
+
+    @property
+    def opens_late(self) -> bool:
+        """Whether all of its many pairs would have to be read if it were opened from what is stored now."""
+        exchange = self.pairs["exchange"]
+        return exchange.are_many and not (exchange.fans_are_stored and self.stored_events == self.events)
+
     @property
     def size(self) -> int:
         """How much memory it takes, its index included, about, bytes."""
         pairs = sum(window.size for window in self.pairs.values())
+        stored = self.pairs["exchange"].stored
+        pairs += stored.size if stored else 0
         return FIXED_BYTES + self.concepts.size + self.passages.size + self.embeddings.size + pairs
 
     def is_not_stored(self) -> None:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from state.arrays import Counts, Integers
 from state.events.events import TurnRecorded
 from state.graph.columns import Table, column
+from state.graph.lists import stable_order
 
 ROLES = (None, "user", "assistant", "system", "tool")
 MODALITIES = ("image", "audio", "video", "file")
@@ -140,6 +141,16 @@ class PassageTable(Table):
         session = self.session[number]
         self._before.append(self._last_of_session.get(session, -1))
         self._last_of_session[session] = number
+
+    def _follow_all(self) -> None:
+        """Let each passage be the last one of its session, in their order."""
+        session = np.array(self.session, np.int64)
+        order = stable_order(session)
+        goes_on = np.flatnonzero(session[order][1:] == session[order][:-1])
+        before = np.full(len(order), -1, np.int32)
+        before[order[goes_on + 1]] = order[goes_on]
+        self._before = array("i", before.tobytes())
+        self._last_of_session = dict(zip(session.tolist(), range(len(session)), strict=True))
 
     def knows(self, turn: str) -> int | None:
         """Find the fingerprint of the turn of this id, None if none was ever accepted."""
@@ -334,8 +345,7 @@ class PassageTable(Table):
         table.speakers = {speaker: number for number, speaker in enumerate(values["speakers"])}
         table.read(arrays)
         table.changed = array("b", bytes(len(table.ids)))
-        for number in range(len(table)):
-            table._follow(number)
+        table._follow_all()
         if "archived" in arrays:
             texts = arrays["archived_fingerprint"].tolist()
             table.gone = dict(zip(arrays["archived"].tolist(), texts, strict=True))

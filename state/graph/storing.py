@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from state.arrays import Counts, Integers, Mask
+from state.arrays import Integers, Mask
 from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
@@ -25,7 +25,6 @@ from state.graph.advice_table import AdviceTable
 from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.columns import Table
 from state.graph.concept_table import ConceptTable
-from state.graph.cooccurrence import PairCounts
 from state.graph.embedding_table import EmbeddingTable
 from state.graph.graph import Graph
 from state.graph.habit_table import HabitTable
@@ -33,23 +32,29 @@ from state.graph.passage_table import PassageTable
 from state.graph.relation_table import RelationTable
 from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Reading, Values
 from state.graph.session_table import SessionTable
+from state.graph.stored_pairs import Runs, StoredPairs
 from state.graph.theme_table import ThemeTable
 
-PIECE = 1 << 16  # pairs that are read at once
 _ENDS = ("session", "speaker")
 _POINTING = ("repeats", "superseded")  # at other turns
 _NO_MARKS = {"restored": 0, "repeats": -1, "superseded": -1, "archived": 0, "pinned": 0, "feedback": 0}
 
 
-def changes(graph: Graph) -> Changes:
-    """Settle, and take what the graph's store does not know yet; `Graph.is_stored` is to be called once it does."""
+def changes(graph: Graph, *, thoroughly: bool = False) -> Changes:
+    """Settle, and take what the graph's store does not know yet; `Graph.is_stored` is to be called once it does.
+
+    thoroughly  count the fans of many pairs, too, though nobody has yet: so that they need not be read to open it
+    """
     if not graph.stored_events:
         _begin(graph)
+    if thoroughly:
+        graph.compact()
     graph.settle()
-    found = Changes(
-        graph.events, _values(graph), dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed
-    )
-    parts = {**_concepts(graph), **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
+    concepts, fans = _concepts(graph), _fans(graph, thoroughly=thoroughly)
+    values = _values(graph) | {"fans": fans is not None}
+    found = Changes(graph.events, values, dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed)
+    parts = {**concepts, **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
+    parts["fans"] = np.zeros(0, sections.FANS) if fans is None else fans
     found.parts = {name: part for name, part in parts.items() if len(part)}
     return found
 
@@ -106,6 +111,22 @@ def _concepts(graph: Graph) -> dict[str, sections.Part]:
         "forms": {row: forms for row, n in zip(rows, listed, strict=True) if (forms := table.other_forms(n))},
         "kinds": {row: kinds for row, n in zip(rows, listed, strict=True) if (kinds := table.kinds_of(n))},
     }
+
+
+def _fans(graph: Graph, *, thoroughly: bool) -> NDArray[Any] | None:
+    """List the fans that the store does not know; None where they are not to be told."""
+    concepts, exchange = graph.concepts, graph.pairs["exchange"]
+    knows = exchange.knows_fans or thoroughly
+    if not knows or not exchange.are_many or len(concepts.numbers) < len(concepts):  # some have yet to go
+        exchange.fans_are_stored = False
+        return None
+    changed = np.array(concepts.changed, np.bool_)
+    numbers = np.flatnonzero(changed) if exchange.fans_are_stored else np.arange(len(concepts))
+    records = np.zeros(len(numbers), sections.FANS)
+    records["key"] = np.frombuffer(concepts.rows, np.int64)[numbers] if len(numbers) else 0
+    records["fan"] = exchange.fan(len(concepts))[numbers]
+    exchange.fans_are_stored = True
+    return records
 
 
 def _copy(table: Table, numbers: Integers, records: NDArray[Any]) -> None:
@@ -258,12 +279,21 @@ def _by_event(vectors: Iterable[tuple[int, str, bytes]]) -> sections.Part:
 
 
 def stored(
-    events: int, values: Values, read: Reading, dead_rows: Collection[int], dead_events: Collection[int]
+    events: int,
+    values: Values,
+    read: Reading,
+    dead_rows: Collection[int],
+    dead_events: Collection[int],
+    *,
+    said: Runs | None = None,
+    lazily: bool = False,
 ) -> Graph:
     """Build the graph of `events` events that was stored.
 
-    read   gives all records of a section, by its name, in the form of one; None without any
-    dead   rows and events of what was forgotten: their records may be there, or not
+    read    gives all records of a section, by its name, in the form of one; None without any
+    dead    rows and events of what was forgotten: their records may be there, or not
+    said    the runs of that section, None to leave them out
+    lazily  leave many pairs where they are: whoever stores the graph must not change them until all are loaded
     Raises ValueError for what another layout wrote.
     """
     graph = Graph(values["name"])
@@ -273,6 +303,10 @@ def stored(
     graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
     graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
     _fill_pairs(graph, read, numbers)
+    if said is not None and said.records:
+        _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if values["fans"] else None)
+        if not (lazily and values["fans"]):
+            graph.load_pairs()
     graph.embeddings = _stored_vectors(read, graph.passages)
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
@@ -390,47 +424,29 @@ def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integer
 
 
 def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
-    keys, windows, turns = _stored_pairs(read("said"), numbers)
-    graph.pairs["exchange"] = _counts(keys, windows)
-    graph.pairs["turn"] = _counts(keys, turns)
-    keys, recalls, _ = _stored_pairs(read("recalled"), numbers)
-    graph.pairs["recall"] = _counts(keys, recalls)
+    """Fill what was recalled together: it is little."""
+    found = read("recalled")
+    if found is not None:
+        assert isinstance(found, np.ndarray)  # noqa: S101 - the section has a dtype
+        recalls, _, pair = sections.totals(found)
+        one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
+        here = (one >= 0) & (other >= 0)
+        graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
 
 
-def _stored_pairs(records: sections.Part | None, numbers: Integers) -> tuple[Integers, Counts, Counts]:
-    """List keys of concept numbers, ascending, each pair in both directions, windows and turns, (m,) each.
-
-    It goes piece by piece: arrays of all pairs, made and dropped on the way, would cost more than what they are for.
-    """
-    if records is None:
-        return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)
-    assert isinstance(records, np.ndarray)  # noqa: S101 - the section has a dtype
-    keys = np.empty(len(records), np.int64)
-    windows, turns = np.empty(len(records), np.int32), np.empty(len(records), np.int32)
-    start = filled = 0
-    while start < len(records):
-        end = sections.end_of_pair(records, start + PIECE)
-        found = _numbered(sections.totals(records[start:end]), numbers)
-        to = filled + len(found[0])
-        keys[filled:to], windows[filled:to], turns[filled:to] = found
-        start, filled = end, to
-    return keys[:filled], windows[:filled], turns[:filled]
+def _rest_on(graph: Graph, said: Runs, numbers: Integers, fans: Integers | None) -> None:
+    turn, exchange = graph.pairs["turn"], graph.pairs["exchange"]
+    rows = np.array(graph.concepts.rows, np.int64)
+    there = StoredPairs(said, rows, numbers, {"exchange": exchange, "turn": turn})
+    exchange.rest_on(there, "exchange", fans)
+    turn.rest_on(there, "turn", None)
 
 
-def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) -> tuple[Integers, Integers, Integers]:
-    """Let pairs of rows, which were added up, be keys of numbers, without those of what was forgotten."""
-    windows, turns, pair = totals
-    one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
-    here = (one >= 0) & (other >= 0)
-    keys = one << 32 | other
-    return (keys, windows, turns) if here.all() else (keys[here], windows[here], turns[here])
-
-
-def _counts(keys: Integers, counts: Counts) -> PairCounts:
-    there = counts > 0
-    if there.all():
-        return PairCounts.of_both_ways(keys, counts)
-    return PairCounts.of_both_ways(keys[there], counts[there])
+def _stored_fans(read: Reading, numbers: Integers, concepts: int) -> Integers:
+    fans, records = np.zeros(concepts, np.int64), _records(read, "fans", np.zeros(0, np.int64))
+    here = records[numbers[records["key"]] >= 0]
+    fans[numbers[here["key"]]] = here["fan"]
+    return fans
 
 
 def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:
