@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import uuid4
 
+from emgas.client.advising import Advising
 from emgas.client.answers import expect as _expect
 from emgas.client.answers import moment as _time
 from emgas.client.answers import names as _named
@@ -54,7 +55,7 @@ When = datetime | str | int  # as emgas.times reads it
 Subject = str | Callable[[], str | None]
 
 
-class MemoryClient:
+class MemoryClient(Advising):
     """A client of one EMGAS.  Any number of calls may wait at once; it belongs to one event loop.
 
     Every call raises TransportError when the log refuses or is out of reach, NoAnswerError after `timeout` seconds, and
@@ -555,7 +556,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Erase | Feedback | Forget | Pin | Unpin | Undo | EndSession | Grant | Revoke],
+        kind: Any,
         graph: str,
         *,
         id: str | None,

@@ -224,12 +224,17 @@ class Reply(Message):
 
 
 class Theme(Message):
-    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms)."""
+    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+
+    name, by  what an advisor calls it, and who
+    """
 
     id: str
     label: str
     concepts: list[str]
     born: int
+    name: str | None = Field(None, exclude_if=lambda name: name is None)
+    by: str | None = Field(None, exclude_if=lambda by: by is None)
 
 
 class Description(Message):

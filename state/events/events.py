@@ -39,6 +39,7 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
+from state.events.advice_events import EdgesRated, PassageRewritten, PassageSplit, TopicNamed, WorthJudged
 from state.events.base import UNSTAMPED, DataEvent, Event, GraphEvent, GraphId, Ordinal, Quantity, Sha256, Stamp
 from state.events.extraction_types import (
     STATEMENTS,
@@ -73,6 +74,7 @@ __all__ = [
     "AccessGranted",
     "AccessRevoked",
     "DataEvent",
+    "EdgesRated",
     "EndReason",
     "Event",
     "GraphConfigured",
@@ -80,12 +82,16 @@ __all__ = [
     "MemoryConsolidated",
     "MemoryReplayed",
     "Ordinal",
+    "PassageRewritten",
+    "PassageSplit",
     "SessionEnded",
     "SessionSummarised",
     "Stamp",
     "Superseded",
+    "TopicNamed",
     "TurnNotRecorded",
     "WindowEvent",
+    "WorthJudged",
 ]
 
 EventT = TypeVar("EventT", bound="Event")
@@ -599,7 +605,11 @@ _UNSAID = {
     "related": [],
     "links": [],
 }  # written only where they differ
-_UNSAID_OF: dict[type, dict[str, None]] = {kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)}
+_UNSAID_OF: dict[type, dict[str, Any]] = {
+    **{kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)},
+    SessionSummarised: {"src": None, "topic": ""},
+    PassageRewritten: {"role": ""},
+}
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
     for kind in SCHEMA.__args__

@@ -29,6 +29,7 @@ from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
+    EdgesRated,
     FeedbackGiven,
     Forgotten,
     GraphConfigured,
@@ -37,6 +38,8 @@ from state.events.events import (
     MemoryConsolidated,
     MemoryReplayed,
     MemoryRestored,
+    PassageRewritten,
+    PassageSplit,
     Pinned,
     Retracted,
     Sealed,
@@ -45,10 +48,12 @@ from state.events.events import (
     SubjectErased,
     Superseded,
     Ticked,
+    TopicNamed,
     TurnEmbedded,
     TurnNotRecorded,
     TurnRecorded,
     Unpinned,
+    WorthJudged,
 )
 from state.graph import codec
 from state.graph.decay import NEVER
@@ -62,6 +67,7 @@ from state.graph.view import GraphView
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)
+WORTH = 0.5  # of a turn, by an advisor: what is worth less goes to the archive (SEEDS M11)
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
 FIXED_BYTES = 20_000  # of an empty graph
 WAITING = 256  # turns, at most, that are not counted yet
@@ -478,6 +484,7 @@ class Graph(GraphTables):
             self.habits.apply(event, [turn for turn in event.members if turn in self.passages.numbers])
         else:
             self.habits.remove(event.id)
+        self.advice.keep_habits(self.habits.habits, changed=event.id)
         return True
 
     @folds(SessionEnded)
@@ -515,6 +522,40 @@ class Graph(GraphTables):
         had = self.access[event.subject]
         self.access[event.subject] = [right for right in had if right not in event.rights]
         return len(self.access[event.subject]) < len(had)
+
+    @folds(TopicNamed)
+    def _fold_name(self, event: TopicNamed) -> bool:
+        return self.themes.name(event.topic, event.name, event.by)
+
+    @folds(EdgesRated)
+    def _fold_ratings(self, event: EdgesRated) -> bool:
+        return self.advice.rate(event, self.concepts.numbers)
+
+    @folds(PassageRewritten)
+    def _fold_rewritten(self, event: PassageRewritten) -> bool:
+        here = event.id in (self.passages.numbers if event.of == "turn" else self.habits.habits)
+        if here:
+            self.advice.rewrite(event)
+        return here
+
+    @folds(PassageSplit)
+    def _fold_split(self, event: PassageSplit) -> bool:
+        if event.turn not in self.passages.numbers:
+            return False
+        self.advice.part(event)
+        return True
+
+    @folds(WorthJudged)
+    def _fold_worth(self, event: WorthJudged) -> bool:
+        """Keep what a turn is worth; one that is not worth much leaves the active tier, and can still be found."""
+        number = self.passages.numbers.get(event.turn)
+        if number is None:
+            return False
+        self.advice.judge(event)
+        if event.worth < WORTH and not self.passages.stays(number):
+            self.settle()
+            self.passages.archive(number)
+        return True
 
     @folds(SubjectErased)
     def _fold_erased(self, event: SubjectErased) -> bool:
@@ -563,5 +604,6 @@ class Graph(GraphTables):
             self.passages.remove(number)
             self._dead_rows += 1
         self.sessions.forget(frozenset(turns), self.passages.has_session)
+        self.advice.without(turns, concepts, self.habits.habits)
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from emgas.limits import EARLIEST_MS
 from state.events.memory_settings import PRESETS, MemorySettings
+from state.graph.advice_table import AdviceTable
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.decay import NEVER
@@ -50,6 +51,7 @@ class GraphTables:
     unrecorded     turns that came while recording was paused
     uncounted      turns that gates left out of what is counted: they are passages without a word
     access         who may do what, by subject; empty: nobody is kept out
+    advice         what advisors said, beside all that
     facts          metadata and times of turns, as far as somebody asked for them: no content
     """
 
@@ -76,6 +78,7 @@ class GraphTables:
         self.unrecorded = 0
         self.uncounted = 0
         self.access: dict[str, list[str]] = {}
+        self.advice = AdviceTable()
         self.facts = TurnFacts()
 
     @property

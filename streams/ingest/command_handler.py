@@ -14,6 +14,8 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
     pin, unpin, feedback, erase, end a      SubjectErased, SessionEnded, AccessGranted, AccessRevoked.  Requests are
     session, grant, revoke                  not told apart by id: a repeated one has its effect once more
+    what an advisor says                    TopicNamed, EdgesRated, SessionSummarised, PassageRewritten, PassageSplit,
+                                            WorthJudged, if it fits what the graph has
     of a subject that may not               TurnRejected
 
 The events are unstamped: where they lie in the log is for the partition's writer to say.
@@ -31,6 +33,7 @@ from pydantic import ValidationError
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
+from emgas.messages.advice import Advice
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
 from emgas.messages.topics import INBOUND, Command
@@ -77,6 +80,7 @@ from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
 from streams.ingest import conversations
 from streams.ingest.access import check_command, granted
+from streams.ingest.advising import AdviceHandler
 from streams.ingest.ahead import AheadExtractor
 from streams.ingest.beside_words import read_by, remembered, stated_by
 from streams.ingest.configuring import asked_of, born, settings_of, weights_of
@@ -259,7 +263,7 @@ class CommandHandler:
         except RejectedError as why:
             return _rejected(arrival, command, str(why))
         match command:
-            case EndSession() | Grant() | Revoke():
+            case EndSession() | Grant() | Revoke() | Advice():
                 return self._shared(arrival, command)
             case Configure():
                 return self._configured(arrival, command)
@@ -274,9 +278,13 @@ class CommandHandler:
             case Turn():
                 return self._of_turn(arrival, command)
 
-    def _shared(self, arrival: Record, request: EndSession | Grant | Revoke) -> Decision:
-        """Decide what concerns those who share a graph: its conversations, and who may do what."""
+    def _shared(self, arrival: Record, request: EndSession | Grant | Revoke | Advice) -> Decision:
+        """Decide what concerns those who share a graph: its conversations, who may do what, and what advisors say."""
         try:
+            if isinstance(request, Advice):
+                advising = AdviceHandler(self._state, self._context.extractor, self._context.keys)
+                advised: list[DataEvent] = [advising.decided(request, arrival.offset)]
+                return Decision(arrival, advised, "accepted", request.id, graph_id=request.graph)
             if isinstance(request, EndSession):
                 events: list[DataEvent] = [*conversations.parts_of(request, self._state, arrival.offset)]
             else:

@@ -91,4 +91,11 @@ def description(state: Partition, graph_id: str, position: Position, *, measured
 def _theme(topic: theme_table.Theme, labels: Sequence[str], shown: Shown) -> Theme:
     concepts = [label for _, label in shown.labels(topic.members)] or [labels[number] for number in topic.members]
     # The recorded label may name a concept that was forgotten since: what is shown names the living only.
-    return Theme(id=topic.id, label=", ".join(concepts[:NAMED_BY]), concepts=concepts, born=topic.born)
+    return Theme(
+        id=topic.id,
+        label=", ".join(concepts[:NAMED_BY]),
+        concepts=concepts,
+        born=topic.born,
+        name=topic.name or None,
+        by=topic.by or None,
+    )
