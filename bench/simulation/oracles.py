@@ -241,7 +241,7 @@ class Oracle:
         later = topics[topics.index(each.source_topic) :] if each.source_topic in topics else []
         sent = [it for topic in later if (it := self._ledger.sent.get((topic, partition, source))) is not None]
         named = getattr(each.event, "graph", ""), getattr(each.event, "id", "")
-        fitting = [it for it in sent if (it.graph, it.id) == named] or sent
+        fitting = [it for it in sent if it.id and (it.graph, it.id) == named] or sent
         return {it.kind for it in fitting}
 
     # told
