@@ -85,6 +85,12 @@ type Settings struct {
 	// a conversation ends where a turn has less than this share of its words in common with the last ones; 0:
 	// never
 	TopicShift *float64 `json:"topic_shift,omitempty"`
+	// a link of less strength than this goes at the next decay window, and a word without any is archived; its
+	// strength is how often its words were together, and fades as theirs; 0: links do not fade
+	LinksBelow *float64 `json:"links_below,omitempty"`
+	// a link loses one of its strength in so long a silence, and goes with the last, instead of fading by the
+	// half-life; 0s: by the half-life
+	LinksStep *int64 `json:"links_step,omitempty"`
 	// 0: what is said is not recorded, only that something was
 	Recording *int `json:"recording,omitempty"`
 	// 0: questions bring back nothing, and are told why

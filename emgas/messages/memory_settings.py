@@ -171,6 +171,20 @@ class AllSettings(Message):
         description="a conversation ends where a turn has less than this share of its words in common with the last "
         "ones; 0: never",
     )
+    links_below: float = added(
+        0.0,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="a link of less strength than this goes at the next decay window, and a word without any is "
+        "archived; its strength is how often its words were together, and fades as theirs; 0: links do not fade",
+    )
+    links_step: Duration = added(
+        0,
+        ge=0,
+        le=CENTURY_MS,
+        description="a link loses one of its strength in so long a silence, and goes with the last, instead of fading "
+        "by the half-life; 0s: by the half-life",
+    )
     recording: int = added(1, ge=0, le=1, description="0: what is said is not recorded, only that something was")
     recalling: int = added(1, ge=0, le=1, description="0: questions bring back nothing, and are told why")
 

@@ -20,6 +20,7 @@ from emgas import limits
 from state.events.events import (
     ConsolidationWindowClosed,
     GraphEvent,
+    MemoryArchived,
     MemoryConsolidated,
     Run,
     SessionSummarised,
@@ -100,6 +101,9 @@ def _without(event: GraphEvent, names: AbstractSet[str], turns: AbstractSet[str]
         for field, left_out in gone.items()
         if hasattr(event, field)
     }
+    if isinstance(event, MemoryArchived):
+        cut = ([name for name in link if name not in names] for link in event.links if link[0] not in names)
+        lists["links"] = [link for link in cut if len(link) > 1]
     left = replace(event, **lists)
     return _window_without(left, names, turns) if isinstance(left, ConsolidationWindowClosed) else left
 

@@ -1,6 +1,6 @@
 """Windows in event time, per graph: which one has ended, and has to be closed next?  Pure functions of (graph, time).
 
-    decay          tumbling, `decay_every` long: at its end, what has faded is forgotten
+    decay          tumbling, `decay_every` long: at its end, what has faded is archived, and links that have are cut
     consolidation  session window, ended by `idle` of silence, or tumbling, `consolidate_every` long: whichever ends
                    first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated.
                    Where a conversation was ended, however few they are
@@ -30,7 +30,7 @@ week ended long ago.  They are consolidated at once then, though later decay win
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -117,8 +117,11 @@ def _consolidation(graph: Graph, at: int, **found: list[Any]) -> WindowEvent:
     return ConsolidationWindowClosed(**there)
 
 
-def _archiving(graph: Graph, at: int, *, concepts: list[str], turns: list[str]) -> WindowEvent:
-    return MemoryArchived(graph=graph.graph_id, at=at, concepts=concepts, turns=turns, **UNSTAMPED)
+def _archiving(
+    graph: Graph, at: int, *, concepts: list[str], turns: list[str], links: Sequence[list[str]] = ()
+) -> WindowEvent:
+    there: dict[str, Any] = {"graph": graph.graph_id, "at": at, "links": list(links), **UNSTAMPED}
+    return MemoryArchived(concepts=concepts, turns=turns, **there)
 
 
 def next_due(graph: Graph, now: int) -> DueWindow | None:
@@ -143,7 +146,8 @@ def _decay_end(graph: Graph) -> int:
     """Find the end of the first open decay window in which something may have faded, ms."""
     settings = graph.settings
     closed = (graph.clock - settings.grace) // settings.decay_every * settings.decay_every
-    earliest = max(graph.expiry_queue().earliest(), closed + 1)
+    fading = graph.link_queue().earliest if settings.fades_links else NEVER
+    earliest = max(min(graph.expiry_queue().earliest(), fading), closed + 1)
     return earliest + -earliest % settings.decay_every
 
 

@@ -26,6 +26,7 @@ event that failed half-way through the fold would leave a state that is no fold 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar, Union
 
@@ -108,6 +109,12 @@ def _concepts_and_turns(event: Any) -> tuple[str, ...]:
 
 def _forgot(event: Forgotten | DecayWindowClosed) -> str:
     return f"forgot {', '.join((*event.concepts, *event.turns))}"
+
+
+def _archived(event: MemoryArchived) -> str:
+    links = sum(len(names) - 1 for names in event.links)
+    faded = [f"{links} links"] if links else []
+    return f"archived {', '.join((*event.concepts, *event.turns, *faded))}"
 
 
 def _consolidated(event: ConsolidationWindowClosed) -> str:
@@ -404,18 +411,21 @@ class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
 
 @graph_event(
     Timing.WINDOW,
-    summary=lambda event: f"archived {', '.join((*event.concepts, *event.turns))}",
-    touches=_concepts_and_turns,
+    summary=_archived,
+    touches=lambda event: (*_concepts_and_turns(event), *chain.from_iterable(event.links)),
 )
 class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
 
     They leave the active tier and can still be found.  A window may leave several of them, each a part.
+
+    `links`, written only where there are any: lists of concepts of which the first is linked no more with the others.
     """
 
     at: Milliseconds
     concepts: list[str]
     turns: list[str]
+    links: list[Annotated[list[str], Meta(min_length=2)]] = msgspec.field(default_factory=list)
 
 
 @graph_event(
@@ -565,6 +575,7 @@ _UNSAID = {
     "ahead": 0,
     "relations": [],
     "mentions": [],
+    "links": [],
 }  # written only where they differ
 _UNSAID_OF: dict[type, dict[str, None]] = {kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)}
 _FIELDS = {  # `kind` stands between what is inherited and what is its own

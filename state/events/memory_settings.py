@@ -27,6 +27,11 @@ class MemorySettings(AllSettings):
         """Whether conversations end by themselves."""
         return bool(self.end_sessions or self.session_turns or self.topic_shift)
 
+    @property
+    def fades_links(self) -> bool:
+        """Whether links go by themselves."""
+        return bool(self.links_below or self.links_step)
+
     def changed(self, settings: Settings) -> MemorySettings:
         """Put what `settings` gives in the place of what is here.  Raises pydantic.ValidationError."""
         # Through validation: `model_copy(update=…)` would take anything, and what cannot be read back bricks a graph.

@@ -19,6 +19,9 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Any, TypeVar
 
+import numpy as np
+
+from state.arrays import Integers
 from state.events.events import (
     AccessGranted,
     AccessRevoked,
@@ -48,6 +51,7 @@ from state.events.events import (
 from state.graph import codec
 from state.graph.decay import NEVER
 from state.graph.expiry_queue import ExpiryQueue
+from state.graph.link_queue import LinkQueue
 from state.graph.tables import GraphTables
 from state.graph.turn_counting import count
 from state.graph.turn_index import TurnIndex
@@ -81,10 +85,12 @@ class Graph(GraphTables):
         super().__init__(graph_id)
         self._begin()
         self._expiry_queue: ExpiryQueue | None = None  # made when somebody asks for it: a replay never does
+        self._link_queue: LinkQueue | None = None  # likewise, and only where links fade
         self._turn_index: TurnIndex | None = None  # likewise: made for the first question
         self._view: GraphView | None = None
         self.stored_events = 0  # how many events what is stored is the fold of
         self.unstored_vectors: list[tuple[int, str, bytes]] = []  # event, model and vector, of those that came since
+        self.unstored_faded: list[Integers] = []  # (5, m) rows of links that were cut since, and their counts
 
     def _begin(self) -> None:
         """Go on from tables in which nothing is forgotten, and every passage is counted."""
@@ -115,12 +121,15 @@ class Graph(GraphTables):
             mentioned = self.passages.posting_concept[self.passages.starts[first] :]
             self._expiry_queue.watch_boosted(self.concepts, mentioned, boosts=weights, settings=self.settings)
             self._expiry_queue.watch_passages(self.passages, range(first, self._counted), self.settings)
+        if self._link_queue:
+            self._link_queue.add(self.concepts, self.passages, first, self.settings)
 
     def compact(self) -> None:
         """Settle, and remove the rows of what was forgotten.  Concepts and passages get new numbers."""
         self.settle()
         if not self._dead_rows:
             return
+        self._link_queue = None
         self.concepts, concepts = self.concepts.compacted()
         self.passages, passages = self.passages.compacted(concepts)
         self._begin()
@@ -145,6 +154,13 @@ class Graph(GraphTables):
         if self._expiry_queue is None:
             self._expiry_queue = ExpiryQueue.of(self.concepts, self.passages, self.settings)
         return self._expiry_queue
+
+    def link_queue(self) -> LinkQueue:
+        """Compact, and find when concepts were last said together.  The fold keeps it up to date from now on."""
+        self.compact()
+        if self._link_queue is None:
+            self._link_queue = LinkQueue.of(self.concepts, self.passages, self.settings)
+        return self._link_queue
 
     def view(self) -> GraphView:
         """Compact, and show what recall may see, taken now; the same object until the next event."""
@@ -264,13 +280,13 @@ class Graph(GraphTables):
 
     def is_not_stored(self) -> None:
         """Note that nothing of the graph is stored any more: it is to be stored whole."""
-        self.stored_events, self.unstored_vectors = 0, []
+        self.stored_events, self.unstored_vectors, self.unstored_faded = 0, [], []
         for pairs in self.pairs.values():
             pairs.is_not_stored()
 
     def is_stored(self) -> None:
         """Note that all of the graph has been stored."""
-        self.stored_events, self.unstored_vectors = self.events, []
+        self.stored_events, self.unstored_vectors, self.unstored_faded = self.events, [], []
         self.concepts.is_stored()
         self.passages.is_stored()
         for pairs in self.pairs.values():
@@ -290,6 +306,8 @@ class Graph(GraphTables):
         self._watch(known, self.settings.recall_boost)
         self.recalled += bool(known)
         self.pairs["recall"].add([number for number in known if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
+        if self._link_queue:
+            self._link_queue.touched(at, self.settings)
         return bool(known)
 
     @folds(GraphConfigured)
@@ -297,7 +315,7 @@ class Graph(GraphTables):
         self.settle()
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings, self.configured = event.preset, event.settings, True
-        self._expiry_queue = None
+        self._expiry_queue = self._link_queue = None
         self._ask_if_enough()
         return True
 
@@ -327,7 +345,20 @@ class Graph(GraphTables):
             self.passages.archive(number)
         alive, archived = self.concepts.alive, self.concepts.archived
         self.themes.keep(lambda word: bool(alive[word]) and not archived[word])
+        if event.links:
+            self._cut(event.links)
         return True
+
+    def _cut(self, links: Iterable[Sequence[str]]) -> None:
+        """Cut the links of the first concept of each list with the others, as far as they are here."""
+        find = self.concepts.numbers.get
+        ends = ((find(one), find(other)) for one, *others in links for other in others)
+        pairs = {(min(a, b), max(a, b)) for a, b in ends if a is not None and b is not None}
+        keys = np.array(sorted(a << 32 | b for a, b in pairs), np.int64)
+        faded = [self.pairs[window].drop(keys) for window in ("exchange", "turn", "recall")]
+        if self.stored_events and len(keys):
+            rows = np.array(self.concepts.rows)
+            self.unstored_faded.append(np.stack([rows[keys >> 32], rows[keys & 0xFFFFFFFF], *faded]))
 
     @folds(MemoryRestored)
     def _fold_restored(self, event: MemoryRestored) -> bool:
@@ -368,6 +399,8 @@ class Graph(GraphTables):
         words, turns = self._known(event.concepts), self._passages(event.turns)
         for number in words:
             self.concepts.pin(number, pinned=pinned)
+        if self._link_queue:
+            self._link_queue.look_again()
         for number in turns:
             self.passages.pin(number, pinned=pinned)
         self._watch(words, 0.0)
@@ -383,6 +416,8 @@ class Graph(GraphTables):
         for number in known:
             self.concepts.consolidate(number, event.at, self.settings)
         self._watch(known, 0.0)
+        if self._link_queue:
+            self._link_queue.look_again()  # another law holds
         for change in event.topics:
             self.themes.apply(change, self._known(change.concepts), event.at)
         self._drop([], [dropped for _, dropped in event.merged])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from state.arrays import Integers, Mask
+from state.arrays import Counts, Integers, Mask
 from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
@@ -54,6 +54,7 @@ def changes(graph: Graph, *, thoroughly: bool = False) -> Changes:
     found = Changes(graph.events, values, dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed)
     parts = {**concepts, **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
     parts["fans"] = np.zeros(0, sections.FANS) if fans is None else fans
+    parts["faded"] = sections.faded_records(graph.unstored_faded)
     found.parts = {name: part for name, part in parts.items() if len(part)}
     return found
 
@@ -67,6 +68,7 @@ def _begin(graph: Graph) -> None:
     concepts.changed = type(concepts.changed)("b", b"\x01" * len(concepts))
     passages.changed = type(passages.changed)("b", b"\x01" * len(passages))
     passages.removed, passages.newly_gone, passages.origins = [], list(passages.gone), {}
+    graph.unstored_faded = []  # their counts are not stored either
 
 
 def _values(graph: Graph) -> dict[str, Any]:
@@ -300,11 +302,13 @@ def stored(
     graph.settings = MemorySettings(**values["settings"])
     graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
     graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
-    _fill_pairs(graph, read, numbers)
+    faded = _records(read, "faded", np.zeros(0, np.int64))
+    _fill_pairs(graph, read, faded, numbers)
     if said is not None and said.records:
         _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if values["fans"] else None)
-        if not (lazily and values["fans"]):
+        if not (lazily and values["fans"]) or len(faded):
             graph.load_pairs()
+            _cut(graph, faded, numbers)
     graph.embeddings = _stored_vectors(read, graph.passages)
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
@@ -410,17 +414,15 @@ def _numbers_of(events: Integers, wanted: Integers) -> Integers:
 
 
 def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integers) -> dict[str, NDArray[Any]]:
-    held = concepts[postings["concept"]]
+    starts = np.searchsorted(np.ascontiguousarray(postings["key"]), events)
+    held, counts = concepts[postings["concept"]], postings["count"]
     alive = held >= 0
-    counted = np.bincount(np.searchsorted(events, postings["key"][alive]), minlength=len(events))
-    return {
-        "starts": np.cumsum(counted) - counted,
-        "posting_concept": held[alive],
-        "posting_count": postings["count"][alive],
-    }
+    if not alive.all():
+        starts, held, counts = np.append(0, np.cumsum(alive))[starts], held[alive], counts[alive]
+    return {"starts": starts, "posting_concept": held, "posting_count": counts}
 
 
-def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
+def _fill_pairs(graph: Graph, read: Reading, faded: NDArray[Any], numbers: Integers) -> None:
     """Fill what was recalled together: it is little."""
     found = read("recalled")
     if found is not None:
@@ -428,7 +430,33 @@ def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
         recalls, _, pair = sections.totals(found)
         one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
         here = (one >= 0) & (other >= 0)
-        graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
+        keys = (one << 32 | other)[here]
+        counts = recalls[here] - _faded_counts(faded, "recalls", keys, numbers)
+        graph.pairs["recall"].take_stored(keys[counts > 0], counts[counts > 0].astype(np.int32))
+
+
+def _cut(graph: Graph, faded: NDArray[Any], numbers: Integers) -> None:
+    """Count no more what was said together before a link was cut."""
+    one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
+    here = (one >= 0) & (other >= 0)
+    for name, window in (("exchanges", graph.pairs["exchange"]), ("turns", graph.pairs["turn"])):
+        if here.any():
+            window.take_off((one << 32 | other)[here], faded[name][here])
+
+
+def _faded_counts(faded: NDArray[Any], column: str, keys: Integers, numbers: Integers) -> Counts:
+    """Add up, for ascending keys of numbers that list every pair in both directions, what is not counted any more."""
+    counts = np.zeros(len(keys), np.int32)
+    if not len(faded) or not len(keys):
+        return counts
+    one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
+    here = (one >= 0) & (other >= 0)
+    for left, right in ((one, other), (other, one)):
+        pair = left[here] << 32 | right[here]
+        at = np.minimum(np.searchsorted(keys, pair), len(keys) - 1)
+        is_known = keys[at] == pair
+        np.add.at(counts, at[is_known], faded[column][here][is_known])
+    return counts
 
 
 def _rest_on(graph: Graph, said: Runs, numbers: Integers, fans: Integers | None) -> None:

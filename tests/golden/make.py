@@ -181,7 +181,7 @@ class Story:
                 [
                     Ticked(**there),
                     DecayWindowClosed(concepts=words[:1], turns=turns[:1], **there),
-                    MemoryArchived(concepts=words[1:4], turns=turns[1:4], **there),
+                    MemoryArchived(concepts=words[1:4], turns=turns[1:4], links=[words[4:8]], **there),
                     MemoryRestored(concepts=words[1:2], turns=turns[1:2], **there),
                     RecordSkipped(offset=0, sha256="0" * 64, reason="made up", **UNSTAMPED),
                 ]
