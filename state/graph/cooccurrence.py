@@ -297,25 +297,11 @@ class PairCounts:
         np.subtract.at(fan, neighbour, 1)
         return fan[~gone]
 
-    def take_off(self, keys: Integers, counts: Counts) -> None:
-        """Count so often less the pairs of `keys` (m,), some of them several times; forget those that are left with 0.
-
-        Nothing may wait to be counted.
-        """
-        for level in self._levels:
-            for pairs in (keys, (keys & _LOW) << 32 | keys >> 32):
-                at = np.minimum(np.searchsorted(level.keys, pairs), len(level.keys) - 1)
-                known = level.keys[at] == pairs
-                np.subtract.at(level.counts, at[known], counts[known])
-        left = (level.without(np.flatnonzero(level.counts == 0)) for level in self._levels)
-        self._levels = [level for level in left if len(level.keys)]
-
     def drop(self, keys: Integers) -> Counts:
         """Forget the pairs of these distinct keys with a < b, (k,); return how often each was counted, 0 for none."""
         if self.stored is not None:
             self.stored.load()
         self.settle()
-        self.fans_are_stored = False
         dropped = np.zeros(len(keys), np.int32)
         order = np.argsort(keys)
         one_way, other_way = keys[order], np.sort((keys & _LOW) << 32 | keys >> 32)
@@ -325,7 +311,22 @@ class PairCounts:
             gone = np.concatenate((here, level.places(other_way)))
             self._levels[place] = level.without(gone[gone >= 0])
         self._levels, self._fan = [level for level in self._levels if len(level.keys)], None
+        self.fans_are_stored = False
         return dropped
+
+    def take_away(self, keys: Integers, counts: Counts) -> None:
+        """Count pairs with a < b, (k,), each perhaps several times, so often less; those that are left with 0 go."""
+        self.settle()
+        distinct, of = np.unique(keys, return_inverse=True)
+        less = np.bincount(of, counts, len(distinct)).astype(np.int32)
+        turned = (distinct & _LOW) << 32 | distinct >> 32
+        order = np.argsort(turned)
+        for place, level in enumerate(self._levels):
+            for ascending, away in ((distinct, less), (turned[order], less[order])):
+                here = level.places(ascending)
+                level.counts[here[here >= 0]] -= away[here >= 0]
+            self._levels[place] = level.without(np.flatnonzero(level.counts <= 0))
+        self._levels, self._fan = [level for level in self._levels if len(level.keys)], None
 
     def canonical(self) -> tuple[Integers, Counts]:
         """List the keys with a < b, ascending, and their counts, (pairs,) each: the same for equal counts."""

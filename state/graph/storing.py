@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from state.arrays import Counts, Integers, Mask
+from state.arrays import Integers, Mask
 from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
@@ -302,13 +302,15 @@ def stored(
     graph.settings = MemorySettings(**values["settings"])
     graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
     graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
+    _fill_pairs(graph, read, numbers)
     faded = _records(read, "faded", np.zeros(0, np.int64))
-    _fill_pairs(graph, read, faded, numbers)
     if said is not None and said.records:
-        _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if values["fans"] else None)
-        if not (lazily and values["fans"]) or len(faded):
+        knows_fans = values["fans"] and not len(faded)  # a link that was cut is in no fan, but in the records still
+        _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
+        if not (lazily and knows_fans):
             graph.load_pairs()
-            _cut(graph, faded, numbers)
+    if len(faded):
+        _take_faded(graph, faded, numbers)
     graph.embeddings = _stored_vectors(read, graph.passages)
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
@@ -422,7 +424,7 @@ def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integer
     return {"starts": starts, "posting_concept": held, "posting_count": counts}
 
 
-def _fill_pairs(graph: Graph, read: Reading, faded: NDArray[Any], numbers: Integers) -> None:
+def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
     """Fill what was recalled together: it is little."""
     found = read("recalled")
     if found is not None:
@@ -430,33 +432,17 @@ def _fill_pairs(graph: Graph, read: Reading, faded: NDArray[Any], numbers: Integ
         recalls, _, pair = sections.totals(found)
         one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
         here = (one >= 0) & (other >= 0)
-        keys = (one << 32 | other)[here]
-        counts = recalls[here] - _faded_counts(faded, "recalls", keys, numbers)
-        graph.pairs["recall"].take_stored(keys[counts > 0], counts[counts > 0].astype(np.int32))
+        graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
 
 
-def _cut(graph: Graph, faded: NDArray[Any], numbers: Integers) -> None:
-    """Count no more what was said together before a link was cut."""
+def _take_faded(graph: Graph, faded: NDArray[Any], numbers: Integers) -> None:
+    """Take away what was counted of links before they were cut: the records of what was said together still have it."""
     one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
     here = (one >= 0) & (other >= 0)
-    for name, window in (("exchanges", graph.pairs["exchange"]), ("turns", graph.pairs["turn"])):
-        if here.any():
-            window.take_off((one << 32 | other)[here], faded[name][here])
-
-
-def _faded_counts(faded: NDArray[Any], column: str, keys: Integers, numbers: Integers) -> Counts:
-    """Add up, for ascending keys of numbers that list every pair in both directions, what is not counted any more."""
-    counts = np.zeros(len(keys), np.int32)
-    if not len(faded) or not len(keys):
-        return counts
-    one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
-    here = (one >= 0) & (other >= 0)
-    for left, right in ((one, other), (other, one)):
-        pair = left[here] << 32 | right[here]
-        at = np.minimum(np.searchsorted(keys, pair), len(keys) - 1)
-        is_known = keys[at] == pair
-        np.add.at(counts, at[is_known], faded[column][here][is_known])
-    return counts
+    keys = np.minimum(one, other)[here] << 32 | np.maximum(one, other)[here]
+    graph.pairs["exchange"].take_away(keys, faded["exchanges"][here])
+    graph.pairs["turn"].take_away(keys, faded["turns"][here])
+    graph.pairs["recall"].take_away(keys, faded["recalls"][here])
 
 
 def _rest_on(graph: Graph, said: Runs, numbers: Integers, fans: Integers | None) -> None:

@@ -175,6 +175,7 @@ class TurnProcessor:
         self._is_behind = is_behind
         self._queue: asyncio.Queue[Delivery] = asyncio.Queue()
         self._ahead: deque[_Portion] = deque()  # taken from the queue, and not begun
+        self._under_way: list[Decision] = []  # decided, perhaps appended, and nobody is told yet
         self._is_held = False
         self._came, self._in_second = 0, -1  # turns that came in this second
         self._working = asyncio.Lock()
@@ -300,6 +301,7 @@ class TurnProcessor:
             await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state)
+            self._under_way = batch.decisions
             with self._context.slices.work() as share:
                 for delivery in deliveries:
                     await self._decide(delivery.arrival, batch)
@@ -307,8 +309,25 @@ class TurnProcessor:
             await batch.finish()
         for delivery in deliveries:
             delivery.done()
+        self._under_way = []
         for decision in batch.decisions:
             self._tell(decision)
+
+    def take_over(self, failed: TurnProcessor) -> None:
+        """Tell what became of the turns that were under way when this partition failed, of those that are in the log.
+
+        Nobody else wrote under that claim; if another came before ours, its owner has told.  The rest is read again.
+        """
+        found = self._writer.found
+        if found.epoch == failed.epoch:
+            for decision in failed._under_way:
+                if decision.arrival.offset <= found.source:
+                    self._tell(decision)
+
+    @property
+    def epoch(self) -> int:
+        """The claim under which it works."""
+        return self._writer.epoch
 
     async def _decide(self, arrival: Record, batch: _Batch) -> None:
         passing(Step.TURN)
