@@ -20,6 +20,7 @@ from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from state.arrays import Integers
 from state.events.events import (
@@ -28,13 +29,17 @@ from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
+    EdgesRated,
     FeedbackGiven,
     Forgotten,
     GraphConfigured,
     GraphEvent,
     MemoryArchived,
     MemoryConsolidated,
+    MemoryReplayed,
     MemoryRestored,
+    PassageRewritten,
+    PassageSplit,
     Pinned,
     Retracted,
     Sealed,
@@ -43,10 +48,12 @@ from state.events.events import (
     SubjectErased,
     Superseded,
     Ticked,
+    TopicNamed,
     TurnEmbedded,
     TurnNotRecorded,
     TurnRecorded,
     Unpinned,
+    WorthJudged,
 )
 from state.graph import codec
 from state.graph.decay import NEVER
@@ -55,10 +62,12 @@ from state.graph.link_queue import LinkQueue
 from state.graph.tables import GraphTables
 from state.graph.turn_counting import count
 from state.graph.turn_index import TurnIndex
+from state.graph.unit_counting import count_in_units
 from state.graph.view import GraphView
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)
+WORTH = 0.5  # of a turn, by an advisor: what is worth less goes to the archive (SEEDS M11)
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
 FIXED_BYTES = 20_000  # of an empty graph
 WAITING = 256  # turns, at most, that are not counted yet
@@ -96,6 +105,7 @@ class Graph(GraphTables):
         """Go on from tables in which nothing is forgotten, and every passage is counted."""
         self._counted = len(self.passages)  # passages from here on wait: concepts and pairs do not know of them yet
         self._weights = array("d")  # of the postings of those
+        self._units: dict[int, list[list[int]]] = {}  # of those that have any: concepts of each clause, or window
         self._dead_rows = 0
 
     def fold(self, event: GraphEvent) -> bool:
@@ -116,7 +126,11 @@ class Graph(GraphTables):
         if first == self._counted:
             return
         weights, self._weights = self._weights, array("d")
-        count(self, first, weights)
+        units, self._units = self._units, {}
+        if units or self.settings.counts_units:
+            count_in_units(self, first, weights, units)
+        else:
+            count(self, first, weights)
         if self._expiry_queue:
             mentioned = self.passages.posting_concept[self.passages.starts[first] :]
             self._expiry_queue.watch_boosted(self.concepts, mentioned, boosts=weights, settings=self.settings)
@@ -204,9 +218,15 @@ class Graph(GraphTables):
         if self.knows(event.id):
             return False
         self.clock = max(self.clock, event.at)
+        if event.uncounted:  # its words, and what it says, stay in the log
+            event = replace(event, concepts=[], relations=[], statements=[], units=[])
+            self.uncounted += 1
         numbers = self.concepts.numbers_of(event.concepts, event.at)
-        self.relations.add(self.passages.add(event, self.events, numbers), event.relations, self.concepts.numbers)
+        passage = self.passages.add(event, self.events, numbers)
+        self.relations.add(passage, event.relations, self.concepts.numbers)
         self.statements.add(event.id, event.speaker, event.statements)
+        if event.units:
+            self._units[passage] = [[numbers[place] for place in unit] for unit in event.units]
         self._weights.extend([concept.weight for concept in event.concepts])
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
@@ -221,7 +241,7 @@ class Graph(GraphTables):
             self._ask_if_enough()
 
     def _ask_if_enough(self) -> None:
-        if self.fresh_turns < self.settings.enough_turns(self.turns):
+        if self.fresh_turns < self.rhythm.enough_turns(self.turns):
             self.enough_at = NEVER
         elif self.enough_at == NEVER:
             self.enough_at = self.last_turn_at
@@ -296,7 +316,20 @@ class Graph(GraphTables):
     def _fold_recall(self, event: ConceptsRecalled) -> bool:
         self.settle()
         self.clock = max(self.clock, event.at)
+        self._boost(event.related, self.settings.recall_boost * self.settings.recall_spread, event.at)
         return self._wake(event.concepts, event.at)
+
+    def _boost(self, concepts: Iterable[str], amount: float, at: int) -> None:
+        """Strengthen concepts at `at` (ms) that nobody asked for."""
+        known = self._known(concepts)
+        for number in known:
+            self.concepts.boost(number, amount, at=at, settings=self.settings)
+        self._watch(known, amount)
+
+    def _link(self, links: Iterable[tuple[str, str]]) -> None:
+        """Link concepts as if they had been recalled together, pair by pair."""
+        for link in links:
+            self.pairs["recall"].add(self._known(link))
 
     def _wake(self, concepts: Iterable[str], at: int) -> bool:
         """Strengthen concepts that were recalled together at `at` (ms), and link the strongest, which come first."""
@@ -315,6 +348,9 @@ class Graph(GraphTables):
         self.settle()
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings, self.configured = event.preset, event.settings, True
+        self.weights, self.mode, self.rerank = dict(event.weights), event.mode, event.rerank
+        if not event.settings.steady_growth:
+            self.pace = self.active_before = 0
         self._expiry_queue = self._link_queue = None
         self._ask_if_enough()
         return True
@@ -424,7 +460,20 @@ class Graph(GraphTables):
         for kept, repetition in event.repeats:
             if {kept, repetition} <= self.passages.numbers.keys():
                 self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
+        self._link(event.links)
         self.fresh_turns, self.enough_at, self.ended_at = 0, NEVER, NEVER
+        self.pace, self.active_before = event.pace, event.active
+        return True
+
+    @folds(MemoryReplayed)
+    def _fold_replayed(self, event: MemoryReplayed) -> bool:
+        """Strengthen and link what a dream came by; what has faded meanwhile stays in the archive."""
+        self.settle()
+        self._pass_window(event.at)
+        archived, ids = self.concepts.archived, self.concepts.ids
+        awake = [ids[number] for number in self._known(event.concepts) if not archived[number]]
+        self._boost(awake, self.settings.dream_boost, event.at)
+        self._link(event.links)
         return True
 
     @folds(MemoryConsolidated)
@@ -435,6 +484,7 @@ class Graph(GraphTables):
             self.habits.apply(event, [turn for turn in event.members if turn in self.passages.numbers])
         else:
             self.habits.remove(event.id)
+        self.advice.keep_habits(self.habits.habits, changed=event.id)
         return True
 
     @folds(SessionEnded)
@@ -472,6 +522,40 @@ class Graph(GraphTables):
         had = self.access[event.subject]
         self.access[event.subject] = [right for right in had if right not in event.rights]
         return len(self.access[event.subject]) < len(had)
+
+    @folds(TopicNamed)
+    def _fold_name(self, event: TopicNamed) -> bool:
+        return self.themes.name(event.topic, event.name, event.by)
+
+    @folds(EdgesRated)
+    def _fold_ratings(self, event: EdgesRated) -> bool:
+        return self.advice.rate(event, self.concepts.numbers)
+
+    @folds(PassageRewritten)
+    def _fold_rewritten(self, event: PassageRewritten) -> bool:
+        here = event.id in (self.passages.numbers if event.of == "turn" else self.habits.habits)
+        if here:
+            self.advice.rewrite(event)
+        return here
+
+    @folds(PassageSplit)
+    def _fold_split(self, event: PassageSplit) -> bool:
+        if event.turn not in self.passages.numbers:
+            return False
+        self.advice.part(event)
+        return True
+
+    @folds(WorthJudged)
+    def _fold_worth(self, event: WorthJudged) -> bool:
+        """Keep what a turn is worth; one that is not worth much leaves the active tier, and can still be found."""
+        number = self.passages.numbers.get(event.turn)
+        if number is None:
+            return False
+        self.advice.judge(event)
+        if event.worth < WORTH and not self.passages.stays(number):
+            self.settle()
+            self.passages.archive(number)
+        return True
 
     @folds(SubjectErased)
     def _fold_erased(self, event: SubjectErased) -> bool:
@@ -520,5 +604,6 @@ class Graph(GraphTables):
             self.passages.remove(number)
             self._dead_rows += 1
         self.sessions.forget(frozenset(turns), self.passages.has_session)
+        self.advice.without(turns, concepts, self.habits.habits)
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()

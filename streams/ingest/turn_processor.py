@@ -95,12 +95,13 @@ class _Batch:
     async def decide(self, arrival: Record) -> Decision:
         """Decide what becomes of `arrival`; on a state that has folded everything before it, if that matters.
 
-        It does for all but a turn that states nothing: what a turn states is held against what was stated before.
+        It does for all but a turn that states nothing: what a turn states is held against what was stated before; and
+        what a turn says in a graph with gates, against what was said.
         """
         command = self._handler.read(arrival)
         if isinstance(command, Decision):
             return command
-        if not isinstance(command, Turn) or stated_by(command):
+        if not isinstance(command, Turn) or stated_by(command) or self._handler.has_gates(command.graph):
             await self.append()
         if isinstance(command, Reinforce):  # what it finds faded is what has faded by then
             await self._timer.close_due(command.graph, self._handler.asked_at(command, arrival))
