@@ -1,4 +1,4 @@
-"""The recipes for Kafka Connect name topics and tables that there are, hold no secret, and stand in the documentation."""
+"""The recipes for Kafka Connect name topics and tables that there are, hold no secret, and are documented."""
 
 from __future__ import annotations
 
