@@ -87,6 +87,7 @@ IMPURE_FILES = (
     "bench/",
     "evaluation/command.py",
     "evaluation/logged_memory.py",
+    "evaluation/tune_command.py",
     "streams/",
     "gateway/",
     "emgas/client/connect.py",

@@ -90,6 +90,14 @@ export interface Settings {
    */
   affinity_tau?: number | null;
   /**
+   * what gamma is multiplied by between turns that tell a time: less than 1, and what was said at one time belongs together sooner than what is alike
+   */
+  affinity_dated?: number | null;
+  /**
+   * time scale of affinity between turns that tell a time; 0s: as of others
+   */
+  affinity_tau_dated?: number | null;
+  /**
    * turns that make a habit, at least; 0: none are looked for
    */
   habit_members?: number | null;
@@ -105,6 +113,10 @@ export interface Settings {
    * more turns than so many that are active, and the oldest are archived at the next consolidation; 0: never
    */
   active_turns?: number | null;
+  /**
+   * share by which active turns may grow from one consolidation to the next; where they grow more, the next comes sooner and takes more together; 0: windows are as they are set
+   */
+  steady_growth?: number | null;
   /**
    * how many of the last events can be taken back; the store keeps as much as that needs
    */
@@ -122,6 +134,18 @@ export interface Settings {
    */
   topic_shift?: number | null;
   /**
+   * a link of less strength than this goes at the next decay window, and a word without any is archived; its strength is how often its words were together, and fades as theirs; 0: links do not fade
+   */
+  links_below?: number | null;
+  /**
+   * a link loses one of its strength in so long a silence, and goes with the last, instead of fading by the half-life; 0s: by the half-life
+   */
+  links_step?: number | null;
+  /**
+   * how much worse than the third best a turn may score and still be shown: e^−drop times as likely
+   */
+  drop?: number | null;
+  /**
    * 0: what is said is not recorded, only that something was
    */
   recording?: number | null;
@@ -129,6 +153,98 @@ export interface Settings {
    * 0: questions bring back nothing, and are told why
    */
   recalling?: number | null;
+  /**
+   * a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are counted
+   */
+  novelty_above?: number | null;
+  /**
+   * share of what is named for the first time in that score; the rest is how far the words are from those said lately
+   */
+  novelty_alpha?: number | null;
+  /**
+   * share of each turn in the moving average of the words said lately
+   */
+  novelty_beta?: number | null;
+  /**
+   * so far below `novelty_above`, a turn that names something for the first time is counted all the same
+   */
+  novelty_border?: number | null;
+  /**
+   * 1: what is named for the first time is a share of all words, not of what is named
+   */
+  novelty_literal?: number | null;
+  /**
+   * content words that make a turn worth remembering, unless it holds a name, a time, a statement or an anchor; else it is recorded, and not counted; 0: all turns are counted
+   */
+  worth_words?: number | null;
+  /**
+   * length in words of the windows in which words are counted as said together; 0: a turn, and the one before it
+   */
+  window_tokens?: number | null;
+  /**
+   * share of such a window that the one before it holds, too
+   */
+  window_overlap?: number | null;
+  /**
+   * 1: only words of one clause are counted as said together
+   */
+  clauses?: number | null;
+  /**
+   * length of the windows at whose end the graph dreams; 0s: never
+   */
+  dream_every?: number | null;
+  /**
+   * how long after the beginning of such a stretch the dream is: 3h of 1d
+   */
+  dream_at?: number | null;
+  /**
+   * random walks of a dream
+   */
+  dream_walks?: number | null;
+  /**
+   * steps of each of them
+   */
+  dream_steps?: number | null;
+  /**
+   * what a dream adds to the strength of a concept that it comes by
+   */
+  dream_boost?: number | null;
+  /**
+   * concepts recalled most frequently that a consolidation links with what is new; 0: none
+   */
+  frequent_linked?: number | null;
+  /**
+   * share of `recall_boost` that neighbours of a recalled concept get, too; 0: none
+   */
+  recall_spread?: number | null;
+  /**
+   * neighbours of a concept that do, at most: the nearest
+   */
+  recall_related?: number | null;
+  /**
+   * 1: of two turns that say the same, the one whose words tell more stays, not the longer one
+   */
+  keep_information?: number | null;
+  /**
+   * new turns that a consolidation compares, those that matter most first; 0: all
+   */
+  consolidate_batch?: number | null;
+  /**
+   * turns nearest to each new one that a consolidation tries to link with it; 0: none
+   */
+  link_candidates?: number | null;
+  /**
+   * how much a new turn must matter to be linked so; 0.5 where nobody said
+   */
+  link_importance?: number | null;
+  /**
+   * share of the words (cosine) from which a turn may be linked with it
+   */
+  link_above?: number | null;
+  /**
+   * affinity from which it is
+   */
+  link_confidence?: number | null;
 }
 /**
  * How much a turn is worth remembering, and the words of it that matter.
@@ -243,7 +359,39 @@ export interface Filter {
   include_archive?: boolean;
 }
 /**
+ * How to search, where the asker knows: what is not given changes nothing.
+ *
+ * depth          how thoroughly, 0 to 1: in the place of what the question itself tells.  It says how many passages
+ *                come back, 3 to 20, and how far `staged` goes
+ * by_complexity  take the complexity of the question for its depth, as SimpleMem estimates it
+ * rounds         2: ask again with what the best passages of the first round hold
+ * kinds          how much counts what was said in one place (episodic), and what belongs together at all (semantic)
+ * type_weights   links by what turns say of two concepts, by its type, as {"cause": 0.5}
+ * mood, role     words of who asks: what of them the graph knows is sought too, weakly; moods such as "in a hurry"
+ *                and "curious" change the depth
+ */
+export interface Guidance {
+  depth?: number | null;
+  by_complexity?: boolean;
+  rounds?: number;
+  kinds?: {
+    [k: string]: number;
+  };
+  type_weights?: {
+    [k: string]: number;
+  };
+  mood?: string | null;
+  role?: string | null;
+}
+/**
  * How activation spreads; what is not given takes the mode's own default (processors/recall/activation.py).
+ *
+ * window        what counts as said together: in a turn; in a turn or the one before it; in a round, which ends
+ *               before somebody speaks again who has had their say in it; in a session
+ * window_turns  in so many turns of a session, one after the other; in the place of `window`
+ *
+ * propagation_decay, max_iterations and delta are what each mode has of the kind: what a walk goes on with, how many
+ * edges far, when it stops.
  */
 export interface Spreading {
   firing_threshold?: number | null;
@@ -254,7 +402,8 @@ export interface Spreading {
   convergence?: number | null;
   recall_links?: number | null;
   topic_links?: number | null;
-  window?: ("turn" | "exchange") | null;
+  window?: ("turn" | "exchange" | "round" | "session") | null;
+  window_turns?: number | null;
   /**
    * links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
    */
@@ -280,6 +429,23 @@ export interface ActivatedConcept {
   path: string[];
 }
 /**
+ * What guidance did to a question.
+ *
+ * words    concepts of mood and role that the graph knows: sought too, weakly
+ * unknown  words of mood and role that it does not know: they did nothing
+ * depth    how thoroughly it was searched, 0 to 1, and passages: how many that is
+ * weights  what counted more or less than by itself, by name: edge types, kinds of turns, relations
+ */
+export interface Guided {
+  words: string[];
+  unknown: string[];
+  depth: number | null;
+  passages: number;
+  weights: {
+    [k: string]: number;
+  };
+}
+/**
  * An association that energy took: how often both were said together, and the weight of the edge.
  */
 export interface Hop {
@@ -287,6 +453,41 @@ export interface Hop {
   target: string;
   times: number;
   weight: number;
+}
+/**
+ * How a question was answered: its mode, the mode's constants, and what each stage did.
+ *
+ * source      the system that the mode is of
+ * constants   its constants by name, those that the question changed as it changed them
+ * complexity  how complex the question is, 0 to 1, by its words alone (SimpleMem)
+ * guidance    what guidance did, if there was any
+ */
+export interface How {
+  mode: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  source: string;
+  weighting: "fan" | "ppmi" | "npmi" | "count" | "max" | "out_degree";
+  window: string;
+  constants: {
+    [k: string]: number;
+  };
+  complexity: number;
+  stages: Stage[];
+  guidance: Guided | null;
+}
+/**
+ * What one stage of a mode did.
+ *
+ * name      direct, spread, ppr, exhaustive; of other modes, their own; second-round, where a question asks for one
+ * found     passages that it found
+ * mass      share of their score that the best hold;  coverage: share of what is asked that the best hold, by rarity
+ * enough    whether that was enough, so that no further stage was needed; null where nobody asked
+ */
+export interface Stage {
+  name: string;
+  found: number;
+  mass: number | null;
+  coverage: number | null;
+  enough: boolean | null;
 }
 /**
  * A word of the question that asks for a kind of thing, and the member of that kind that the passage holds.
@@ -340,16 +541,25 @@ export interface RecalledPassage {
    * how much it matters, 0 to 1, where that is known
    */
   importance?: number | null;
+  /**
+   * if the query asked for masks: the text as it is remembered, with placeholders for what has faded
+   */
+  masked: string | null;
   attachments?: Attachment[];
+  /**
+   * in modes that find concepts first: the concept through which it was found
+   */
+  topic: string | null;
   /**
    * if the query said `explain`
    */
   why?: Why | null;
 }
 /**
- * Why a passage has its score, in the default mode; its session, speaker and date stand in the passage itself.
+ * Why a passage has its score; its session, speaker and date stand in the passage itself.
  *
- * terms         what each edge type and each property of the turn adds (docs/recall.md): their sum is the score
+ * terms         what each edge type and each property of the turn adds (docs/recall.md): their sum is the score.  Of
+ *               other modes, what their formula is made of; `times_…` are factors of the sum of the others
  * mentions      seeds in the passage, and in the turns around it that gave it score
  * associations  the hops to the strongest concept of the passage that the seeds woke, seed first
  * kinds         members of the kinds that the question asks for
@@ -437,6 +647,14 @@ export interface RecordedTurn {
    * whom its pronouns mean
    */
   mentions?: BoundPronoun[];
+  /**
+   * how much of it was new, 0 to 1, in a graph that asks for that
+   */
+  novelty: number | null;
+  /**
+   * why it is in the log and in no count: no question finds it
+   */
+  uncounted: "" | "redundant" | "unworthy";
   /**
    * what advisors said of it, if that was asked for
    */
@@ -767,8 +985,24 @@ export interface Configure {
   kind: "configure";
   id: string;
   graph: string;
-  preset?: "default" | "forgetful" | "elephant" | "memorybank" | "mofox";
+  preset?:
+    "default" | "forgetful" | "elephant" | "memorybank" | "mofox" | "emgas" | "soulmem" | "simplemem" | "hello-agents";
   settings?: Settings;
+  /**
+   * what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
+   */
+  weights?: {
+    [k: string]: number;
+  } | null;
+  /**
+   * mode of questions that name none; else as is, or the preset's where that is another
+   */
+  mode?:
+    ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
+  /**
+   * formula of this system by which they are ordered; else as `mode`
+   */
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | "none" | null;
 }
 /**
  * What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
@@ -953,8 +1187,21 @@ export interface Query {
   kind: "query";
   graph: string;
   text: string;
-  mode?: "default" | "literal";
+  /**
+   * which retriever answers; else the graph's own, default where it has none
+   */
+  mode?:
+    ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
   spreading?: Spreading;
+  /**
+   * weight of a link between concepts, in the place of the mode's own
+   */
+  weighting?: ("fan" | "ppmi" | "npmi" | "count" | "max" | "out_degree") | null;
+  /**
+   * order the best anew, twice as many as are wanted, by the formula of this system
+   */
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | null;
+  guidance?: Guidance;
   top_concepts?: number;
   top_passages?: number | null;
   /**
@@ -965,6 +1212,10 @@ export interface Query {
    * turns in it, at most
    */
   context_passages?: number | null;
+  /**
+   * how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1
+   */
+  load?: number | null;
   /**
    * speaker who asks: whom `my` and `I` mean
    */
@@ -977,6 +1228,18 @@ export interface Query {
    * perceptual: a turn; what comes back is like what came with it
    */
   like?: string | null;
+  /**
+   * masked: what has faded is left out of the context, as somebody would remember it
+   */
+  render?: "plain" | "masked";
+  /**
+   * masked: strength from which a word is shown as it was said
+   */
+  clear_from?: number;
+  /**
+   * masked: strength from which a placeholder says what kind of thing it was
+   */
+  hint_from?: number;
   /**
    * conversation in which it is asked: what `and then?` goes on from; else the latest one
    */
@@ -1014,6 +1277,10 @@ export interface Describe {
    * answer once the record at this offset of `turns` is folded
    */
   after?: number | null;
+  /**
+   * measure how it hangs together too
+   */
+  measures?: boolean;
 }
 /**
  * A question for turns as they were said, in the order in which they were recorded.  What is not given passes.
@@ -1274,6 +1541,10 @@ export interface Reply {
    * recalling is paused
    */
   paused?: boolean;
+  /**
+   * if the query said `explain`, or guided the search
+   */
+  how: How | null;
 }
 /**
  * What a graph holds.  An unknown graph gives `found: false`.
@@ -1291,6 +1562,20 @@ export interface Description {
   settings: {
     [k: string]: number;
   };
+  /**
+   * of its questions that name none
+   */
+  mode: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  /**
+   * of its questions that name no mode
+   */
+  rerank: ("hello-agents" | "simplemem" | "mofox") | null;
+  /**
+   * what features of a turn are worth in recall, where not the default
+   */
+  weights: {
+    [k: string]: number;
+  };
   clock: number;
   turns: number;
   archived: number;
@@ -1306,10 +1591,20 @@ export interface Description {
    */
   unrecorded?: number;
   /**
+   * turns that gates left out of what is counted: they are in the log alone
+   */
+  uncounted: number;
+  /**
    * who may do what, by subject; empty: nobody is kept out
    */
   access?: {
     [k: string]: string[];
+  };
+  /**
+   * if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was said
+   */
+  measures: {
+    [k: string]: number;
   };
   position: Position;
 }
