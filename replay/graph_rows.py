@@ -84,7 +84,9 @@ def rows_of(graph: Graph | None) -> GraphRows:
     for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
         one, other = sorted((ids[key >> 32], ids[key & 0xFFFFFFFF]))
         links[one, other] = (int(count),)
-    named = {(theme.id,): (theme.label, theme.name or None, theme.born) for theme in themes}
+    named: dict[Key, tuple[Value, ...]] = {
+        (theme.id,): (theme.label, theme.name or None, theme.born) for theme in themes
+    }
     return GraphRows(concepts, links, named)
 
 
