@@ -24,11 +24,13 @@ const union = (name: string, channel: string) => `export type ${name} = ${Object
 /** What is left out of an answer where there is nothing to say. */
 const MAY_LACK: Record<string, string[]> = {
   Description: ["unrecorded", "access"],
+  How: ["guidance"],
   InMind: ["paused"],
-  RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "why"],
+  RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "topic", "why"],
   RecordedTurn: ["pinned", "importance", "times", "mentions"],
-  Reply: ["matched", "paused"],
+  Reply: ["matched", "paused", "how"],
   SessionRecap: ["ended"],
+  Stage: ["mass", "coverage", "enough"],
 };
 
 const definitions = asDefinitions(schemas) as Record<string, JSONSchema>;

@@ -182,7 +182,39 @@ export interface Filter {
   include_archive?: boolean;
 }
 /**
+ * How to search, where the asker knows: what is not given changes nothing.
+ *
+ * depth          how thoroughly, 0 to 1: in the place of what the question itself tells.  It says how many passages
+ *                come back, 3 to 20, and how far `staged` goes
+ * by_complexity  take the complexity of the question for its depth, as SimpleMem estimates it
+ * rounds         2: ask again with what the best passages of the first round hold
+ * kinds          how much counts what was said in one place (episodic), and what belongs together at all (semantic)
+ * type_weights   links by what turns say of two concepts, by its type, as {"cause": 0.5}
+ * mood, role     words of who asks: what of them the graph knows is sought too, weakly; moods such as "in a hurry"
+ *                and "curious" change the depth
+ */
+export interface Guidance {
+  depth?: number | null;
+  by_complexity?: boolean;
+  rounds?: number;
+  kinds?: {
+    [k: string]: number;
+  };
+  type_weights?: {
+    [k: string]: number;
+  };
+  mood?: string | null;
+  role?: string | null;
+}
+/**
  * How activation spreads; what is not given takes the mode's own default (processors/recall/activation.py).
+ *
+ * window        what counts as said together: in a turn; in a turn or the one before it; in a round, which ends
+ *               before somebody speaks again who has had their say in it; in a session
+ * window_turns  in so many turns of a session, one after the other; in the place of `window`
+ *
+ * propagation_decay, max_iterations and delta are what each mode has of the kind: what a walk goes on with, how many
+ * edges far, when it stops.
  */
 export interface Spreading {
   firing_threshold?: number | null;
@@ -193,7 +225,8 @@ export interface Spreading {
   convergence?: number | null;
   recall_links?: number | null;
   topic_links?: number | null;
-  window?: ("turn" | "exchange") | null;
+  window?: ("turn" | "exchange" | "round" | "session") | null;
+  window_turns?: number | null;
   /**
    * links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
    */
@@ -219,6 +252,23 @@ export interface ActivatedConcept {
   path: string[];
 }
 /**
+ * What guidance did to a question.
+ *
+ * words    concepts of mood and role that the graph knows: sought too, weakly
+ * unknown  words of mood and role that it does not know: they did nothing
+ * depth    how thoroughly it was searched, 0 to 1, and passages: how many that is
+ * weights  what counted more or less than by itself, by name: edge types, kinds of turns, relations
+ */
+export interface Guided {
+  words: string[];
+  unknown: string[];
+  depth: number | null;
+  passages: number;
+  weights: {
+    [k: string]: number;
+  };
+}
+/**
  * An association that energy took: how often both were said together, and the weight of the edge.
  */
 export interface Hop {
@@ -226,6 +276,41 @@ export interface Hop {
   target: string;
   times: number;
   weight: number;
+}
+/**
+ * How a question was answered: its mode, the mode's constants, and what each stage did.
+ *
+ * source      the system that the mode is of
+ * constants   its constants by name, those that the question changed as it changed them
+ * complexity  how complex the question is, 0 to 1, by its words alone (SimpleMem)
+ * guidance    what guidance did, if there was any
+ */
+export interface How {
+  mode: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  source: string;
+  weighting: "fan" | "ppmi" | "npmi" | "count" | "max" | "out_degree";
+  window: string;
+  constants: {
+    [k: string]: number;
+  };
+  complexity: number;
+  stages: Stage[];
+  guidance?: Guided | null;
+}
+/**
+ * What one stage of a mode did.
+ *
+ * name      direct, spread, ppr, exhaustive; of other modes, their own; second-round, where a question asks for one
+ * found     passages that it found
+ * mass      share of their score that the best hold;  coverage: share of what is asked that the best hold, by rarity
+ * enough    whether that was enough, so that no further stage was needed; null where nobody asked
+ */
+export interface Stage {
+  name: string;
+  found: number;
+  mass?: number | null;
+  coverage?: number | null;
+  enough?: boolean | null;
 }
 /**
  * A word of the question that asks for a kind of thing, and the member of that kind that the passage holds.
@@ -281,14 +366,19 @@ export interface RecalledPassage {
   importance?: number | null;
   attachments?: Attachment[];
   /**
+   * in modes that find concepts first: the concept through which it was found
+   */
+  topic?: string | null;
+  /**
    * if the query said `explain`
    */
   why?: Why | null;
 }
 /**
- * Why a passage has its score, in the default mode; its session, speaker and date stand in the passage itself.
+ * Why a passage has its score; its session, speaker and date stand in the passage itself.
  *
- * terms         what each edge type and each property of the turn adds (docs/recall.md): their sum is the score
+ * terms         what each edge type and each property of the turn adds (docs/recall.md): their sum is the score.  Of
+ *               other modes, what their formula is made of; `times_…` are factors of the sum of the others
  * mentions      seeds in the passage, and in the turns around it that gave it score
  * associations  the hops to the strongest concept of the passage that the seeds woke, seed first
  * kinds         members of the kinds that the question asks for
@@ -833,8 +923,17 @@ export interface Query {
   kind: "query";
   graph: string;
   text: string;
-  mode?: "default" | "literal";
+  mode?: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
   spreading?: Spreading;
+  /**
+   * weight of a link between concepts, in the place of the mode's own
+   */
+  weighting?: ("fan" | "ppmi" | "npmi" | "count" | "max" | "out_degree") | null;
+  /**
+   * order the best anew, twice as many as are wanted, by the formula of this system
+   */
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | null;
+  guidance?: Guidance;
   top_concepts?: number;
   top_passages?: number | null;
   /**
@@ -1150,6 +1249,10 @@ export interface Reply {
    * recalling is paused
    */
   paused?: boolean;
+  /**
+   * if the query said `explain`, or guided the search
+   */
+  how?: How | null;
 }
 /**
  * What a graph holds.  An unknown graph gives `found: false`.
