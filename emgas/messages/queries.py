@@ -15,6 +15,7 @@ from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Attachment
 
 MemoryKind = Literal["all", "working", "episodic", "perceptual"]
+Render = Literal["plain", "masked"]
 
 
 class Query(Message):
@@ -27,7 +28,11 @@ class Query(Message):
     kind: Literal["query"] = "query"
     graph: GraphId
     text: Text
-    mode: Mode = "default"
+    mode: Mode | None = Field(
+        None,
+        description="which retriever answers; else the graph's own, default where it has none",
+        exclude_if=lambda mode: mode is None,
+    )
     spreading: Spreading = Field(default_factory=Spreading)
     weighting: Weighting | None = Field(
         None,
@@ -46,6 +51,13 @@ class Query(Message):
     context_passages: int | None = Field(
         None, ge=0, le=limits.TOP, description="turns in it, at most", exclude_if=lambda most: most is None
     )
+    load: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1",
+        exclude_if=lambda load: load is None,
+    )
     asker: Name | None = Field(
         None, description="speaker who asks: whom `my` and `I` mean", exclude_if=lambda asker: asker is None
     )
@@ -59,6 +71,25 @@ class Query(Message):
         None,
         description="perceptual: a turn; what comes back is like what came with it",
         exclude_if=lambda turn: turn is None,
+    )
+    render: Render = Field(
+        "plain",
+        description="masked: what has faded is left out of the context, as somebody would remember it",
+        exclude_if=lambda render: render == "plain",
+    )
+    clear_from: float = Field(
+        0.3,
+        ge=0,
+        le=1,
+        description="masked: strength from which a word is shown as it was said",
+        exclude_if=lambda clear: clear == 0.3,
+    )
+    hint_from: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="masked: strength from which a placeholder says what kind of thing it was",
+        exclude_if=lambda hint: hint == 0.1,
     )
     session: Name | None = Field(
         None,
@@ -83,12 +114,19 @@ class Query(Message):
         exclude_if=lambda fallback: fallback == "none",
     )
 
+    @property
+    def retriever(self) -> Mode:
+        """The mode in which it is answered, where no graph has one of its own."""
+        return self.mode or "default"
+
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.memory != "all" and (self.mode != "default" or self.rerank):
+        if self.memory != "all" and (self.retriever != "default" or self.rerank):
             raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
+        if self.hint_from > self.clear_from:
+            raise ValueError("what is clear needs no hint: `hint_from` must not be greater than `clear_from`")
         return self
 
 
@@ -98,6 +136,9 @@ class Describe(Message):
     kind: Literal["describe"] = "describe"
     graph: GraphId
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    measures: bool = Field(
+        default=False, description="measure how it hangs together too", exclude_if=lambda wanted: not wanted
+    )
 
 
 class ActivatedConcept(Message):
@@ -136,6 +177,11 @@ class RecalledPassage(Message):
     )
     importance: float | None = Field(
         None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
+    )
+    masked: str | None = Field(
+        None,
+        description="if the query asked for masks: the text as it is remembered, with placeholders for what has faded",
+        exclude_if=lambda it: it is None,
     )
     attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
     topic: str | None = Field(
@@ -178,12 +224,17 @@ class Reply(Message):
 
 
 class Theme(Message):
-    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms)."""
+    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+
+    name, by  what an advisor calls it, and who
+    """
 
     id: str
     label: str
     concepts: list[str]
     born: int
+    name: str | None = Field(None, exclude_if=lambda name: name is None)
+    by: str | None = Field(None, exclude_if=lambda by: by is None)
 
 
 class Description(Message):
@@ -200,6 +251,17 @@ class Description(Message):
     found: bool
     preset: str = "default"
     settings: dict[str, int | float] = Field(default_factory=dict)
+    mode: Mode = Field(
+        "default", description="of its questions that name none", exclude_if=lambda mode: mode == "default"
+    )
+    rerank: Rerank | None = Field(
+        None, description="of its questions that name no mode", exclude_if=lambda rerank: rerank is None
+    )
+    weights: dict[str, float] = Field(
+        default_factory=dict,
+        description="what features of a turn are worth in recall, where not the default",
+        exclude_if=lambda weights: not weights,
+    )
     clock: int = 0
     turns: int = 0
     archived: int = 0
@@ -213,10 +275,21 @@ class Description(Message):
     unrecorded: int = Field(
         0, description="turns that came while recording was paused", exclude_if=lambda unrecorded: not unrecorded
     )
+    uncounted: int = Field(
+        0,
+        description="turns that gates left out of what is counted: they are in the log alone",
+        exclude_if=lambda uncounted: not uncounted,
+    )
     access: dict[str, list[str]] = Field(
         default_factory=dict,
         description="who may do what, by subject; empty: nobody is kept out",
         exclude_if=lambda access: not access,
+    )
+    measures: dict[str, float] = Field(
+        default_factory=dict,
+        description="if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of "
+        "what was said",
+        exclude_if=lambda measures: not measures,
     )
     position: Position
 

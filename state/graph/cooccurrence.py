@@ -22,7 +22,7 @@ time: the number of windows changes with every turn, so a stored weight would al
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -297,6 +297,37 @@ class PairCounts:
         np.subtract.at(fan, neighbour, 1)
         return fan[~gone]
 
+    def drop(self, keys: Integers) -> Counts:
+        """Forget the pairs of these distinct keys with a < b, (k,); return how often each was counted, 0 for none."""
+        if self.stored is not None:
+            self.stored.load()
+        self.settle()
+        dropped = np.zeros(len(keys), np.int32)
+        order = np.argsort(keys)
+        one_way, other_way = keys[order], np.sort((keys & _LOW) << 32 | keys >> 32)
+        for place, level in enumerate(self._levels):
+            here = level.places(one_way)
+            dropped[order] += np.where(here >= 0, level.counts[here], 0).astype(np.int32)
+            gone = np.concatenate((here, level.places(other_way)))
+            self._levels[place] = level.without(gone[gone >= 0])
+        self._levels, self._fan = [level for level in self._levels if len(level.keys)], None
+        self.fans_are_stored = False
+        return dropped
+
+    def take_away(self, keys: Integers, counts: Counts) -> None:
+        """Count pairs with a < b, (k,), each perhaps several times, so often less; those that are left with 0 go."""
+        self.settle()
+        distinct, of = np.unique(keys, return_inverse=True)
+        less = np.bincount(of, counts, len(distinct)).astype(np.int32)
+        turned = (distinct & _LOW) << 32 | distinct >> 32
+        order = np.argsort(turned)
+        for place, level in enumerate(self._levels):
+            for ascending, away in ((distinct, less), (turned[order], less[order])):
+                here = level.places(ascending)
+                level.counts[here[here >= 0]] -= away[here >= 0]
+            self._levels[place] = level.without(np.flatnonzero(level.counts <= 0))
+        self._levels, self._fan = [level for level in self._levels if len(level.keys)], None
+
     def canonical(self) -> tuple[Integers, Counts]:
         """List the keys with a < b, ascending, and their counts, (pairs,) each: the same for equal counts."""
         self._count_queue()
@@ -386,6 +417,17 @@ class _Sorted:
         keys[stays], counts[stays] = self.keys, self.counts
         return _Sorted(keys, counts)
 
+    def places(self, keys: Integers) -> Integers:
+        """Find where ascending `keys` are, (k,), -1 for those that are not here."""
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, at, -1)
+
+    def without(self, places: Integers) -> _Sorted:
+        """Leave out what is at these places."""
+        stays = np.ones(len(self.keys), np.bool_)
+        stays[places] = False
+        return _Sorted(self.keys[stays], self.counts[stays])
+
     def one_way(self) -> _Sorted:
         """Give the keys with a < b alone."""
         half = (self.keys >> 32) < (self.keys & _LOW)
@@ -465,16 +507,30 @@ def _counted(keys: Integers) -> _Sorted:
 
 
 def _pair_keys(queue: Sequence[int], sizes: Sequence[int]) -> Integers:
-    """Make one key per pair of each window; windows of equal size are laid out as one matrix."""
+    """Make one key per pair of each window."""
     concepts, lengths = np.array(queue, np.int64), np.array(sizes, np.int64)
+    return np.concatenate([keys.ravel() for _, keys in _matrices(concepts, lengths)])
+
+
+def _matrices(concepts: Integers, lengths: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """Lay out the pairs of windows of equal size as one matrix: which windows (w,), and a key for each pair (w, k)."""
     starts = np.cumsum(lengths) - lengths
-    parts = []
     for size in np.unique(lengths).tolist():
-        rows = concepts[starts[lengths == size][:, None] + np.arange(size)]
+        windows = np.flatnonzero(lengths == size)
+        rows = concepts[starts[windows][:, None] + np.arange(size)]
         rows.sort(axis=1)
         left, right = _pairs(size)
-        parts.append((rows[:, left] << 32 | rows[:, right]).ravel())
-    return np.concatenate(parts)
+        yield windows, rows[:, left] << 32 | rows[:, right]
+
+
+def pairs_of(concepts: Integers, lengths: Integers) -> tuple[Integers, Integers]:
+    """List the pairs of windows of distinct concepts that lie one behind the other: (m,) keys a << 32 | b, a < b.
+
+    returns  besides, (m,) which window each is of
+    """
+    found = [(keys.ravel(), np.repeat(windows, keys.shape[1])) for windows, keys in _matrices(concepts, lengths)]
+    keys, of = zip(*found, strict=True)
+    return np.concatenate(keys), np.concatenate(of)
 
 
 @lru_cache(maxsize=256)

@@ -79,6 +79,7 @@ class PassageTable(Table):
     superseded: array[int] = column(
         "i", -1, added_as="superseded"
     )  # the passage since which it is history, -1 for none
+    uncounted: array[int] = column("b", added_as="uncounted")  # 1 for one that a gate left out of what is counted
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,6 +131,7 @@ class PassageTable(Table):
         self.superseded.append(-1)
         self.ahead.append(turn.ahead)
         self.modality.append(modality(each.kind for each in turn.attachments))
+        self.uncounted.append(bool(turn.uncounted))
         self._follow(number)
         self.starts.append(len(self.posting_concept))
         self.posting_concept.extend(concepts)
@@ -186,6 +188,17 @@ class PassageTable(Table):
         """Slice the concept numbers of the passage before this one in its session, () if it is the first."""
         before = self._before[number]
         return () if before < 0 else self.concepts_of(before)
+
+    def before_within(self, number: int, tokens: float) -> Iterator[int]:
+        """Yield the kept passages before this one in its session, the last first, as long as they fit into `tokens`."""
+        before = self._before[number]
+        while before >= 0:
+            if self.kept[before]:
+                tokens -= self.tokens[before]
+                if tokens < 0:
+                    return
+                yield before
+            before = self._before[before]
 
     def backwards(self, session: int) -> Iterator[int]:
         """Yield the passages of a session that are kept, the last folded first."""

@@ -18,6 +18,8 @@
     recalled     the same for what was recalled together               the sum
     fans         row → distinct neighbours in exchanges; of graphs     the newest
                  with many pairs, where the values say so
+    faded        pair of rows, how often it had been together: both    all
+                 of that is not to be counted any more
 
 A concept's row and a turn's event (its ordinal) are given once and stay: positions in tables change when something is
 forgotten, and no record has to be changed for that.  What was forgotten is in a list of its own (`Changes`).
@@ -58,6 +60,7 @@ CONCEPTS: Final = np.dtype([
 TURNS: Final = np.dtype([
     ("key", "<i8"), ("at", "<i8"), ("fingerprint", "<i8"), ("session", "<i8"), ("speaker", "<i8"),
     ("tokens", "<i4"), ("ahead", "<i4"), ("role", "i1"), ("question", "i1"), ("importance", "i1"), ("modality", "i1"),
+    ("uncounted", "i1"),
 ])  # fmt: skip
 MARKS: Final = np.dtype([
     ("key", "<i8"), ("restored", "<i8"), ("repeats", "<i8"), ("superseded", "<i8"),
@@ -70,6 +73,7 @@ POSTINGS: Final = np.dtype([("key", "<i8"), ("concept", "<i4"), ("count", "<i4")
 GONE: Final = np.dtype([("key", "<i8"), ("fingerprint", "<i8")])
 PAIRS: Final = np.dtype("<i8")
 FANS: Final = np.dtype([("key", "<i8"), ("fan", "<i8")])
+FADED: Final = np.dtype([("key", "<i8"), ("exchanges", "<i4"), ("turns", "<i4"), ("recalls", "<i4")])
 
 
 class Section(NamedTuple):
@@ -109,6 +113,7 @@ SECTIONS: Final = (
     Section("relations", 14, RELATIONS, "all", 1024, 4, "events"),
     Section("statements", 15, None, "newest", 1024, 32, "events"),
     Section("fans", 18, FANS, "newest", 4096, 2, "rows"),
+    Section("faded", 24, FADED, "all", 1024, 2, "none"),
 )
 SECTION: Final = {section.name: section for section in SECTIONS}
 
@@ -272,6 +277,15 @@ def totals(records: Records) -> tuple[Integers, Integers, Integers]:
 def counts(records: Records) -> tuple[Integers, Integers]:
     """Read the windows and the turns of each record."""
     return records >> TURN_BITS & _MOST_WINDOWS, records & _MOST_TURNS
+
+
+def faded_records(links: Sequence[Integers]) -> Records:
+    """Make records of links that were cut: (5, m) each, rows of both ends, and exchanges, turns, recalls so far."""
+    found = np.concatenate([np.zeros((5, 0), np.int64), *links], axis=1)
+    records = np.zeros(found.shape[1], FADED)
+    records["key"] = found[0] << ROW_BITS | found[1]
+    records["exchanges"], records["turns"], records["recalls"] = found[2:]
+    return records[np.argsort(records["key"], kind="stable")]
 
 
 def ends(records: Records) -> tuple[Integers, Integers]:

@@ -21,6 +21,7 @@ from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph import sections
+from state.graph.advice_table import AdviceTable
 from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.columns import Table
 from state.graph.concept_table import ConceptTable
@@ -54,6 +55,7 @@ def changes(graph: Graph, *, thoroughly: bool = False) -> Changes:
     found = Changes(graph.events, values, dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed)
     parts = {**concepts, **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
     parts["fans"] = np.zeros(0, sections.FANS) if fans is None else fans
+    parts["faded"] = sections.faded_records(graph.unstored_faded)
     found.parts = {name: part for name, part in parts.items() if len(part)}
     return found
 
@@ -67,6 +69,7 @@ def _begin(graph: Graph) -> None:
     concepts.changed = type(concepts.changed)("b", b"\x01" * len(concepts))
     passages.changed = type(passages.changed)("b", b"\x01" * len(passages))
     passages.removed, passages.newly_gone, passages.origins = [], list(passages.gone), {}
+    graph.unstored_faded = []  # their counts are not stored either
 
 
 def _values(graph: Graph) -> dict[str, Any]:
@@ -78,10 +81,15 @@ def _values(graph: Graph) -> dict[str, Any]:
         "name": graph.graph_id,
         **{name: getattr(graph, name) for name in (*PLAIN, *NO_CONTENT)},
         "habits": graph.habits.values(),
+        **({"advice": graph.advice.values()} if graph.advice else {}),
         "sessions": _sessions(graph),
         "ended_at": graph.ended_at,
         "unrecorded": graph.unrecorded,
+        "uncounted": graph.uncounted,
         "access": graph.access,
+        "weights": graph.weights,
+        "asked": [graph.mode, graph.rerank],
+        "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,
         "born": graph.concepts.born,
@@ -301,15 +309,23 @@ def stored(
     graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
     graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
     _fill_pairs(graph, read, numbers)
+    faded = _records(read, "faded", np.zeros(0, np.int64))
     if said is not None and said.records:
-        _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if values["fans"] else None)
-        if not (lazily and values["fans"]):
+        knows_fans = values["fans"] and not len(faded)  # a link that was cut is in no fan, but in the records still
+        _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
+        if not (lazily and knows_fans):
             graph.load_pairs()
+    if len(faded):
+        _take_faded(graph, faded, numbers)
     graph.embeddings = _stored_vectors(read, graph.passages)
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
+    graph.advice = AdviceTable.of(values.get("advice", {}))
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
-    graph.access = values["access"]
+    graph.mode, graph.rerank = values.get("asked", ("default", ""))
+    graph.pace, graph.active_before = values.get("pace", (0, 0))
+    graph.weights = values.get("weights", {})
+    graph.access, graph.uncounted = values["access"], values["uncounted"]
     _fill_from_turns(graph, values, read, numbers)
     graph.begin_from_store(events)
     return graph
@@ -362,7 +378,7 @@ def _records(read: Reading, name: str, dead: Integers) -> NDArray[Any]:
 def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
     records, marks, postings = (_records(read, name, dead) for name in ("turns", "marks", "postings"))
     events = np.ascontiguousarray(records["key"])
-    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality")
+    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality", "uncounted")
     arrays = {name: records[name] for name in plain}
     arrays |= {"event": events, "kept": np.ones(len(events), np.int8)}
     values: dict[str, Any] = {}
@@ -429,6 +445,16 @@ def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
         one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
         here = (one >= 0) & (other >= 0)
         graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
+
+
+def _take_faded(graph: Graph, faded: NDArray[Any], numbers: Integers) -> None:
+    """Take away what was counted of links before they were cut: the records of what was said together still have it."""
+    one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
+    here = (one >= 0) & (other >= 0)
+    keys = np.minimum(one, other)[here] << 32 | np.maximum(one, other)[here]
+    graph.pairs["exchange"].take_away(keys, faded["exchanges"][here])
+    graph.pairs["turn"].take_away(keys, faded["turns"][here])
+    graph.pairs["recall"].take_away(keys, faded["recalls"][here])
 
 
 def _rest_on(graph: Graph, said: Runs, numbers: Integers, fans: Integers | None) -> None:

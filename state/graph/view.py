@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from state.arrays import Counts, Floats, Integers, Mask
 from state.errors import StaleViewError
+from state.graph.advice_table import Rating
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.derived_windows import DerivedWindow, derived
@@ -78,7 +79,7 @@ class Labels(Sequence[str]):
 
 
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
-ConceptColumn = Literal["accessed", "first_recall"]
+ConceptColumn = Literal["accessed", "first_recall", "last_recall"]
 TurnColumn = Literal[
     "at",
     "tokens",
@@ -94,6 +95,7 @@ TurnColumn = Literal[
     "superseded",
     "modality",
     "ahead",
+    "uncounted",
 ]
 
 
@@ -113,10 +115,12 @@ class GraphView:
     Concept and passage numbers are positions in these columns; numbers are given in first-seen order.
     Lists are the graph's own and may have grown since; only positions below n and p belong to this view.
 
+        uncounted         how many turns gates ever left out of what is counted
         turns, concepts   p and n;  tokens: the words of all turns;  lengths: of the shortest, of the longest
         ids, labels       (n,) concept id and its most frequent surface form
         numbers           concept id → number
         settings          how the graph fades: what `strength` is worth now
+        rated             how closely concepts belong together by advisors, by their ids
         themes            the graph's themes that have words, in order of birth
         phrases           numbers of concepts that are phrases ("new york"), ascending
         passage_id        (p,) turn ids
@@ -150,16 +154,19 @@ class GraphView:
         concepts, passages = tables.concepts, tables.passages
         self._concepts, self._passages = concepts, passages
         self.turns, self.concepts = len(passages), len(concepts)
+        self.uncounted = tables.uncounted
         self.tokens, self.lengths = index.tokens, index.lengths
         self.graph_id, self.clock, self.settings = tables.graph_id, tables.clock, tables.settings
         self.ids: Sequence[str] = concepts.ids
         self.labels: Sequence[str] = Labels(concepts)
         self.numbers: Mapping[str, int] = concepts.numbers
         self.passage_id: Sequence[str] = passages.ids
+        self.rated: Mapping[tuple[str, str], Rating] = tables.advice.rated
         self.themes = tuple(theme for theme in tables.themes.themes.values() if theme.members)
+        counted = tables.turns - tables.uncounted
         self.windows: Mapping[Window, WindowCounts] = {
-            "turn": WindowCounts(tables.turns, lambda: self._rows.in_turns, tables.pairs["turn"]),
-            "exchange": WindowCounts(tables.turns, lambda: self._rows.in_exchanges, tables.pairs["exchange"]),
+            "turn": WindowCounts(counted, lambda: self._rows.in_turns, tables.pairs["turn"]),
+            "exchange": WindowCounts(counted, lambda: self._rows.in_exchanges, tables.pairs["exchange"]),
             "recall": WindowCounts(tables.recalled, lambda: self._rows.recalls, tables.pairs["recall"]),
         }
 

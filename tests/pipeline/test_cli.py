@@ -133,7 +133,8 @@ def test_a_query_in_another_mode_says_how_it_was_answered(memory: Path) -> None:
     question = ("query", GRAPH, "who adopted the ginger cat?", "--mode", "staged", "--explain")
     guided = ("--guide", "mood=in a hurry", "--guide", "semantic=2", "--guide", "role=cat")
     shown = emgas_here(memory, *question, *guided).out
-    for part in ("mode staged (SoulMem (Soul-Retr))", "direct: ", "mass ", "coverage ", "guided: depth 0.00: 3 passages"):
+    said = ("mode staged (SoulMem (Soul-Retr))", "direct: ", "mass ", "coverage ", "guided: depth 0.00: 3 passages")
+    for part in said:
         assert part in shown
     walk = ("--mode", "ppr", "--weighting", "npmi", "--spreading", "propagation_decay=0.85", "--rerank", "mofox")
     how = emgas_here(memory, *question[:3], *walk, "--explain", "--json").json["how"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -220,6 +222,29 @@ def test_with_every_flush_the_store_tells_how_often_two_concepts_were_together(
                     stored = StoredGraph(store, graph.graph_id)
                     for (one, other), counts in pairs_of(graph).items():
                         assert list(stored.pair(one, other)) == list(stored.pair(other, one)) == counts
+
+
+@pytest.mark.source("S27")
+def test_a_link_that_was_cut_is_cut_in_the_store_and_counts_from_then_on() -> None:
+    log, store = LogWriter(), MemoryStore()
+    partition = log.folded(store)
+
+    def happens(method: str, **changes: Any) -> None:
+        getattr(log, method)(**changes)
+        partition.fold(*log.records[-1])
+        partition.flush()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitions, "STORED_AFTER", 1)
+        for number in range(3):
+            happens("turn", session=str(number), concepts="coffee tea milk")
+        happens("recall", concepts="coffee tea")
+        happens("archive", links=[["tea", "coffee"]])
+        assert StoredGraph(store, "ada").pair("tea", "coffee") == PairCount(0, 0, 0)
+        happens("turn", session="later", concepts="coffee tea")
+        assert StoredGraph(store, "ada").pair("tea", "coffee") == PairCount(1, 1, 0)
+        assert StoredGraph(store, "ada").pair("tea", "milk") == PairCount(3, 3, 0)
+        assert Partition(store).digest() == partition.digest() == log.folded().digest()
 
 
 def test_a_pair_that_was_together_more_often_than_a_record_can_count_is_counted() -> None:

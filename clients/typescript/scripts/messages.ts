@@ -23,14 +23,17 @@ const union = (name: string, channel: string) => `export type ${name} = ${Object
 
 /** What is left out of an answer where there is nothing to say. */
 const MAY_LACK: Record<string, string[]> = {
-  Description: ["unrecorded", "access"],
+  Description: ["unrecorded", "uncounted", "access", "mode", "rerank", "weights", "measures"],
+  Ending: ["topic"],
+  Habit: ["rewritten", "rewritten_by"],
   How: ["guidance"],
   InMind: ["paused"],
-  RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "topic", "why"],
-  RecordedTurn: ["pinned", "importance", "times", "mentions"],
+  RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "topic", "masked", "why"],
+  RecordedTurn: ["pinned", "importance", "times", "mentions", "advised", "novelty", "uncounted"],
   Reply: ["matched", "paused", "how"],
-  SessionRecap: ["ended"],
+  SessionRecap: ["ended", "topics"],
   Stage: ["mass", "coverage", "enough"],
+  Theme: ["name", "by"],
 };
 
 const definitions = asDefinitions(schemas) as Record<string, JSONSchema>;

@@ -90,6 +90,14 @@ export interface Settings {
    */
   affinity_tau?: number | null;
   /**
+   * what gamma is multiplied by between turns that tell a time: less than 1, and what was said at one time belongs together sooner than what is alike
+   */
+  affinity_dated?: number | null;
+  /**
+   * time scale of affinity between turns that tell a time; 0s: as of others
+   */
+  affinity_tau_dated?: number | null;
+  /**
    * turns that make a habit, at least; 0: none are looked for
    */
   habit_members?: number | null;
@@ -105,6 +113,10 @@ export interface Settings {
    * more turns than so many that are active, and the oldest are archived at the next consolidation; 0: never
    */
   active_turns?: number | null;
+  /**
+   * share by which active turns may grow from one consolidation to the next; where they grow more, the next comes sooner and takes more together; 0: windows are as they are set
+   */
+  steady_growth?: number | null;
   /**
    * how many of the last events can be taken back; the store keeps as much as that needs
    */
@@ -122,6 +134,18 @@ export interface Settings {
    */
   topic_shift?: number | null;
   /**
+   * a link of less strength than this goes at the next decay window, and a word without any is archived; its strength is how often its words were together, and fades as theirs; 0: links do not fade
+   */
+  links_below?: number | null;
+  /**
+   * a link loses one of its strength in so long a silence, and goes with the last, instead of fading by the half-life; 0s: by the half-life
+   */
+  links_step?: number | null;
+  /**
+   * how much worse than the third best a turn may score and still be shown: e^−drop times as likely
+   */
+  drop?: number | null;
+  /**
    * 0: what is said is not recorded, only that something was
    */
   recording?: number | null;
@@ -129,6 +153,159 @@ export interface Settings {
    * 0: questions bring back nothing, and are told why
    */
   recalling?: number | null;
+  /**
+   * a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are counted
+   */
+  novelty_above?: number | null;
+  /**
+   * share of what is named for the first time in that score; the rest is how far the words are from those said lately
+   */
+  novelty_alpha?: number | null;
+  /**
+   * share of each turn in the moving average of the words said lately
+   */
+  novelty_beta?: number | null;
+  /**
+   * so far below `novelty_above`, a turn that names something for the first time is counted all the same
+   */
+  novelty_border?: number | null;
+  /**
+   * 1: what is named for the first time is a share of all words, not of what is named
+   */
+  novelty_literal?: number | null;
+  /**
+   * content words that make a turn worth remembering, unless it holds a name, a time, a statement or an anchor; else it is recorded, and not counted; 0: all turns are counted
+   */
+  worth_words?: number | null;
+  /**
+   * length in words of the windows in which words are counted as said together; 0: a turn, and the one before it
+   */
+  window_tokens?: number | null;
+  /**
+   * share of such a window that the one before it holds, too
+   */
+  window_overlap?: number | null;
+  /**
+   * 1: only words of one clause are counted as said together
+   */
+  clauses?: number | null;
+  /**
+   * length of the windows at whose end the graph dreams; 0s: never
+   */
+  dream_every?: number | null;
+  /**
+   * how long after the beginning of such a stretch the dream is: 3h of 1d
+   */
+  dream_at?: number | null;
+  /**
+   * random walks of a dream
+   */
+  dream_walks?: number | null;
+  /**
+   * steps of each of them
+   */
+  dream_steps?: number | null;
+  /**
+   * what a dream adds to the strength of a concept that it comes by
+   */
+  dream_boost?: number | null;
+  /**
+   * concepts recalled most frequently that a consolidation links with what is new; 0: none
+   */
+  frequent_linked?: number | null;
+  /**
+   * share of `recall_boost` that neighbours of a recalled concept get, too; 0: none
+   */
+  recall_spread?: number | null;
+  /**
+   * neighbours of a concept that do, at most: the nearest
+   */
+  recall_related?: number | null;
+  /**
+   * 1: of two turns that say the same, the one whose words tell more stays, not the longer one
+   */
+  keep_information?: number | null;
+  /**
+   * new turns that a consolidation compares, those that matter most first; 0: all
+   */
+  consolidate_batch?: number | null;
+  /**
+   * turns nearest to each new one that a consolidation tries to link with it; 0: none
+   */
+  link_candidates?: number | null;
+  /**
+   * how much a new turn must matter to be linked so; 0.5 where nobody said
+   */
+  link_importance?: number | null;
+  /**
+   * share of the words (cosine) from which a turn may be linked with it
+   */
+  link_above?: number | null;
+  /**
+   * affinity from which it is
+   */
+  link_confidence?: number | null;
+}
+/**
+ * How much a turn is worth remembering, and the words of it that matter.
+ */
+export interface JudgedTurn {
+  turn: string;
+  worth: number;
+  /**
+   * @maxItems 16
+   */
+  keywords?: string[];
+}
+/**
+ * A name for a theme, by its id.
+ */
+export interface NamedTheme {
+  theme: string;
+  name: string;
+}
+/**
+ * How closely two concepts belong together, by their ids: 0 not at all, 0.5 neither, 1 very.
+ */
+export interface RatedLink {
+  source: string;
+  target: string;
+  rating: number;
+}
+/**
+ * A turn, or what recurs (`habit`), in other words; role: in whose, "" nobody's.
+ */
+export interface Rewritten {
+  turn?: string | null;
+  habit?: string | null;
+  text: string;
+  role?: string;
+}
+/**
+ * A turn says several things: the parts of its text, in their order.
+ */
+export interface SplitTurn {
+  turn: string;
+  /**
+   * @minItems 2
+   * @maxItems 64
+   */
+  parts: TextPart[];
+}
+/**
+ * The characters of a turn's text, from `start` to before `end`, that say one thing.
+ */
+export interface TextPart {
+  start: number;
+  end: number;
+}
+/**
+ * What a conversation that has ended was about: its topic in a word or two, and a summary.
+ */
+export interface SummedUp {
+  session: string;
+  topic?: string;
+  summary: string;
 }
 /**
  * What a turn must be to come back; what is not given is not asked.  A name that the graph lacks matches nothing.
@@ -364,6 +541,10 @@ export interface RecalledPassage {
    * how much it matters, 0 to 1, where that is known
    */
   importance?: number | null;
+  /**
+   * if the query asked for masks: the text as it is remembered, with placeholders for what has faded
+   */
+  masked?: string | null;
   attachments?: Attachment[];
   /**
    * in modes that find concepts first: the concept through which it was found
@@ -400,12 +581,29 @@ export interface Timing {
 }
 /**
  * A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+ *
+ * name, by  what an advisor calls it, and who
  */
 export interface Theme {
   id: string;
   label: string;
   concepts: string[];
   born: number;
+  name?: string | null;
+  by?: string | null;
+}
+/**
+ * What advisors said of a turn: other words, its parts, its worth; each with who said it.
+ */
+export interface Advised {
+  rewritten: string | null;
+  role: string;
+  rewritten_by: string;
+  parts: TextPart[];
+  split_by: string;
+  worth: number | null;
+  keywords: string[];
+  judged_by: string;
 }
 /**
  * A pronoun of a turn, the characters from `start` to `end`: the concept that it means, by id, and how surely.
@@ -449,6 +647,18 @@ export interface RecordedTurn {
    * whom its pronouns mean
    */
   mentions?: BoundPronoun[];
+  /**
+   * how much of it was new, 0 to 1, in a graph that asks for that
+   */
+  novelty?: number | null;
+  /**
+   * why it is in the log and in no count: no question finds it
+   */
+  uncounted?: "" | "redundant" | "unworthy";
+  /**
+   * what advisors said of it, if that was asked for
+   */
+  advised?: Advised | null;
 }
 /**
  * What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
@@ -560,6 +770,8 @@ export interface GrownPair {
 }
 /**
  * How a conversation ended, at `at` (ms).  summary: what it was about, made of `turns` (ids), and `by` whom.
+ *
+ * topic  what it was about in a word or two, where its author says it
  */
 export interface Ending {
   at: number;
@@ -567,6 +779,7 @@ export interface Ending {
   summary: string;
   turns: string[];
   by: string;
+  topic?: string;
 }
 /**
  * A sentence of a turn, word for word.
@@ -595,6 +808,20 @@ export interface SessionRecap {
   summary: Quote[];
   state: "working" | "idle" | "ended";
   ended?: Ending | null;
+  /**
+   * if that was asked for
+   */
+  topics?: SessionTopic[];
+}
+/**
+ * A part of a conversation: its topic in a few words, from its first to its last turn (ids), and its summary.
+ */
+export interface SessionTopic {
+  topic: string;
+  first: string;
+  last: string;
+  turns: number;
+  summary: Quote[];
 }
 /**
  * A time, from `since` to `until` (ms), and how many turns lie in it.
@@ -680,6 +907,7 @@ export interface Exemption {
  * hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
  *              by the clock of who said them
  * exceptions   the latest times at which it did not recur, as far as that is an exception
+ * rewritten    other words for it by an advisor, and who
  */
 export interface Habit {
   id: string;
@@ -696,6 +924,8 @@ export interface Habit {
   exceptions: Exemption[];
   members: string[];
   by: string;
+  rewritten?: string | null;
+  rewritten_by?: string | null;
 }
 /**
  * Habits that are near one another: a level of the tree.  `above`: their affinity; `habits`: ids.
@@ -755,8 +985,24 @@ export interface Configure {
   kind: "configure";
   id: string;
   graph: string;
-  preset?: "default" | "forgetful" | "elephant" | "memorybank" | "mofox";
+  preset?:
+    "default" | "forgetful" | "elephant" | "memorybank" | "mofox" | "emgas" | "soulmem" | "simplemem" | "hello-agents";
   settings?: Settings;
+  /**
+   * what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
+   */
+  weights?: {
+    [k: string]: number;
+  } | null;
+  /**
+   * mode of questions that name none; else as is, or the preset's where that is another
+   */
+  mode?:
+    ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
+  /**
+   * formula of this system by which they are ordered; else as `mode`
+   */
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | "none" | null;
 }
 /**
  * What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
@@ -914,6 +1160,24 @@ export interface Reinforce {
   at: number | string;
 }
 /**
+ * What an advisor says; `by`: who, with its version.  Exactly one of the others is given.
+ */
+export interface Advice {
+  kind: "advice";
+  id: string;
+  graph: string;
+  by: string;
+  named?: NamedTheme | null;
+  /**
+   * @maxItems 64
+   */
+  rated?: RatedLink[];
+  summary?: SummedUp | null;
+  rewritten?: Rewritten | null;
+  split?: SplitTurn | null;
+  judged?: JudgedTurn | null;
+}
+/**
  * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
  *
  * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
@@ -923,7 +1187,11 @@ export interface Query {
   kind: "query";
   graph: string;
   text: string;
-  mode?: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  /**
+   * which retriever answers; else the graph's own, default where it has none
+   */
+  mode?:
+    ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
   spreading?: Spreading;
   /**
    * weight of a link between concepts, in the place of the mode's own
@@ -945,6 +1213,10 @@ export interface Query {
    */
   context_passages?: number | null;
   /**
+   * how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1
+   */
+  load?: number | null;
+  /**
    * speaker who asks: whom `my` and `I` mean
    */
   asker?: string | null;
@@ -956,6 +1228,18 @@ export interface Query {
    * perceptual: a turn; what comes back is like what came with it
    */
   like?: string | null;
+  /**
+   * masked: what has faded is left out of the context, as somebody would remember it
+   */
+  render?: "plain" | "masked";
+  /**
+   * masked: strength from which a word is shown as it was said
+   */
+  clear_from?: number;
+  /**
+   * masked: strength from which a placeholder says what kind of thing it was
+   */
+  hint_from?: number;
   /**
    * conversation in which it is asked: what `and then?` goes on from; else the latest one
    */
@@ -993,6 +1277,10 @@ export interface Describe {
    * answer once the record at this offset of `turns` is folded
    */
   after?: number | null;
+  /**
+   * measure how it hangs together too
+   */
+  measures?: boolean;
 }
 /**
  * A question for turns as they were said, in the order in which they were recorded.  What is not given passes.
@@ -1000,6 +1288,7 @@ export interface Describe {
  * ids      these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
  * session  only of this session     concept  only those that hold it, by id or as it was written
  * newest   the last one first       cursor   `next` of the page before
+ * advised  with what advisors said of them
  */
 export interface Read {
   kind: "read";
@@ -1013,6 +1302,7 @@ export interface Read {
   newest?: boolean;
   cursor?: number | null;
   limit?: number;
+  advised?: boolean;
   /**
    * answer once the record at this offset of `turns` is folded
    */
@@ -1069,7 +1359,8 @@ export interface Compare {
 /**
  * A question about conversations: these sessions, or without a name the last ones, the latest first.
  *
- * words  of each one's summary, at most
+ * words   of each one's summary, at most
+ * topics  into how many parts, each about something, it falls, and what was said of each
  */
 export interface Recap {
   kind: "recap";
@@ -1084,6 +1375,7 @@ export interface Recap {
    */
   skip?: number;
   words?: number;
+  topics?: boolean;
   /**
    * answer once the record at this offset of `turns` is folded
    */
@@ -1270,6 +1562,20 @@ export interface Description {
   settings: {
     [k: string]: number;
   };
+  /**
+   * of its questions that name none
+   */
+  mode?: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  /**
+   * of its questions that name no mode
+   */
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | null;
+  /**
+   * what features of a turn are worth in recall, where not the default
+   */
+  weights?: {
+    [k: string]: number;
+  };
   clock: number;
   turns: number;
   archived: number;
@@ -1285,10 +1591,20 @@ export interface Description {
    */
   unrecorded?: number;
   /**
+   * turns that gates left out of what is counted: they are in the log alone
+   */
+  uncounted?: number;
+  /**
    * who may do what, by subject; empty: nobody is kept out
    */
   access?: {
     [k: string]: string[];
+  };
+  /**
+   * if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was said
+   */
+  measures?: {
+    [k: string]: number;
   };
   position: Position;
 }
@@ -1511,6 +1827,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce;
+export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce | Advice;
 export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent | Inspect | List | Checkpoint;
 export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind | Graphs | Inspection | Checkpointed | Outcome | Failure;

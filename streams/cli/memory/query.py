@@ -13,7 +13,7 @@ from emgas.client.query_arguments import asking
 from emgas.client.several import asked_of_all, named
 from emgas.errors import EmgasError
 from emgas.messages.modes import Guidance, How, Mode, Preference, Rerank, Weighting
-from emgas.messages.queries import MemoryKind, Query, Reply
+from emgas.messages.queries import MemoryKind, Query, Render, Reply
 from emgas.messages.relations import RELATION_TYPES
 from emgas.messages.several import Merged
 from emgas.times import format_utc, wall_clock
@@ -33,7 +33,9 @@ def query(
     graph: output.Graph,
     text: Annotated[str, typer.Argument(help="The question.")],
     *,
-    mode: Annotated[str, typer.Option(help=f"Which retriever: {', '.join(get_args(Mode))}.")] = "default",
+    mode: Annotated[
+        str | None, typer.Option(help=f"Which retriever: {', '.join(get_args(Mode))}; else as the graph is set.")
+    ] = None,
     weighting: Annotated[
         str | None, typer.Option(help=f"Of links: {', '.join(get_args(Weighting))}; else the mode's own.")
     ] = None,
@@ -53,6 +55,9 @@ def query(
     ] = None,
     budget: Annotated[int, typer.Option(min=0, help="Tokens of context, at most.")] = 1000,
     context_passages: Annotated[int | None, typer.Option(min=0, help="Turns in the context, at most.")] = None,
+    load: Annotated[
+        float | None, typer.Option(min=0, max=1, help="How busy the reader is: 9 items at most at 0, 5 at 1.")
+    ] = None,
     asker: Annotated[str | None, typer.Option(help="Who asks: the speaker whom `my` and `I` mean.")] = None,
     after: Annotated[int | None, typer.Option(help="Answer once this offset of turns is folded.")] = None,
     as_of: Annotated[
@@ -83,6 +88,7 @@ def query(
     ] = None,
     memory: Annotated[str, typer.Option("--kind", help="Of memory: all, working, episodic, perceptual.")] = "all",
     like: Annotated[str | None, typer.Option(metavar="TURN", help="Perceptual: like what came with this turn.")] = None,
+    render: Annotated[str, typer.Option(help="plain, or masked: with gaps for what has faded.")] = "plain",
     conversation: Annotated[
         str | None, typer.Option("--in", metavar="SESSION", help="Asked in this conversation: what `then?` means.")
     ] = None,
@@ -99,6 +105,8 @@ def query(
         _check_choice(option, given, known)
     if memory not in get_args(MemoryKind):
         output.fail(f"--kind {memory}: choose of {', '.join(get_args(MemoryKind))}", output.USAGE)
+    if render not in get_args(Render):
+        output.fail(f"--render {render}: choose of {', '.join(get_args(Render))}", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
     only |= {"spoken_since": about_since, "spoken_until": about_until}
@@ -109,10 +117,12 @@ def query(
     options |= {"fallback": "recent"} if recent else {}
     options |= {
         "context_passages": context_passages,
+        "load": load,
         "asker": asker,
         "memory": memory,
         "session": conversation,
         "like": like,
+        "render": render,
     }
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
@@ -262,7 +272,8 @@ def _show_concepts(reply: Reply) -> None:
 def _show_passages(reply: Reply, timezone: str) -> None:
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
-        text = escape(passage.text) + (" [dim](from the archive)[/dim]" if passage.archived else "")
+        said = passage.text if passage.masked is None else passage.masked
+        text = escape(said) + (" [dim](from the archive)[/dim]" if passage.archived else "")
         text += " [dim](history)[/dim]" if passage.superseded_by else ""
         passages.add_row(
             f"{passage.score:.2f}", format_utc(wall_clock(passage.at, timezone)), escape(passage.speaker), text
