@@ -17,6 +17,7 @@ from emgas.errors import (
 from emgas.messages.contents import Turns
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import PRESETS, Settings
+from emgas.messages.modes import Guidance
 from emgas.messages.pictures import Compared, Pictured
 from emgas.messages.queries import Description, Failure, Query, Reply, Theme
 from emgas.messages.spreading import Spreading
@@ -32,6 +33,7 @@ __all__ = [
     "EmgasError",
     "Failure",
     "Filter",
+    "Guidance",
     "HaltedError",
     "InvalidMessageError",
     "Memory",

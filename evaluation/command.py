@@ -56,7 +56,7 @@ def evaluate(
             help="LoCoMo conversations, or questions as HippoRAG publishes them; FORM: what kind of talk it is.",
         ),
     ],
-    methods: Annotated[str | None, typer.Option(help=f"Some of {', '.join(METHODS)}; with commas.  Else all.")] = None,
+    methods: Annotated[str | None, typer.Option(help=f"Some of {', '.join(METHODS)}; with commas; or all.")] = None,
     corpus: Annotated[
         Path | None, typer.Option(help="The passages of a file of questions; else NAME_corpus.json beside it.")
     ] = None,
@@ -138,7 +138,8 @@ def _forms(names: str) -> list[str]:
 def _chosen(names: str | None, dense: Path | None) -> dict[str, Method]:
     """Look the methods up.  Raises InvalidMessageError for a name that is none, or a model that is none."""
     available = METHODS if dense is None else METHODS | dense_methods(load(_model(dense)))
-    wanted = list(available) if names is None else [name.strip() for name in names.split(",")]
+    every = names in (None, "all")
+    wanted = list(available) if every else [name.strip() for name in (names or "").split(",")]
     if unknown := [name for name in wanted if name not in available]:
         raise InvalidMessageError(f"methods: there is no {unknown[0]!r}: choose from {', '.join(available)}")
     return {name: available[name] for name in wanted}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from emgas.messages.queries import Mode
+from emgas.messages.modes import Mode
 from processors.extraction.extractor import Extraction, Extractor
 from processors.recall.recall import Ranked, by_token, worth_showing
 from state.arrays import Floats, Integers

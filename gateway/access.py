@@ -156,7 +156,7 @@ def may(right: Right, *parameters: str) -> Any:
     parameters    all that the query may hold: one that is misspelt would be passed over in silence
     """
 
-    def check(graph: PathGraph, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:
+    async def check(graph: PathGraph, request: Request, _: Annotated[Any, Depends(_bearer)]) -> str:  # no thread
         _refuse_unknown(request, parameters)
         caller().check(right, graph)
         return graph
@@ -167,7 +167,7 @@ def may(right: Right, *parameters: str) -> Any:
 def known(*parameters: str) -> Any:
     """Make the dependency of a route that any key opens.  `parameters`: as those of `may`."""
 
-    def check(request: Request, _: Annotated[Any, Depends(_bearer)]) -> None:
+    async def check(request: Request, _: Annotated[Any, Depends(_bearer)]) -> None:
         _refuse_unknown(request, parameters)
 
     return Depends(check)

@@ -35,21 +35,23 @@ Opening = Callable[[], AbstractAsyncContextManager[MemoryClient]]
 CODES = {400: "not-json", 404: "not-found", 405: "method", 413: "too-large", 415: "not-json"}
 
 
-def gateway(memory: Opening, keys: Keys, model: chat.Model | None = None) -> ASGIApp:
+def gateway(memory: Opening, keys: Keys, model: chat.Model | None = None, *, all_tools: bool = False) -> ASGIApp:
     """Make the application.
 
-    memory  gives the client, opened when the application starts
-    model   of what chat completions are asked; without one, nobody's
+    memory     gives the client, opened when the application starts
+    model      of what chat completions are asked; without one, nobody's
+    all_tools  of MCP, not only the usual ones
     """
-    app, mcp = application(memory)
+    app, mcp = application(memory, all_tools=all_tools)
     app.state.model, app.state.wants_keys = model, keys.are_wanted
+    app.router.routes.insert(0, records.PlainRecords())
     app.router.routes.extend(_mcp_routes(mcp))
     measured = Measured(chat.ErrorsAsOpenAI(Access(PathsByName(app), keys)))
     app.state.registry = measured.registry
     return measured
 
 
-def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
+def application(memory: Opening, *, all_tools: bool = False) -> tuple[FastAPI, MCPServer[Any]]:
     """Make the routes that OpenAPI describes, and the MCP server that shares their memory."""
 
     @asynccontextmanager
@@ -69,7 +71,7 @@ def application(memory: Opening) -> tuple[FastAPI, MCPServer[Any]]:
         redirect_slashes=False,
         telemetry={"logs": False, "auto_configure": False},
     )
-    mcp = mcp_server(_opened(app))
+    mcp = mcp_server(_opened(app), everything=all_tools)
     app.include_router(graphs.listing)
     app.include_router(graphs.router)
     app.include_router(graphs.several)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FAILURE, USAGE = 1, 2  # exit codes, as docs/operations.md has them
 NEEDED = ("fastapi", "httpx2", "jwt", "mcp", "mcp_types", "prometheus_client", "starlette", "uvicorn")
+TOOLS = "Of MCP.  all: also those that look around, configure and undo."
 
 
 def serve(
@@ -43,6 +44,7 @@ def serve(
             "Its key is EMGAS_MODEL_KEY, else the caller's where this server wants none.",
         ),
     ] = None,
+    tools: Annotated[Literal["usual", "all"], typer.Option(help=TOOLS)] = "usual",
     new_key_for: Annotated[
         str | None,
         typer.Option("--new-key", metavar="NAME", help="Print a new key and its entry for the file; serve nothing."),
@@ -61,12 +63,12 @@ def serve(
     if not known.are_wanted and not is_loopback(host):
         fail(f"{host} is not loopback, and there are no keys: give --keys FILE (--new-key NAME makes one)", USAGE)
     asked = None if model is None else Model(model, os.environ.get("EMGAS_MODEL_KEY"))
-    _run(served(url, host=host, port=port, keys=known, model=asked))
+    _run(served(url, host=host, port=port, keys=known, model=asked, all_tools=tools == "all"))
 
 
 def mcp(
     graph: Annotated[str | None, typer.Option(help="The one graph that all tools are about.")] = None,
-    tools: Annotated[Literal["usual", "all"], typer.Option(help="all: configure and undo too.")] = "usual",
+    tools: Annotated[Literal["usual", "all"], typer.Option(help=TOOLS)] = "usual",
     url: Annotated[str | None, typer.Option(help="kafka://…, http://…, embedded:DIRECTORY.")] = None,
 ) -> None:
     """Serve a memory to an assistant over stdio (MCP)."""

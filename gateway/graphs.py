@@ -52,8 +52,8 @@ several = APIRouter(prefix="/v1", responses=REFUSALS)
 LISTED = 100  # concepts that a live answer shows
 
 
-def memory_of(request: Request) -> MemoryClient:
-    """Hand a route the one client of this gateway."""
+async def memory_of(request: Request) -> MemoryClient:
+    """Hand a route the one client of this gateway.  A coroutine: the framework puts plain functions into a thread."""
     client: MemoryClient = request.app.state.memory
     return client
 

@@ -1,6 +1,7 @@
 """What an assistant may do with a memory, as MCP tools, resources and a prompt.
 
-    remember, recall, forget, themes      always           read, compare, configure, undo      only with --tools all
+    always                 remember, recall, forget, themes
+    with --tools all       recent, explore, read, compare, configure, undo; and recall_several, unless pinned
 
 Each tool names its graph, unless the server is pinned to one.  Results are typed; every refusal is a ToolError with
 the same sentence as everywhere else.  Over HTTP the caller's key decides (gateway/access.py); over stdio whoever
@@ -23,13 +24,18 @@ from pydantic import BaseModel, Field, ValidationError
 
 from emgas import __version__
 from emgas.client.client import MemoryClient
-from emgas.errors import EmgasError, InvalidMessageError
+from emgas.client.several import asked_of_all, named
+from emgas.errors import EmgasError, InvalidMessageError, QueryFailedError
+from emgas.limits import RING_TURNS, SEVERAL_GRAPHS
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Zone
 from emgas.messages.pictures import ChangedTheme
-from emgas.messages.queries import Theme
+from emgas.messages.queries import Reply, Theme
+from emgas.messages.sessions import Inherited
+from emgas.messages.several import AskedGraph
 from emgas.messages.turns import Outcome
+from emgas.messages.views import KnownConcept, KnownRelation
 from emgas.times import milliseconds
 from emgas.validation import describe
 from gateway.access import caller
@@ -75,6 +81,51 @@ class Recalled(BaseModel):
     context: str = Field(description="ready to be put into the prompt")
     passages: list[Passage]
     concepts: list[str]
+
+
+class PassageOf(Passage):
+    """An old turn of one of several graphs."""
+
+    graph: str
+
+
+class RecalledOfSeveral(BaseModel):
+    """What a question brought back from several graphs, merged by rank."""
+
+    context: str = Field(description="ready to be put into the prompt, each graph under its name")
+    passages: list[PassageOf]
+    graphs: list[AskedGraph] = Field(description="what became of it in each; `failure` says why one gave no answer")
+
+
+class InMind(BaseModel):
+    """What is in mind of a conversation."""
+
+    found: bool = Field(description="whether anybody ever wrote to this graph")
+    session: str
+    state: str = Field(description="working, idle or ended")
+    turns: list[RecordedTurn] = Field(description="the last ones, in their order")
+    keywords: list[str] = Field(description="the latest last")
+    themes: list[str]
+    inherited: Inherited | None = Field(description="what the conversation before it was about")
+
+
+class Linked(BaseModel):
+    """A concept that is linked with the one that was asked for."""
+
+    label: str
+    times: int = Field(description="said together with the one before it on the way")
+    hops: int
+
+
+class Explored(BaseModel):
+    """What a concept is to a memory, and what is around it."""
+
+    found: bool
+    concept: KnownConcept | None
+    neighbours: list[Linked] = Field(description="the strongest links first")
+    relations: list[KnownRelation] = Field(description="what was said of it and another")
+    paths: list[list[str]] = Field(description="ways to the concept `to`, the strongest first, as ids")
+    turns: list[str] = Field(description="ids of the latest turns that hold it")
 
 
 class Themes(BaseModel):
@@ -138,7 +189,9 @@ def mcp_server(opened: Opened, *, graph_id: str | None = None, everything: bool 
         (_themes, READS),
     ]
     if everything:
-        tools += [(_read, READS), (_compare, READS), (_configure, ADDS), (_undo, REMOVES)]
+        tools += [(_recent, READS), (_explore, READS), (_read, READS), (_compare, READS)]
+        tools += [(_configure, ADDS), (_undo, REMOVES)]
+        tools += [(_recall_several, READS)] if graph_id is None else []
     for function, hints in tools:
         bound = _without(function, memory=opened, **({} if graph_id is None else {"graph": graph_id}))
         server.tool(name=function.__name__.removeprefix("_"), annotations=hints)(bound)
@@ -184,9 +237,57 @@ async def _recall(
     with _told("read", graph):
         wanted: dict[str, Any] = {"budget": budget, "timezone": timezone, "explain": explain}
         reply = await (await memory()).query(graph, question, as_of=as_of, only=only or None, **wanted)
-    passages = [Passage(**{name: getattr(each, name) for name in Passage.model_fields}) for each in reply.passages]
+    passages = [Passage(**_fields(Passage, each)) for each in reply.passages]
     concepts = [concept.label for concept in reply.concepts]
     return Recalled(found=reply.found, context=reply.context, passages=passages, concepts=concepts)
+
+
+async def _recall_several(
+    memory: Opened,
+    question: Annotated[str, Field(description="a question, or what the conversation is about")],
+    graphs: Annotated[list[GraphId], Field(min_length=1, max_length=SEVERAL_GRAPHS, description="whose memories")],
+    budget: Annotated[int, Field(ge=0, le=32_000, description="tokens of context, shared out equally")] = 1000,
+    timezone: Annotated[Zone, Field(description="where it is asked, as Europe/Berlin: for all times")] = "UTC",
+) -> RecalledOfSeveral:
+    """Find what was said in several memories at once that answers a question."""
+
+    async def ask(graph: str, share: int) -> Reply:
+        if not caller().may_see(graph):
+            raise QueryFailedError("forbidden", "this key does not belong to this graph")
+        return await (await memory()).query(graph, question, budget=share, timezone=timezone)
+
+    with _told("read", next(filter(caller().may_see, graphs), graphs[0])):
+        merged = await asked_of_all(named(graphs), ask, budget, None)
+    passages = [PassageOf(graph=each.graph, **_fields(Passage, each.passage)) for each in merged.passages]
+    return RecalledOfSeveral(context=merged.context, passages=passages, graphs=merged.graphs)
+
+
+async def _recent(
+    memory: Opened,
+    graph: Graph,
+    session: Annotated[str | None, Field(description="of this conversation, else of the latest one")] = None,
+    limit: Annotated[int, Field(ge=0, le=RING_TURNS, description="turns, at most")] = 10,
+) -> InMind:
+    """Tell what is in mind of a conversation: its last turns, keywords, and what it inherits from the one before."""
+    with _told("read", graph):
+        found = await (await memory()).recent(graph, session, limit=limit)
+    return InMind(**_fields(InMind, found))
+
+
+async def _explore(
+    memory: Opened,
+    graph: Graph,
+    concept: Annotated[str, Field(description="a word or a name, as it was written")],
+    to: Annotated[str | None, Field(description="another one: by which ways does the first lead to it?")] = None,
+    hops: Annotated[int, Field(ge=1, le=3, description="links from the concept to what is told, at most")] = 1,
+    limit: Annotated[int, Field(ge=0, le=100)] = 10,
+) -> Explored:
+    """Tell what a concept is to a memory, what it is linked with, and what was said of it and others."""
+    with _told("read", graph):
+        found = await (await memory()).explore(graph, concept, to=to, hops=hops, limit=limit)
+    linked = [Linked(**_fields(Linked, each)) for each in found.neighbours]
+    known = {name: getattr(found, name) for name in ("found", "concept", "relations", "paths")}
+    return Explored(neighbours=linked, turns=found.ids, **known)
 
 
 async def _confirmed(
@@ -322,6 +423,11 @@ def _clock_time(at: str | int | None, timezone: str | None) -> str | int | None:
         return milliseconds(at, timezone or "UTC") if isinstance(at, str) else at
     except InvalidMessageError:
         return at
+
+
+def _fields(shown: type[BaseModel], found: BaseModel) -> dict[str, Any]:
+    """Take of an answer what a tool shows of it."""
+    return {name: getattr(found, name) for name in shown.model_fields}
 
 
 def _outcome(outcome: Outcome, name: str) -> Remembered:

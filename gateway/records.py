@@ -9,20 +9,25 @@
     headers        Emgas-Partition, Emgas-Offset, Emgas-Timestamp: the receipt
 
 The value's graph must be the key, and the caller must have the rights that its kind needs: otherwise a key of one graph
-would reach another.  A list of graphs names those alone that the caller may see.
+would reach another.  A list of graphs names those alone that the caller may see; every other answer is passed on as it
+came, unread.
+
+`send` is what the document describes.  Nearly all requests are `PlainRecords`': those that every client makes, without
+the framework's detours, which cost more than all else that a request does here.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
-from typing import Annotated, Any, Literal
+import re
+from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import parse_qsl
 from uuid import uuid4
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import TypeAdapter, ValidationError
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
 
 from emgas.client.request_reply import RequestReply
 from emgas.errors import EmgasError, InvalidMessageError
@@ -32,7 +37,7 @@ from emgas.messages.contents import Graphs, List
 from emgas.messages.operator import Checkpoint, Inspect
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
-from emgas.messages.topics import ANSWER, INBOUND, REQUEST, Answer, Question
+from emgas.messages.topics import ANSWER, INBOUND, REQUEST, Question
 from emgas.validation import describe
 from emgas.wire import Headers, ProducerRecord, Receipt, cloud_event
 from gateway.access import caller, known
@@ -42,6 +47,9 @@ from gateway.keys import Caller
 LONGEST_SECONDS = 600.0
 LARGEST_PARTITION = 2**31 - 1
 READERS: dict[str, TypeAdapter[Any]] = {"turns": INBOUND, "queries": REQUEST}
+TOPICS = {f"/v1/records/{topic}": topic for topic in READERS}
+ANSWERS = {"true": True, "false": False}
+SECONDS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,20})?")
 RECEIPT = {
     f"Emgas-{name}": {"description": f"the record's {name.lower()}", "schema": {"type": "integer"}}
     for name in ("Partition", "Offset", "Timestamp")
@@ -90,18 +98,63 @@ async def send(
     answer: Annotated[bool, Query()] = True,
 ) -> Response:
     """Append a record; answer what came back, or where it lies."""
+    wanted = Wanted(topic=topic, key=key, partition=partition, seconds=seconds, answer=answer)
+    return await _sent(request, wanted)
+
+
+class Wanted(NamedTuple):
+    """What the path and the query of a request say of its record."""
+
+    topic: str
+    key: str | None
+    partition: int | None
+    seconds: float
+    answer: bool
+
+
+class PlainRecords(BaseRoute):
+    """The route of records as clients ask for them.  What is written in any other way is `send`'s to judge."""
+
+    path = "/v1/records/{topic}"  # as metrics name it
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        wanted = _wanted(scope) if scope["type"] == "http" and scope["method"] == "POST" else None
+        return (Match.NONE, {}) if wanted is None else (Match.FULL, {"route": self, "wanted": wanted})
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await _sent(Request(scope, receive), scope["wanted"])
+        await response(scope, receive, send)
+
+
+def _wanted(scope: Scope) -> Wanted | None:
+    """Read the path and the query of a request, if they are as clients write them."""
+    topic = TOPICS.get(scope["path"])
+    if topic is None:
+        return None
+    given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    found = dict(given)
+    key, seconds, answer = found.pop("key", None), found.pop("seconds", "10"), found.pop("answer", "true")
+    if found or len(given) > 3 or answer not in ANSWERS or not SECONDS.fullmatch(seconds):
+        return None
+    if not 0 < float(seconds) <= LONGEST_SECONDS:
+        return None
+    return Wanted(topic, key, None, float(seconds), ANSWERS[answer])
+
+
+async def _sent(request: Request, wanted: Wanted) -> Response:
     value = await request.body()
-    message = _read(topic, value)
-    _check(message, key)
-    exchange = _exchange(request)
+    message = _read(wanted.topic, value)
+    _check(message, wanted.key)
+    exchange, partition = _exchange(request), wanted.partition
     if partition is not None and partition >= await exchange.connection.partitions():
         raise InvalidMessageError("partition: there is none of that number")
     topics = exchange.connection.topics
-    name = topics.turns if topic == "turns" else topics.queries
-    record = ProducerRecord(name, None if key is None else key.encode(), value, _headers(message), partition)
-    if not answer:
-        return Response(status_code=202, headers=_receipt(await exchange.append(record, seconds)))
-    return await _answered(exchange, record, seconds)
+    name = topics.turns if wanted.topic == "turns" else topics.queries
+    key = None if wanted.key is None else wanted.key.encode()
+    record = ProducerRecord(name, key, value, _headers(message), partition)
+    if not wanted.answer:
+        return Response(status_code=202, headers=_receipt(await exchange.append(record, wanted.seconds)))
+    return await _answered(exchange, record, wanted.seconds, seer=caller() if isinstance(message, List) else None)
 
 
 def _exchange(request: Request) -> RequestReply:
@@ -113,38 +166,55 @@ def _receipt(there: Receipt) -> dict[str, str]:
     return {f"Emgas-{name}": str(n) for name, n in zip(("Partition", "Offset", "Timestamp"), there, strict=True)}
 
 
-async def _answered(exchange: RequestReply, record: ProducerRecord, seconds: float) -> Response:
-    """Respond as soon as the log has a record, with a body that waits for the answer."""
+async def _answered(exchange: RequestReply, record: ProducerRecord, seconds: float, *, seer: Caller | None) -> Response:
+    """Respond as soon as the log has a record, with a body that waits for the answer.
+
+    seer  sees of a list of graphs his own alone
+    """
     appended: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-    asking = asyncio.create_task(exchange.ask(record, seconds, appended.set_result))
+    asking = asyncio.create_task(exchange.ask_unread(record, seconds, appended.set_result))
     try:
         await asyncio.wait((asking, appended), return_when=asyncio.FIRST_COMPLETED)
     except asyncio.CancelledError:
         asking.cancel()
         raise
-    if not appended.done():
-        return _json(await asking)  # raises why it was not appended
-    headers = _receipt(appended.result())
-    return StreamingResponse(_body(asking, caller()), media_type="application/json", headers=headers)
+    if not appended.done():  # it raises why it was not appended, or was answered without
+        return Response(_seen(await asking, seer), media_type="application/json")
+    return AnswerToCome(asking, _receipt(appended.result()), seer)
 
 
-async def _body(asking: asyncio.Task[Answer], who: Caller) -> AsyncIterator[bytes]:
-    try:
-        with contextlib.suppress(EmgasError):  # no answer came: what the caller, who knows the deadline, finds as well
-            yield ANSWER.dump_json(seen_by(who, await asking))
-    finally:
-        asking.cancel()
+class AnswerToCome(Response):
+    """A response that begins at once, and goes on when the answer is there; with nothing where none comes in time.
+
+    The caller knows his deadline, so he finds that as well.  One who hangs up needs no answer any more.
+    """
+
+    media_type = "application/json"
+
+    def __init__(self, asking: asyncio.Task[bytes], headers: dict[str, str], seer: Caller | None) -> None:
+        super().__init__(headers=headers)
+        del self.headers["content-length"]  # that nobody knows yet
+        self._asking, self._seer = asking, seer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        leaving = asyncio.ensure_future(receive())
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await asyncio.wait((self._asking, leaving), return_when=asyncio.FIRST_COMPLETED)
+            is_there = self._asking.done() and not isinstance(self._asking.exception(), EmgasError)
+            body = _seen(self._asking.result(), self._seer) if is_there else b""
+            await send({"type": "http.response.body", "body": body})
+        finally:
+            leaving.cancel()
+            self._asking.cancel()
 
 
-def seen_by(who: Caller, answer: Answer) -> Answer:
-    """Leave out of a list the graphs that the caller may not see."""
-    if not isinstance(answer, Graphs):
+def _seen(answer: bytes, seer: Caller | None) -> bytes:
+    """Leave out of a list the graphs that its `seer` may not see; without one it is no list, and is not read."""
+    found = None if seer is None else ANSWER.validate_json(answer)
+    if seer is None or not isinstance(found, Graphs):
         return answer
-    return answer.model_copy(update={"graphs": [name for name in answer.graphs if who.may_see(name)]})
-
-
-def _json(answer: Answer) -> Response:
-    return Response(ANSWER.dump_json(seen_by(caller(), answer)), media_type="application/json")
+    return ANSWER.dump_json(found.model_copy(update={"graphs": [name for name in found.graphs if seer.may_see(name)]}))
 
 
 def _read(topic: str, value: bytes) -> Any:

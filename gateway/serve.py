@@ -33,7 +33,9 @@ class OrderlyServer(uvicorn.Server):
         yield
 
 
-async def served(url: str | None, *, host: str, port: int, keys: Keys, model: Model | None = None) -> None:
+async def served(
+    url: str | None, *, host: str, port: int, keys: Keys, model: Model | None = None, all_tools: bool = False
+) -> None:
     """Serve until a signal ends it, or the memory can answer no more.
 
     Raises OSError for an address that cannot be listened on, and what opening the memory raises.
@@ -43,7 +45,7 @@ async def served(url: str | None, *, host: str, port: int, keys: Keys, model: Mo
         memory = await stack.enter_async_context(MemoryClient(url))
         address = address_of(listening)
         announce(memory, address, keys)
-        app = gateway(lambda: nullcontext(memory), keys, model)
+        app = gateway(lambda: nullcontext(memory), keys, model, all_tools=all_tools)
         config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="on", timeout_graceful_shutdown=10)
         server = OrderlyServer(config)
         ending = asyncio.create_task(_end_with(memory, server))

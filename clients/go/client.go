@@ -27,20 +27,34 @@ const (
 	TopicQueries Topic = "queries"
 )
 
-// Connection carries messages. Its context always has a deadline.
+// Record is a message on its way to the graph that it is about. Subject: on whose behalf it comes, or "".
+type Record struct {
+	Topic          Topic
+	Graph, Subject string
+	Message        []byte
+}
+
+// Connection carries records. Its context always has a deadline.
 type Connection interface {
-	// Append returns once the log has the message.
-	Append(ctx context.Context, topic Topic, graph string, message []byte) (Receipt, error)
-	// Ask appends a message and returns its answer, or ErrNoAnswer once the context ends.
-	Ask(ctx context.Context, topic Topic, graph string, message []byte) ([]byte, error)
+	// Append returns once the log has the record.
+	Append(ctx context.Context, record Record) (Receipt, error)
+	// Ask appends a record and returns its answer, or ErrNoAnswer once the context ends.
+	Ask(ctx context.Context, record Record) ([]byte, error)
 	Close() error
 }
 
 // Client tells a memory what was said, and asks it what helps. Any number of goroutines may share one.
-type Client struct{ connection Connection }
+type Client struct {
+	connection Connection
+	subject    string
+}
 
 // New makes a client of a connection: HTTP(…), or what kafka.Open gives.
-func New(connection Connection) *Client { return &Client{connection} }
+func New(connection Connection) *Client { return &Client{connection: connection} }
+
+// OnBehalfOf gives a client of the same connection whose calls come from a subject, for graphs that grant rights.
+// Closing either closes the connection of both.
+func (c *Client) OnBehalfOf(subject string) *Client { return &Client{c.connection, subject} }
 
 // Close lets go.
 func (c *Client) Close() error { return c.connection.Close() }
@@ -54,7 +68,7 @@ func (c *Client) Publish(ctx context.Context, turn Turn) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	return c.connection.Append(ctx, TopicTurns, turn.Graph, message)
+	return c.connection.Append(ctx, Record{TopicTurns, turn.Graph, c.subject, message})
 }
 
 // Tell tells a graph something, and returns what became of it.
@@ -120,7 +134,7 @@ func ask[A any](ctx context.Context, c *Client, topic Topic, message interface{ 
 	if err != nil {
 		return answer, err
 	}
-	raw, err := c.connection.Ask(ctx, topic, named(message.graph()), value)
+	raw, err := c.connection.Ask(ctx, Record{topic, named(message.graph()), c.subject, value})
 	if err != nil {
 		return answer, err
 	}

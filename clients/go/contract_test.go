@@ -28,7 +28,7 @@ import (
 type step struct {
 	Tell, Ask, Publish json.RawMessage
 	Gives              any
-	Saved, Refused     string
+	Saved, Refused, As string
 	Fails              []string
 	Seconds            float64
 	Times              int
@@ -141,7 +141,7 @@ func run(t *testing.T, connection emgas.Connection, one step, known values) {
 
 // said sends a step's message as the type that it is; one that breaks the contract has none, and goes as it stands.
 func said(ctx context.Context, connection emgas.Connection, one step, known values) (any, error) {
-	client := emgas.New(connection)
+	client := emgas.New(connection).OnBehalfOf(one.As)
 	raw := message(one, known)
 	kind := struct{ Kind, Graph string }{Kind: "turn"}
 	if err := json.Unmarshal(raw, &kind); err != nil {
@@ -152,7 +152,7 @@ func said(ctx context.Context, connection emgas.Connection, one step, known valu
 		if one.Ask != nil {
 			topic = emgas.TopicQueries
 		}
-		answer, err := connection.Ask(ctx, topic, kind.Graph, raw)
+		answer, err := connection.Ask(ctx, emgas.Record{Topic: topic, Graph: kind.Graph, Subject: one.As, Message: raw})
 		return string(answer), err
 	}
 	switch kind.Kind {

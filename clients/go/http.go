@@ -25,8 +25,8 @@ func HTTP(url, key string) Connection {
 	return &httpConnection{strings.TrimRight(url, "/"), key, &http.Client{}}
 }
 
-func (c *httpConnection) Append(ctx context.Context, topic Topic, graph string, message []byte) (Receipt, error) {
-	headers, _, err := c.send(ctx, topic, graph, message, false)
+func (c *httpConnection) Append(ctx context.Context, record Record) (Receipt, error) {
+	headers, _, err := c.send(ctx, record, false)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -34,8 +34,8 @@ func (c *httpConnection) Append(ctx context.Context, topic Topic, graph string, 
 	return Receipt{int(number("Partition")), number("Offset"), number("Timestamp")}, nil
 }
 
-func (c *httpConnection) Ask(ctx context.Context, topic Topic, graph string, message []byte) ([]byte, error) {
-	_, body, err := c.send(ctx, topic, graph, message, true)
+func (c *httpConnection) Ask(ctx context.Context, record Record) ([]byte, error) {
+	_, body, err := c.send(ctx, record, true)
 	if err == nil && len(body) == 0 {
 		err = fmt.Errorf("%w in time", ErrNoAnswer)
 	}
@@ -47,18 +47,21 @@ func (c *httpConnection) Close() error {
 	return nil
 }
 
-func (c *httpConnection) send(ctx context.Context, topic Topic, graph string, message []byte, answer bool) (http.Header, []byte, error) {
+func (c *httpConnection) send(ctx context.Context, record Record, answer bool) (http.Header, []byte, error) {
 	deadline, _ := ctx.Deadline()
 	seconds := min(longest, max(0.1, time.Until(deadline).Seconds()))
-	query := url.Values{"key": {graph}, "answer": {strconv.FormatBool(answer)}, "seconds": {strconv.FormatFloat(seconds, 'f', 3, 64)}}
-	address := fmt.Sprintf("%s/v1/records/%s?%s", c.url, topic, query.Encode())
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(message))
+	query := url.Values{"key": {record.Graph}, "answer": {strconv.FormatBool(answer)}, "seconds": {strconv.FormatFloat(seconds, 'f', 3, 64)}}
+	address := fmt.Sprintf("%s/v1/records/%s?%s", c.url, record.Topic, query.Encode())
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(record.Message))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrTransport, err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if c.key != "" {
 		request.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	if record.Subject != "" {
+		request.Header.Set("Emgas-Subject", url.PathEscape(record.Subject)) // a header has no other letters
 	}
 	response, err := c.client.Do(request)
 	if err != nil {

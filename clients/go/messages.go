@@ -95,6 +95,55 @@ type Settings struct {
 	Recording *int `json:"recording,omitempty"`
 	// 0: questions bring back nothing, and are told why
 	Recalling *int `json:"recalling,omitempty"`
+	// a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are counted
+	NoveltyAbove *float64 `json:"novelty_above,omitempty"`
+	// share of what is named for the first time in that score; the rest is how far the words are from those said
+	// lately
+	NoveltyAlpha *float64 `json:"novelty_alpha,omitempty"`
+	// share of each turn in the moving average of the words said lately
+	NoveltyBeta *float64 `json:"novelty_beta,omitempty"`
+	// so far below novelty_above, a turn that names something for the first time is counted all the same
+	NoveltyBorder *float64 `json:"novelty_border,omitempty"`
+	// 1: what is named for the first time is a share of all words, not of what is named
+	NoveltyLiteral *int `json:"novelty_literal,omitempty"`
+	// content words that make a turn worth remembering, unless it holds a name, a time, a statement or an
+	// anchor; else it is recorded, and not counted; 0: all turns are counted
+	WorthWords *int64 `json:"worth_words,omitempty"`
+	// length in words of the windows in which words are counted as said together; 0: a turn, and the one before
+	// it
+	WindowTokens *int64 `json:"window_tokens,omitempty"`
+	// share of such a window that the one before it holds, too
+	WindowOverlap *float64 `json:"window_overlap,omitempty"`
+	// 1: only words of one clause are counted as said together
+	Clauses *int `json:"clauses,omitempty"`
+	// length of the windows at whose end the graph dreams; 0s: never
+	DreamEvery *int64 `json:"dream_every,omitempty"`
+	// how long after the beginning of such a stretch the dream is: 3h of 1d
+	DreamAt *int64 `json:"dream_at,omitempty"`
+	// random walks of a dream
+	DreamWalks *int `json:"dream_walks,omitempty"`
+	// steps of each of them
+	DreamSteps *int `json:"dream_steps,omitempty"`
+	// what a dream adds to the strength of a concept that it comes by
+	DreamBoost *float64 `json:"dream_boost,omitempty"`
+	// concepts recalled most frequently that a consolidation links with what is new; 0: none
+	FrequentLinked *int `json:"frequent_linked,omitempty"`
+	// share of recall_boost that neighbours of a recalled concept get, too; 0: none
+	RecallSpread *float64 `json:"recall_spread,omitempty"`
+	// neighbours of a concept that do, at most: the nearest
+	RecallRelated *int `json:"recall_related,omitempty"`
+	// 1: of two turns that say the same, the one whose words tell more stays, not the longer one
+	KeepInformation *int `json:"keep_information,omitempty"`
+	// new turns that a consolidation compares, those that matter most first; 0: all
+	ConsolidateBatch *int64 `json:"consolidate_batch,omitempty"`
+	// turns nearest to each new one that a consolidation tries to link with it; 0: none
+	LinkCandidates *int `json:"link_candidates,omitempty"`
+	// how much a new turn must matter to be linked so; 0.5 where nobody said
+	LinkImportance *float64 `json:"link_importance,omitempty"`
+	// share of the words (cosine) from which a turn may be linked with it
+	LinkAbove *float64 `json:"link_above,omitempty"`
+	// affinity from which it is
+	LinkConfidence *float64 `json:"link_confidence,omitempty"`
 }
 
 // Filter: what a turn must be to come back; what is not given is not asked. A name that the graph lacks matches
@@ -128,8 +177,36 @@ type Filter struct {
 	IncludeArchive *bool          `json:"include_archive,omitempty"`
 }
 
+// Guidance: how to search, where the asker knows: what is not given changes nothing.
+//
+// depth how thoroughly, 0 to 1: in the place of what the question itself tells. It says how many passages
+// come back, 3 to 20, and how far staged goes
+// by_complexity: take the complexity of the question for its depth, as SimpleMem estimates it
+// rounds: 2: ask again with what the best passages of the first round hold
+// kinds: how much counts what was said in one place (episodic), and what belongs together at all (semantic)
+// type_weights: links by what turns say of two concepts, by its type, as {"cause": 0.5}
+// mood, role: words of who asks: what of them the graph knows is sought too, weakly; moods such as "in a hurry"
+// and "curious" change the depth
+type Guidance struct {
+	Depth        *float64           `json:"depth,omitempty"`
+	ByComplexity bool               `json:"by_complexity,omitempty"`
+	Rounds       *int               `json:"rounds,omitempty"`
+	Kinds        map[string]float64 `json:"kinds,omitempty"`
+	TypeWeights  map[string]float64 `json:"type_weights,omitempty"`
+	Mood         string             `json:"mood,omitempty"`
+	Role         string             `json:"role,omitempty"`
+}
+
 // Spreading: how activation spreads; what is not given takes the mode's own default
 // (processors/recall/activation.py).
+//
+// window: what counts as said together: in a turn; in a turn or the one before it; in a round, which ends
+// before somebody speaks again who has had their say in it; in a session
+// window_turns: in so many turns of a session, one after the other; in the place of window
+//
+// propagation_decay, max_iterations and delta are what each mode has of the kind: what a walk goes on with, how
+// many
+// edges far, when it stops.
 type Spreading struct {
 	FiringThreshold  *float64 `json:"firing_threshold,omitempty"`
 	PropagationDecay *float64 `json:"propagation_decay,omitempty"`
@@ -140,6 +217,7 @@ type Spreading struct {
 	RecallLinks      *float64 `json:"recall_links,omitempty"`
 	TopicLinks       *float64 `json:"topic_links,omitempty"`
 	Window           string   `json:"window,omitempty"`
+	WindowTurns      *int     `json:"window_turns,omitempty"`
 	// links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
 	TypeWeights *map[string]float64 `json:"type_weights,omitempty"`
 }
@@ -160,12 +238,43 @@ type ActivatedConcept struct {
 	Path   []string `json:"path"`
 }
 
+// Guided: what guidance did to a question.
+//
+// words: concepts of mood and role that the graph knows: sought too, weakly
+// unknown: words of mood and role that it does not know: they did nothing
+// depth: how thoroughly it was searched, 0 to 1, and passages: how many that is
+// weights: what counted more or less than by itself, by name: edge types, kinds of turns, relations
+type Guided struct {
+	Words    []string           `json:"words"`
+	Unknown  []string           `json:"unknown"`
+	Depth    *float64           `json:"depth"`
+	Passages int64              `json:"passages"`
+	Weights  map[string]float64 `json:"weights"`
+}
+
 // Hop: an association that energy took: how often both were said together, and the weight of the edge.
 type Hop struct {
 	Source string  `json:"source"`
 	Target string  `json:"target"`
 	Times  int64   `json:"times"`
 	Weight float64 `json:"weight"`
+}
+
+// How a question was answered: its mode, the mode's constants, and what each stage did.
+//
+// source: the system that the mode is of
+// constants: its constants by name, those that the question changed as it changed them
+// complexity: how complex the question is, 0 to 1, by its words alone (SimpleMem)
+// guidance: what guidance did, if there was any
+type How struct {
+	Mode       string             `json:"mode"`
+	Source     string             `json:"source"`
+	Weighting  string             `json:"weighting"`
+	Window     string             `json:"window"`
+	Constants  map[string]float64 `json:"constants"`
+	Complexity float64            `json:"complexity"`
+	Stages     []Stage            `json:"stages"`
+	Guidance   *Guided            `json:"guidance"`
 }
 
 // Kind: a word of the question that asks for a kind of thing, and the member of that kind that the passage holds.
@@ -207,10 +316,28 @@ type RecalledPassage struct {
 	// it is history: the turn that says how things are since
 	SupersededBy *string `json:"superseded_by"`
 	// how much it matters, 0 to 1, where that is known
-	Importance  *float64     `json:"importance"`
+	Importance *float64 `json:"importance"`
+	// if the query asked for masks: the text as it is remembered, with placeholders for what has faded
+	Masked      *string      `json:"masked"`
 	Attachments []Attachment `json:"attachments"`
+	// in modes that find concepts first: the concept through which it was found
+	Topic *string `json:"topic"`
 	// if the query said explain
 	Why *Why `json:"why"`
+}
+
+// Stage: what one stage of a mode did.
+//
+// name: direct, spread, ppr, exhaustive; of other modes, their own; second-round, where a question asks for one
+// found: passages that it found
+// mass share of their score that the best hold; coverage: share of what is asked that the best hold, by rarity
+// enough: whether that was enough, so that no further stage was needed; null where nobody asked
+type Stage struct {
+	Name     string   `json:"name"`
+	Found    int64    `json:"found"`
+	Mass     *float64 `json:"mass"`
+	Coverage *float64 `json:"coverage"`
+	Enough   *bool    `json:"enough"`
 }
 
 // Timing: where the time went inside the owner, in milliseconds.
@@ -219,9 +346,10 @@ type Timing struct {
 	RecallMS float64 `json:"recall_ms"`
 }
 
-// Why a passage has its score, in the default mode; its session, speaker and date stand in the passage itself.
+// Why a passage has its score; its session, speaker and date stand in the passage itself.
 //
-// terms: what each edge type and each property of the turn adds (docs/recall.md): their sum is the score
+// terms what each edge type and each property of the turn adds (docs/recall.md): their sum is the score. Of
+// other modes, what their formula is made of; times_… are factors of the sum of the others
 // mentions: seeds in the passage, and in the turns around it that gave it score
 // associations: the hops to the strongest concept of the passage that the seeds woke, seed first
 // kinds: members of the kinds that the question asks for
@@ -268,6 +396,10 @@ type RecordedTurn struct {
 	Times []SpokenTime `json:"times"`
 	// whom its pronouns mean
 	Mentions []BoundPronoun `json:"mentions"`
+	// how much of it was new, 0 to 1, in a graph that asks for that
+	Novelty *float64 `json:"novelty"`
+	// why it is in the log and in no count: no question finds it
+	Uncounted string `json:"uncounted"`
 }
 
 // SpokenTime: what an expression of time in a turn means (docs/time.md), by the sender's clock: from since to
@@ -659,13 +791,18 @@ type Reinforce struct {
 // Without top_passages, as many passages come back as the question needs, 3 to 20; budget,
 // context_passages and how much worse the next turn answers decide how many the context has.
 type Query struct {
-	Kind        string     `json:"kind"`
-	Graph       string     `json:"graph"`
-	Text        string     `json:"text"`
-	Mode        string     `json:"mode,omitempty"`
-	Spreading   *Spreading `json:"spreading,omitempty"`
-	TopConcepts *int       `json:"top_concepts,omitempty"`
-	TopPassages *int       `json:"top_passages,omitempty"`
+	Kind      string     `json:"kind"`
+	Graph     string     `json:"graph"`
+	Text      string     `json:"text"`
+	Mode      string     `json:"mode,omitempty"`
+	Spreading *Spreading `json:"spreading,omitempty"`
+	// weight of a link between concepts, in the place of the mode's own
+	Weighting string `json:"weighting,omitempty"`
+	// order the best anew, twice as many as are wanted, by the formula of this system
+	Rerank      string    `json:"rerank,omitempty"`
+	Guidance    *Guidance `json:"guidance,omitempty"`
+	TopConcepts *int      `json:"top_concepts,omitempty"`
+	TopPassages *int      `json:"top_passages,omitempty"`
 	// tokens of assembled context, at most
 	Budget *int `json:"budget,omitempty"`
 	// turns in it, at most
@@ -677,6 +814,12 @@ type Query struct {
 	Memory string `json:"memory,omitempty"`
 	// perceptual: a turn; what comes back is like what came with it
 	Like string `json:"like,omitempty"`
+	// masked: what has faded is left out of the context, as somebody would remember it
+	Render string `json:"render,omitempty"`
+	// masked: strength from which a word is shown as it was said
+	ClearFrom *float64 `json:"clear_from,omitempty"`
+	// masked: strength from which a placeholder says what kind of thing it was
+	HintFrom *float64 `json:"hint_from,omitempty"`
 	// conversation in which it is asked: what and then? goes on from; else the latest one
 	Session string `json:"session,omitempty"`
 	// answer once the turn at this offset of turns is folded
@@ -883,6 +1026,8 @@ type Reply struct {
 	Matched bool `json:"matched"`
 	// recalling is paused
 	Paused bool `json:"paused"`
+	// if the query said explain, or guided the search
+	How *How `json:"how"`
 }
 
 // Description: what a graph holds. An unknown graph gives found: false.
@@ -909,6 +1054,8 @@ type Description struct {
 	Themes           []Theme            `json:"themes"`
 	// turns that came while recording was paused
 	Unrecorded int64 `json:"unrecorded"`
+	// turns that gates left out of what is counted: they are in the log alone
+	Uncounted int64 `json:"uncounted"`
 	// who may do what, by subject; empty: nobody is kept out
 	Access   map[string][]string `json:"access"`
 	Position Position            `json:"position"`

@@ -31,7 +31,7 @@ class RequestReply:
         self.connection = connection
         self.subject = subject
         self._reader: asyncio.Task[None] | None = None
-        self._waiting: dict[bytes, asyncio.Future[Answer]] = {}
+        self._waiting: dict[bytes, asyncio.Future[bytes]] = {}
         self._failure: TransportError | None = None
 
     async def open(self) -> None:
@@ -72,13 +72,19 @@ class RequestReply:
 
         appended    called with the receipt once the log has the record
         """
+        return _read(await self.ask_unread(record, seconds, appended))
+
+    async def ask_unread(
+        self, record: ProducerRecord, seconds: float, appended: Callable[[Receipt], None] = lambda _: None
+    ) -> bytes:
+        """Ask as `ask` does; return the answer's bytes, for a program that passes on what it need not read."""
         if self._failure is not None:
             raise self._failure
         if record.topic == self.connection.topics.queries and len(self._waiting) >= QUESTIONS_AT_ONCE:
             told = f"{QUESTIONS_AT_ONCE} calls of this client wait for an answer already: ask again later"
-            return Failure(code="overloaded", message=told)
+            return ANSWER.dump_json(Failure(code="overloaded", message=told))
         correlation = uuid4().hex.encode()
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[correlation] = future
         try:
             async with asyncio.timeout(seconds):
@@ -121,17 +127,20 @@ class RequestReply:
 
     def _resolve(self, incoming: Record) -> None:
         future = self._waiting.get(as_mapping(incoming.headers).get(CORRELATION_ID, b""))
-        if future is None or future.done():
-            return
-        try:
-            future.set_result(ANSWER.validate_json(incoming.value))
-        except ValidationError:
-            future.set_exception(
-                TransportError("the worker answered in a form that is unknown here: use the client of its version")
-            )
+        if future is not None and not future.done():
+            future.set_result(incoming.value)
 
     def _fail(self, failure: TransportError) -> None:
         self._failure = self._failure or failure
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(failure)
+
+
+def _read(answer: bytes) -> Answer:
+    try:
+        return ANSWER.validate_json(answer)
+    except ValidationError:
+        raise TransportError(
+            "the worker answered in a form that is unknown here: use the client of its version"
+        ) from None

@@ -81,6 +81,14 @@ class RecordedTurn(Message):
     mentions: list[BoundPronoun] = Field(
         default_factory=list, description="whom its pronouns mean", exclude_if=lambda told: not told
     )
+    novelty: float | None = Field(
+        None,
+        description="how much of it was new, 0 to 1, in a graph that asks for that",
+        exclude_if=lambda it: it is None,
+    )
+    uncounted: Literal["", "redundant", "unworthy"] = Field(
+        "", description="why it is in the log and in no count: no question finds it", exclude_if=lambda it: not it
+    )
 
 
 class Turns(Message):

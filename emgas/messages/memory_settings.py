@@ -187,6 +187,102 @@ class AllSettings(Message):
     )
     recording: int = added(1, ge=0, le=1, description="0: what is said is not recorded, only that something was")
     recalling: int = added(1, ge=0, le=1, description="0: questions bring back nothing, and are told why")
+    # What is counted of what comes (docs/lifecycle.md "Gates").  The log keeps all of it.
+    novelty_above: float = added(
+        0.0,
+        ge=0,
+        le=1,
+        description="a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are "
+        "counted",
+    )
+    novelty_alpha: float = added(
+        0.5,
+        ge=0,
+        le=1,
+        description="share of what is named for the first time in that score; the rest is how far the "
+        "words are from those said lately",
+    )
+    novelty_beta: float = added(
+        0.1, ge=0.01, le=1, description="share of each turn in the moving average of the words said lately"
+    )
+    novelty_border: float = added(
+        0.2,
+        ge=0,
+        le=1,
+        description="so far below `novelty_above`, a turn that names something for the first time is counted all the "
+        "same",
+    )
+    novelty_literal: int = added(
+        0, ge=0, le=1, description="1: what is named for the first time is a share of all words, not of what is named"
+    )
+    worth_words: int = added(
+        0,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="content words that make a turn worth remembering, unless it holds a name, a time, a statement or "
+        "an anchor; else it is recorded, and not counted; 0: all turns are counted",
+    )
+    window_tokens: int = added(
+        0,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="length in words of the windows in which words are counted as said together; 0: a turn, and the "
+        "one before it",
+    )
+    window_overlap: float = added(
+        0.5, ge=0, le=0.9, description="share of such a window that the one before it holds, too"
+    )
+    clauses: int = added(0, ge=0, le=1, description="1: only words of one clause are counted as said together")
+    # What windows replay, link and strengthen (docs/lifecycle.md "Dreams").
+    dream_every: Duration = added(
+        0, ge=0, le=CENTURY_MS, description="length of the windows at whose end the graph dreams; 0s: never"
+    )
+    dream_at: Duration = added(
+        0, ge=0, le=CENTURY_MS, description="how long after the beginning of such a stretch the dream is: 3h of 1d"
+    )
+    dream_walks: int = added(8, ge=1, le=1000, description="random walks of a dream")
+    dream_steps: int = added(4, ge=1, le=100, description="steps of each of them")
+    dream_boost: float = added(
+        0.1, ge=0, le=10, description="what a dream adds to the strength of a concept that it comes by"
+    )
+    frequent_linked: int = added(
+        0,
+        ge=0,
+        le=100,
+        description="concepts recalled most frequently that a consolidation links with what is new; 0: none",
+    )
+    recall_spread: float = added(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of `recall_boost` that neighbours of a recalled concept get, too; 0: none",
+    )
+    recall_related: int = added(5, ge=1, le=100, description="neighbours of a concept that do, at most: the nearest")
+    keep_information: int = added(
+        0,
+        ge=0,
+        le=1,
+        description="1: of two turns that say the same, the one whose words tell more stays, not the longer one",
+    )
+    consolidate_batch: int = added(
+        0,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="new turns that a consolidation compares, those that matter most first; 0: all",
+    )
+    link_candidates: int = added(
+        0,
+        ge=0,
+        le=1000,
+        description="turns nearest to each new one that a consolidation tries to link with it; 0: none",
+    )
+    link_importance: float = added(
+        0.5, ge=0, le=1, description="how much a new turn must matter to be linked so; 0.5 where nobody said"
+    )
+    link_above: float = added(
+        0.7, ge=0, le=1, description="share of the words (cosine) from which a turn may be linked with it"
+    )
+    link_confidence: float = added(0.7, ge=0, le=1, description="affinity from which it is")
 
 
 def _optional(field: FieldInfo) -> Any:

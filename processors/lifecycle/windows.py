@@ -4,6 +4,7 @@
     consolidation  session window, ended by `idle` of silence, or tumbling, `consolidate_every` long: whichever ends
                    first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated.
                    Where a conversation was ended, however few they are
+    dream          tumbling, `dream_every` long, if anything was said in it (dreams.py); off by default
     conversation   ended by silence, size or a shift of topic, where a graph wants that (sessions.py)
 
     for event in due_events(graph, now):      brings a graph up to a time, window by window
@@ -37,6 +38,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
 from processors.lifecycle.consolidation import consolidated, fresh_passages
+from processors.lifecycle.dreams import dream_after, dreamt, next_dream
 from processors.lifecycle.forgetting import faded
 from processors.lifecycle.habits import recurring
 from processors.lifecycle.parts import parts
@@ -55,7 +57,7 @@ class WindowStuckError(HaltedError):
 class DueWindow(NamedTuple):
     """A window that has ended at `at` (ms) and is to be closed now."""
 
-    kind: Literal["decay", "consolidation", "conversation"]
+    kind: Literal["decay", "consolidation", "dream", "conversation"]
     at: int
     session: str = ""
 
@@ -101,6 +103,8 @@ def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:
     if due.kind == "conversation":
         end = next_end(graph)
         return [] if end is None else [end]
+    if due.kind == "dream":
+        return [dreamt(graph, due.at)]
     if due.kind == "consolidation":
         habits: list[WindowEvent] = [*recurring(graph, fresh_passages(graph), due.at)]
         found = consolidated(graph, due.at)._asdict()
@@ -129,16 +133,18 @@ def next_due(graph: Graph, now: int) -> DueWindow | None:
     now = max(now, graph.clock)
     if (conversation := _conversation_end(graph, now)) is not None:
         return conversation
-    consolidation = _consolidation_end(graph, now)
-    decay = _decay_end(graph)
-    if decay <= (now - graph.settings.grace if consolidation is None else consolidation):
+    consolidation, dream = _consolidation_end(graph, now), next_dream(graph)
+    decay, latest = _decay_end(graph), now - graph.settings.grace
+    if decay <= min(latest if consolidation is None else consolidation, dream):
         return DueWindow("decay", decay)
+    if dream <= latest and (consolidation is None or dream < consolidation):
+        return DueWindow("dream", dream)
     return None if consolidation is None else DueWindow("consolidation", consolidation)
 
 
 def next_alarm(graph: Graph) -> int:
     """Tell the stream time (ms) before which no window of the graph is to be closed, NEVER if none ever is."""
-    ends = _decay_end(graph), *_consolidation_ends(graph), next_end_at(graph)
+    ends = _decay_end(graph), next_dream(graph), *_consolidation_ends(graph), next_end_at(graph)
     return min(min(ends) + graph.settings.grace, NEVER)
 
 
@@ -203,7 +209,12 @@ class WindowForecast:
         if settings.ends_sessions:
             return True
         windows = ((time - settings.grace) // settings.decay_every for time in (now, self.clock))
-        return len(set(windows)) > 1 or _consolidation_end(self, now) is not None
+        return len(set(windows)) > 1 or self._may_dream(now) or _consolidation_end(self, now) is not None
+
+    def _may_dream(self, now: int) -> bool:
+        every, offset, grace = self.settings.dream_every, self.settings.dream_at, self.settings.grace
+        ends = (dream_after(time - grace, every, offset) for time in (now, self.clock)) if every else ()
+        return len(set(ends)) > 1
 
     def add(self, at: int) -> None:
         """Count a turn at `at` (ms) that is still to be folded, and whose id is new."""

@@ -1,8 +1,9 @@
 """Links between concepts that do not come from being said together: recalled together, of one theme, or related.
 
     recall   κ · x / (1 + x),  x = f · T_min,  f = n / max(T, T_min)        (SEEDS S18–S19, trap T9)
-             n how often one reinforcing query woke both, T from the source's first recall to its last touch:
-             what is recalled together often and lately is linked strongly, however rarely it was said together
+             n how often one reinforcing query woke both, T from the source's first recall to its last touch, or to
+             its last recall in graphs that keep that (`frequent_linked`): what is recalled together often and lately is
+             linked strongly, however rarely it was said together
     related  w · n / (1 + n),  n turns that say so, w the weight of the relation's type: "stress causes headaches"
              leads from either to the other, to the words of a phrase alike                     (SEEDS E37)
     theme    τ / (size − 1) to every other member of the concept's theme: so a theme passes on τ in all   (SEEDS E5)
@@ -30,7 +31,9 @@ def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
     """Find the edges out of ascending `concepts` (k,) that recalls made; `strength` is κ."""
     position, target, together = view.windows["recall"].pairs.neighbours(concepts)
     source = concepts[position]
-    span = np.maximum(view.of_concepts("accessed", source) - view.of_concepts("first_recall", source), T_MIN)
+    first, last = view.of_concepts("first_recall", source), view.of_concepts("last_recall", source)
+    last = np.where(last > 0, last, np.where(first > 0, view.of_concepts("accessed", source), first))
+    span = np.maximum(last - first, T_MIN)
     frequency = together * T_MIN / span
     return Edges(source, target, strength * frequency / (1 + frequency))
 

@@ -42,6 +42,7 @@ from state.events import vectors
 from state.events.base import UNSTAMPED, DataEvent, Event, GraphEvent, GraphId, Ordinal, Quantity, Sha256, Stamp
 from state.events.extraction_types import (
     STATEMENTS,
+    UNITS,
     Anchor,
     Attached,
     Concept,
@@ -50,8 +51,9 @@ from state.events.extraction_types import (
     Relation,
     Statement,
     TimeSpan,
+    Uncounted,
 )
-from state.events.found_events import MemoryConsolidated, Superseded, WindowEvent
+from state.events.found_events import MemoryConsolidated, MemoryReplayed, Superseded, WindowEvent
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.shared_events import (
@@ -74,6 +76,7 @@ __all__ = [
     "Event",
     "GraphEvent",
     "MemoryConsolidated",
+    "MemoryReplayed",
     "Ordinal",
     "SessionEnded",
     "SessionSummarised",
@@ -126,7 +129,7 @@ def _consolidation_touches(event: ConsolidationWindowClosed) -> Iterator[str]:
     yield from event.consolidated
     for change in event.topics:
         yield from (change.id, *change.concepts)
-    for pair in (*event.merged, *event.repeats):
+    for pair in (*event.merged, *event.repeats, *event.links):
         yield from pair
 
 
@@ -148,6 +151,10 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
     `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
     `mentions`, likewise, is whom its pronouns mean, in this turn or an older one of its session.
+
+    What gates found (processors/lifecycle/gates.py), where a graph has any: `novelty`, how much it says that is new;
+    `uncounted`, why it is in the log and in no count; `units`, which of its concepts, by their places, stand in one
+    clause or window: only those count as said together, where it has any.
     """
 
     src: Ordinal
@@ -174,11 +181,16 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
         default_factory=list
     )
     mentions: Annotated[list[Mention], Meta(max_length=limits.MENTIONS_PER_TURN)] = msgspec.field(default_factory=list)
+    novelty: Annotated[float, Meta(ge=0, le=1)] | None = None
+    uncounted: Uncounted = ""
+    units: Annotated[list[list[Quantity]], Meta(max_length=UNITS)] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Raise ValueError when a concept is there twice: it would co-occur with itself."""
+        """Raise ValueError when a concept is there twice: or a unit holds one that is not there."""
         if len(set(map(_id_of, self.concepts))) < len(self.concepts):
             raise ValueError("concepts: one is there twice: sum up its counts")
+        if self.units and any(place >= len(self.concepts) for unit in self.units for place in unit):
+            raise ValueError("units: one holds a concept that the turn does not")
 
 
 @graph_event(
@@ -249,17 +261,19 @@ class RecordSkipped(DataEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.TIMED,
     summary=lambda event: f"recalled {', '.join(event.concepts)}",
-    touches=lambda event: event.concepts,
+    touches=lambda event: (*event.concepts, *event.related),
 )
 class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
     """A query that asked to reinforce woke these concepts at time `at` (ms).
 
     `src`, written only where a reader answered and told it in `turns`, of this or of the MemoryRestored behind it.
+    `related`, written only where a graph wants that (`recall_spread`): their neighbours, which get a share of it.
     """
 
     src: Ordinal | None = None
     at: Milliseconds
     concepts: list[str]
+    related: list[str] = msgspec.field(default_factory=list)
 
 
 @graph_event(Timing.UNTIMED, summary=lambda event: f"lives by {event.preset}")
@@ -468,6 +482,7 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     merged        (kept turn, dropped turn): the one that says less leaves the graph.  Only in logs of version 1
     repeats       (kept turn, its repetition): near-duplicates of one session, of which the one that says less goes to
                   the archive, and stays linked to the other
+    links         concepts that are linked as if they had been recalled together (processors/lifecycle/candidates.py)
     """
 
     at: Milliseconds
@@ -475,6 +490,7 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     topics: list[TopicChange]
     merged: list[tuple[str, str]] = msgspec.field(default_factory=list)
     repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    links: list[tuple[str, str]] = msgspec.field(default_factory=list)
 
 
 AnyEvent = Claim | DataEvent
@@ -575,6 +591,10 @@ _UNSAID = {
     "ahead": 0,
     "relations": [],
     "mentions": [],
+    "novelty": None,
+    "uncounted": "",
+    "units": [],
+    "related": [],
     "links": [],
 }  # written only where they differ
 _UNSAID_OF: dict[type, dict[str, None]] = {kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)}

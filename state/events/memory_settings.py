@@ -32,6 +32,16 @@ class MemorySettings(AllSettings):
         """Whether links go by themselves."""
         return bool(self.links_below or self.links_step)
 
+    @property
+    def counts_units(self) -> bool:
+        """Whether words count as said together by clauses or windows of tokens, not by turns."""
+        return bool(self.clauses or self.window_tokens)
+
+    @property
+    def has_gates(self) -> bool:
+        """Whether a turn is looked at before it is counted: all before it must be folded by then."""
+        return bool(self.novelty_above or self.worth_words or self.counts_units)
+
     def changed(self, settings: Settings) -> MemorySettings:
         """Put what `settings` gives in the place of what is here.  Raises pydantic.ValidationError."""
         # Through validation: `model_copy(update=…)` would take anything, and what cannot be read back bricks a graph.

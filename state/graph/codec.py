@@ -58,7 +58,7 @@ def content(tables: GraphTables) -> Content:
 def _added(tables: GraphTables) -> dict[str, Any]:
     """Give what older graphs lack: left out while there is none, so that a graph without it has the digest it had."""
     added = {name: getattr(tables, name).values() for name in ("sessions", "statements", "habits")}
-    added |= {"unrecorded": tables.unrecorded, "access": tables.access}
+    added |= {"unrecorded": tables.unrecorded, "uncounted": tables.uncounted, "access": tables.access}
     ended = {"ended_at": tables.ended_at} if tables.ended_at != NEVER else {}
     return {name: value for name, value in added.items() if value} | ended
 
@@ -97,6 +97,7 @@ def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[
     tables.statements = StatementTable.of(values.get("statements", ()))
     tables.sessions = SessionTable.of(values.get("sessions", []))
     tables.ended_at, tables.unrecorded = values.get("ended_at", NEVER), values.get("unrecorded", 0)
+    tables.uncounted = values.get("uncounted", 0)
     tables.access = values.get("access", {})
     for window in tables.pairs:
         tables.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])

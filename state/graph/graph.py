@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from state.arrays import Integers
 from state.events.events import (
@@ -33,6 +35,7 @@ from state.events.events import (
     GraphEvent,
     MemoryArchived,
     MemoryConsolidated,
+    MemoryReplayed,
     MemoryRestored,
     Pinned,
     Retracted,
@@ -54,6 +57,7 @@ from state.graph.link_queue import LinkQueue
 from state.graph.tables import GraphTables
 from state.graph.turn_counting import count
 from state.graph.turn_index import TurnIndex
+from state.graph.unit_counting import count_in_units
 from state.graph.view import GraphView
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
@@ -95,6 +99,7 @@ class Graph(GraphTables):
         """Go on from tables in which nothing is forgotten, and every passage is counted."""
         self._counted = len(self.passages)  # passages from here on wait: concepts and pairs do not know of them yet
         self._weights = array("d")  # of the postings of those
+        self._units: dict[int, list[list[int]]] = {}  # of those that have any: concepts of each clause, or window
         self._dead_rows = 0
 
     def fold(self, event: GraphEvent) -> bool:
@@ -115,7 +120,11 @@ class Graph(GraphTables):
         if first == self._counted:
             return
         weights, self._weights = self._weights, array("d")
-        count(self, first, weights)
+        units, self._units = self._units, {}
+        if units or self.settings.counts_units:
+            count_in_units(self, first, weights, units)
+        else:
+            count(self, first, weights)
         if self._expiry_queue:
             mentioned = self.passages.posting_concept[self.passages.starts[first] :]
             self._expiry_queue.watch_boosted(self.concepts, mentioned, boosts=weights, settings=self.settings)
@@ -132,8 +141,11 @@ class Graph(GraphTables):
         self.concepts, concepts = self.concepts.compacted()
         self.passages, passages = self.passages.compacted(concepts)
         self._begin()
+        stored = self.pairs["exchange"].stored
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
+        if stored:
+            stored.renumber(concepts)
         self.embeddings.renumber(passages)
         self.relations = self.relations.renumbered(concepts, passages)
         self.sessions.renumber(passages)
@@ -200,9 +212,15 @@ class Graph(GraphTables):
         if self.knows(event.id):
             return False
         self.clock = max(self.clock, event.at)
+        if event.uncounted:  # its words, and what it says, stay in the log
+            event = replace(event, concepts=[], relations=[], statements=[], units=[])
+            self.uncounted += 1
         numbers = self.concepts.numbers_of(event.concepts, event.at)
-        self.relations.add(self.passages.add(event, self.events, numbers), event.relations, self.concepts.numbers)
+        passage = self.passages.add(event, self.events, numbers)
+        self.relations.add(passage, event.relations, self.concepts.numbers)
         self.statements.add(event.id, event.speaker, event.statements)
+        if event.units:
+            self._units[passage] = [[numbers[place] for place in unit] for unit in event.units]
         self._weights.extend([concept.weight for concept in event.concepts])
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
@@ -250,10 +268,28 @@ class Graph(GraphTables):
         for pairs in self.pairs.values():
             pairs.is_stored()
 
+    def load_pairs(self, most: float = inf) -> bool:
+        """Read so many of the pairs that are still where they are stored; tell whether there are more."""
+        stored = self.pairs["exchange"].stored
+        return stored is not None and stored.load(most)
+
+    @property
+    def rests_on_store(self) -> bool:
+        """Whether pairs are read where they are stored: they must not be changed there."""
+        return self.pairs["exchange"].stored is not None
+
+    @property
+    def opens_late(self) -> bool:
+        """Whether all of its many pairs would have to be read if it were opened from what is stored now."""
+        exchange = self.pairs["exchange"]
+        return exchange.are_many and not (exchange.fans_are_stored and self.stored_events == self.events)
+
     @property
     def size(self) -> int:
         """How much memory it takes, its index included, about, bytes."""
         pairs = sum(window.size for window in self.pairs.values())
+        stored = self.pairs["exchange"].stored
+        pairs += stored.size if stored else 0
         return FIXED_BYTES + self.concepts.size + self.passages.size + self.embeddings.size + pairs
 
     def is_not_stored(self) -> None:
@@ -274,7 +310,20 @@ class Graph(GraphTables):
     def _fold_recall(self, event: ConceptsRecalled) -> bool:
         self.settle()
         self.clock = max(self.clock, event.at)
+        self._boost(event.related, self.settings.recall_boost * self.settings.recall_spread, event.at)
         return self._wake(event.concepts, event.at)
+
+    def _boost(self, concepts: Iterable[str], amount: float, at: int) -> None:
+        """Strengthen concepts at `at` (ms) that nobody asked for."""
+        known = self._known(concepts)
+        for number in known:
+            self.concepts.boost(number, amount, at=at, settings=self.settings)
+        self._watch(known, amount)
+
+    def _link(self, links: Iterable[tuple[str, str]]) -> None:
+        """Link concepts as if they had been recalled together, pair by pair."""
+        for link in links:
+            self.pairs["recall"].add(self._known(link))
 
     def _wake(self, concepts: Iterable[str], at: int) -> bool:
         """Strengthen concepts that were recalled together at `at` (ms), and link the strongest, which come first."""
@@ -402,7 +451,19 @@ class Graph(GraphTables):
         for kept, repetition in event.repeats:
             if {kept, repetition} <= self.passages.numbers.keys():
                 self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
+        self._link(event.links)
         self.fresh_turns, self.enough_at, self.ended_at = 0, NEVER, NEVER
+        return True
+
+    @folds(MemoryReplayed)
+    def _fold_replayed(self, event: MemoryReplayed) -> bool:
+        """Strengthen and link what a dream came by; what has faded meanwhile stays in the archive."""
+        self.settle()
+        self._pass_window(event.at)
+        archived, ids = self.concepts.archived, self.concepts.ids
+        awake = [ids[number] for number in self._known(event.concepts) if not archived[number]]
+        self._boost(awake, self.settings.dream_boost, event.at)
+        self._link(event.links)
         return True
 
     @folds(MemoryConsolidated)

@@ -44,6 +44,7 @@ class GraphTables:
     sessions       the conversations that have ended
     ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
     unrecorded     turns that came while recording was paused
+    uncounted      turns that gates left out of what is counted: they are passages without a word
     access         who may do what, by subject; empty: nobody is kept out
     facts          metadata and times of turns, as far as somebody asked for them: no content
     """
@@ -66,6 +67,7 @@ class GraphTables:
         self.habits = HabitTable()
         self.sessions, self.ended_at = SessionTable(), NEVER
         self.unrecorded = 0
+        self.uncounted = 0
         self.access: dict[str, list[str]] = {}
         self.facts = TurnFacts()
 

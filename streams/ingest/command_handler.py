@@ -81,6 +81,7 @@ from streams.ingest.access import check_command, granted
 from streams.ingest.ahead import AheadExtractor
 from streams.ingest.beside_words import read_by, remembered, stated_by
 from streams.ingest.erasing import parts_of
+from streams.ingest.gating import passed
 from streams.ingest.reinforcing import commanded
 from streams.ingest.undoing import why_not
 from streams.ingest.weighing import weighed
@@ -351,15 +352,25 @@ class CommandHandler:
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
-        events: list[DataEvent] = [
-            *birth,
-            event,
-            *self._embedded(turn, at),
-            *self._perceived(turn, at),
-            *self._superseded(event),
-        ]
+        event = self._passed(event, said.text, birth)
+        embedded = [] if event.uncounted else [*self._embedded(turn, at), *self._perceived(turn, at)]
+        events: list[DataEvent] = [*birth, event, *embedded, *self._superseded(event)]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
+
+    def has_gates(self, graph_id: str) -> bool:
+        """Tell whether a turn is looked at before it is counted: then all before it must be folded."""
+        return self._settings(graph_id).has_gates
+
+    def _settings(self, graph_id: str) -> MemorySettings:
+        """Tell how a graph lives, or will from its birth on."""
+        graph = self._state.graph(graph_id)
+        return PRESETS[self._context.preset] if graph is None or graph.is_blank else graph.settings
+
+    def _passed(self, event: TurnRecorded, text: str, birth: Sequence[GraphConfigured]) -> TurnRecorded:
+        settings = birth[0].settings if birth else self._settings(event.graph)
+        graph, extractor = self._state.graph(event.graph), self._context.extractor
+        return passed(event, text, graph=graph, settings=settings, extractor=extractor)
 
     def _mentions(self, turn: Turn, concepts: Sequence[Concept]) -> list[Mention]:
         """Bind the pronouns of a turn, and remember what of it those of the next one may mean, until it is folded.

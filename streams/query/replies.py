@@ -76,6 +76,7 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         long_term=sum(graph.concepts.long_term),
         themes=[_theme(topic, view.labels, Shown(view.known)) for topic in view.themes],
         unrecorded=graph.unrecorded,
+        uncounted=graph.uncounted,
         access={subject: list(rights) for subject, rights in graph.access.items()},
         position=position,
     )

@@ -140,6 +140,13 @@ CALLS = [
     tool("recall", "read", question="what broke?"),
     tool("forget", "forget", turns=["t1"]),
     tool("themes", "read"),
+    tool("recent", "read"),
+    tool("explore", "read", concept="kettle"),
+    tool("read", "read"),
+    tool("compare", "read", since="2025-01-01"),
+    tool("configure", "admin", preset="forgetful"),
+    tool("undo", "forget", first=1),
+    tool("recall_several", "read", graphs=["G"], question="what broke?"),
     Call("POST", "/mcp", THEMES, frozenset({"read"})),
     Call("POST", "/mcp", TURN_OF_G, frozenset({"read"})),
     mem0("POST", "/v3/memories/add/", "write", messages=MESSAGES, user_id="G"),
@@ -224,7 +231,7 @@ async def door() -> AsyncIterator[Door]:
     connection, keys = MemoryConnection(answered), Keys([])
     async with (
         MemoryClient(connection) as memory,
-        serving(memory, keys, NOWHERE) as url,
+        serving(memory, keys, NOWHERE, all_tools=True) as url,
         httpx.AsyncClient(base_url=url, timeout=60) as http,
     ):
         yield Door(http, keys, connection.log)
@@ -323,7 +330,7 @@ async def test_every_tool_is_tried_here() -> None:
         raise AssertionError
 
     called = [each.body["params"] for each in CALLS if each.path == "/mcp" and each.body]
-    tools = {each.name for each in await mcp_server(never).list_tools()}
+    tools = {each.name for each in await mcp_server(never, everything=True).list_tools()}
     assert tools == {each["name"] for each in called if "name" in each}
 
 

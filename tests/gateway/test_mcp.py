@@ -87,7 +87,7 @@ async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
     async with connected(tmp_path) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         hints = {name: tool.annotations for name, tool in tools.items()}
-        assert set(tools) == {"remember", "recall", "forget", "themes"}
+        assert set(tools) == USUAL
         assert all(hint is not None for hint in hints.values())
         assert {name for name, hint in hints.items() if hint and hint.read_only_hint} == {"recall", "themes"}
         assert {name for name, hint in hints.items() if hint and hint.destructive_hint} == {"forget"}
@@ -100,10 +100,38 @@ async def test_tools_tell_what_they_do(tmp_path: Path) -> None:
         assert [each.uri_template for each in templates] == ["emgas://{graph}/themes", "emgas://{graph}/turns/{id}"]
 
 
+USUAL = {"remember", "recall", "forget", "themes"}
+MORE = {"recent", "explore", "read", "compare", "configure", "undo"}
+
+
+async def test_all_tools_look_around_as_well(tmp_path: Path) -> None:
+    async with connected(tmp_path, everything=True) as client:
+        tools = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+        assert set(tools) == USUAL | MORE | {"recall_several"}
+        reads = {name for name, hint in tools.items() if hint and hint.read_only_hint}
+        assert reads == {"recall", "recall_several", "themes", "recent", "explore", "read", "compare"}
+        assert {name for name, hint in tools.items() if hint and hint.destructive_hint} == {"forget", "undo"}
+        await said(client, "remember", graph="ada", text="Tea is served with a lemon.", id="t0")
+        await said(client, "remember", graph="ada", **ARGUMENTS, session="monday")
+        await said(client, "remember", graph="ben", text="The vet is in Lisbon.", id="t2")
+        mind = await said(client, "recent", graph="ada")
+        assert (mind["session"], [turn["id"] for turn in mind["turns"]]) == ("monday", ["t1"])
+        vet = await said(client, "explore", graph="ada", concept="vet", to="drops")
+        assert vet["concept"]["label"] == "vet"
+        assert {"ear", "drops", "prescribed"} <= {each["label"] for each in vet["neighbours"]}
+        assert vet["turns"] == ["t1"]
+        found = await said(client, "recall_several", graphs=["ada", "ben", "nobody"], question="what of the vet?")
+        assert ("ada", "t1") in {(each["graph"], each["id"]) for each in found["passages"]}
+        assert [(each["graph"], each["found"]) for each in found["graphs"]] == [
+            *(("ada", True), ("ben", True), ("nobody", False))
+        ]
+        assert all(said in found["context"] for said in ("# ada", "ear drops", "# ben", "Lisbon"))
+
+
 async def test_a_pinned_server_asks_for_no_graph_and_knows_no_other(tmp_path: Path) -> None:
     async with connected(tmp_path, graph_id="ada", everything=True) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert set(tools) == {"remember", "recall", "forget", "themes", "read", "compare", "configure", "undo"}
+        assert set(tools) == USUAL | MORE
         assert not any("graph" in tool.input_schema["properties"] for tool in tools.values())
         await said(client, "remember", **ARGUMENTS)
         await said(client, "remember", graph="ben", **{**ARGUMENTS, "id": "t2"})  # what no schema names is not heard
@@ -214,3 +242,21 @@ async def test_over_http_a_key_opens_its_graphs_and_rights_and_no_more(tmp_path:
                 await client.read_resource("emgas://ben/themes")
         response = await httpx.AsyncClient().post(f"{url}/mcp", json={})
         assert response.status_code == 401
+
+
+async def test_of_several_graphs_a_key_hears_its_own(tmp_path: Path) -> None:
+    caller = Caller(name="app", sha256=digest("secret"), graphs=("ada",), rights=frozenset({"read", "write"}))
+    async with (
+        MemoryClient(f"embedded:{tmp_path}") as memory,
+        serving(memory, Keys([caller]), all_tools=True) as url,
+        httpx.AsyncClient(headers={"Authorization": "Bearer secret"}, timeout=30) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+    ):
+        for graph in ("ada", "ben"):
+            await memory.record({"id": "t1", "graph": graph, "speaker": "Ada", "text": f"The vet saw {graph}."})
+        found = await said(client, "recall_several", graphs=["ben", "ada"], question="whom did the vet see?")
+        assert [each["graph"] for each in found["passages"]] == ["ada"]
+        assert [each["failure"] and each["failure"]["code"] for each in found["graphs"]] == ["forbidden", None]
+        assert "does not belong" in await said(client, "recall_several", graphs=["ben"], question="whom did he see?")
+        assert "does not belong" in await said(client, "recent", graph="ben")
+        assert "does not belong" in await said(client, "explore", graph="ben", concept="vet")

@@ -6,6 +6,7 @@ moment.  It holds every kind of event, and all that a graph can go through:
     demo, demo-zh   the conversation of `emgas demo`, imported: English and Chinese, with times; topics; undo
     garden          forgetful, with settings of its own: weeks of talk that end decay, session and tumbling windows
     mornings        a habit, what is history since another turn, and a photo
+    sieve           with gates, clauses and dreams: what is not counted, linked by frequency and in the night
     kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
     vault, ashes    some of one graph, and all of another, is erased
     a log between two lives: exported, restored elsewhere, where it goes on, with a model of text embeddings
@@ -70,6 +71,14 @@ KITCHEN = (
     "Tomorrow the plumber comes because of the dripping tap.",
 )
 
+SIEVED = (
+    "The ferry to the island leaves at noon, because the harbour freezes at night.",
+    "The island has a volcano. Its ash feeds the garden of the old monastery.",
+    "The ferry to the island leaves at noon.",
+    "haha",
+    "Monks sell honey from the garden, and the roses smell of smoke.",
+    "In the spring the harbour is full of herring.",
+)
 VAULT = (
     ("vault", "The emerald lies in the vault behind the painting."),
     ("vault", "The painting shows a lighthouse and the emerald sea."),
@@ -97,6 +106,7 @@ class Story:
             await memory.record(turn)
         await self.kitchen()
         await self.mornings()
+        await self.sieve()
         await self.pipeline.restart()
         await self.change_our_minds()
         await self.disturb()
@@ -130,6 +140,26 @@ class Story:
             at, there = WINTER + (20 + number) * DAY, {"timezone": "Europe/Lisbon" if number else "Europe/Berlin"}
             said = {"text": text, "attachments": attached, "metadata": there, "session": f"h{number}"}
             await memory.record(Turn(id=f"h{number}", graph="mornings", speaker="Ada", at=at, **said))
+
+    async def sieve(self) -> None:
+        """Let gates leave out what is said again and what is small talk; recall, consolidate and dream."""
+        memory = self.pipeline.memory
+        gates = {"novelty_above": 0.35, "worth_words": 2, "clauses": 1, "least_turns": 2, "habit_members": 0}
+        linking = {
+            "dream_every": DAY,
+            "dream_at": 3 * HOUR,
+            "dream_steps": 3,
+            "frequent_linked": 2,
+            "recall_spread": 0.5,
+        }
+        await memory.configure("sieve", "elephant", **gates, **linking)
+        for number, text in enumerate(SIEVED):
+            at = WINTER + number * DAY // 2
+            await memory.record(
+                Turn(id=f"s{number}", graph="sieve", speaker="Ada", text=text, session=f"{number}", at=at)
+            )
+            if number == 1:
+                await memory.query("sieve", "the ferry", reinforce=True)
 
     async def change_our_minds(self) -> None:
         memory = self.pipeline.memory

@@ -21,9 +21,11 @@ from tests.support.pipeline import Pipeline
 
 
 @asynccontextmanager
-async def serving(memory: MemoryClient, keys: Keys | None = None, model: Model | None = None) -> AsyncIterator[str]:
+async def serving(
+    memory: MemoryClient, keys: Keys | None = None, model: Model | None = None, *, all_tools: bool = False
+) -> AsyncIterator[str]:
     """Serve an open memory on a free port of loopback; give the URL."""
-    app = gateway(lambda: nullcontext(memory), keys or Keys(None), model)
+    app = gateway(lambda: nullcontext(memory), keys or Keys(None), model, all_tools=all_tools)
     async with listening(app) as url:
         yield url
 

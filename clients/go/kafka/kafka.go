@@ -65,11 +65,11 @@ func (c *connection) begin(ctx context.Context) error {
 	return nil
 }
 
-func (c *connection) Append(ctx context.Context, topic emgas.Topic, graph string, message []byte) (emgas.Receipt, error) {
-	return c.send(ctx, topic, graph, message)
+func (c *connection) Append(ctx context.Context, record emgas.Record) (emgas.Receipt, error) {
+	return c.send(ctx, record)
 }
 
-func (c *connection) Ask(ctx context.Context, topic emgas.Topic, graph string, message []byte) ([]byte, error) {
+func (c *connection) Ask(ctx context.Context, record emgas.Record) ([]byte, error) {
 	correlation, answer := rand.Text(), make(chan []byte, 1)
 	c.mutex.Lock()
 	c.waiting[correlation] = answer
@@ -80,7 +80,7 @@ func (c *connection) Ask(ctx context.Context, topic emgas.Topic, graph string, m
 		c.mutex.Unlock()
 	}()
 	deadline, _ := ctx.Deadline()
-	_, err := c.send(ctx, topic, graph, message,
+	_, err := c.send(ctx, record,
 		header("correlation-id", correlation),
 		header("reply-to", c.prefix+".replies"),
 		header("reply-partition", strconv.Itoa(int(c.replies))),
@@ -107,14 +107,16 @@ func (c *connection) Close() error {
 	return nil
 }
 
-func (c *connection) send(ctx context.Context, topic emgas.Topic, graph string, message []byte, headers ...kgo.RecordHeader) (emgas.Receipt, error) {
-	record := &kgo.Record{
-		Topic:   c.prefix + "." + string(topic),
-		Key:     []byte(graph),
-		Value:   message,
-		Headers: append(headers, header("content-type", "application/json")),
+func (c *connection) send(ctx context.Context, record emgas.Record, headers ...kgo.RecordHeader) (emgas.Receipt, error) {
+	if record.Subject != "" {
+		headers = append(headers, header("subject", record.Subject))
 	}
-	there, err := c.client.ProduceSync(ctx, record).First()
+	there, err := c.client.ProduceSync(ctx, &kgo.Record{
+		Topic:   c.prefix + "." + string(record.Topic),
+		Key:     []byte(record.Graph),
+		Value:   record.Message,
+		Headers: append(headers, header("content-type", "application/json")),
+	}).First()
 	if err != nil && ctx.Err() != nil {
 		return emgas.Receipt{}, fmt.Errorf("%w in time: %w", emgas.ErrNoAnswer, err)
 	}

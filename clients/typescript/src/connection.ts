@@ -13,10 +13,10 @@ export type Topic = "turns" | "queries";
 
 export interface Connection {
   /** Append a message; resolves once the log has it. */
-  append(topic: Topic, message: Command | Question, seconds: number): Promise<Receipt>;
+  append(topic: Topic, message: Command | Question, seconds: number, subject?: string): Promise<Receipt>;
 
   /** Append a message and await its answer. Rejects with NoAnswerError after so many seconds. */
-  ask(topic: Topic, message: Command | Question, seconds: number): Promise<Answer>;
+  ask(topic: Topic, message: Command | Question, seconds: number, subject?: string): Promise<Answer>;
 
   close(): Promise<void>;
 }

@@ -17,26 +17,26 @@ export class HttpConnection implements Connection {
     this.#headers = { "Content-Type": "application/json", ...(key ? { Authorization: `Bearer ${key}` } : {}) };
   }
 
-  async append(topic: Topic, message: Command | Question, seconds: number): Promise<Receipt> {
-    const { headers } = await this.#send(topic, message, seconds, false);
+  async append(topic: Topic, message: Command | Question, seconds: number, subject?: string): Promise<Receipt> {
+    const { headers } = await this.#send(topic, message, seconds, false, subject);
     const [partition, offset, timestamp] = ["Partition", "Offset", "Timestamp"].map((name) => Number(headers.get(`Emgas-${name}`)));
     return { partition: partition!, offset: offset!, timestamp: timestamp! };
   }
 
-  async ask(topic: Topic, message: Command | Question, seconds: number): Promise<Answer> {
-    const { body } = await this.#send(topic, message, seconds, true);
+  async ask(topic: Topic, message: Command | Question, seconds: number, subject?: string): Promise<Answer> {
+    const { body } = await this.#send(topic, message, seconds, true, subject);
     if (body === "") throw new NoAnswerError(`no answer within ${seconds} s`);
     return JSON.parse(body) as Answer;
   }
 
   async close(): Promise<void> {} // the runtime keeps the connections
 
-  async #send(topic: Topic, message: Command | Question, seconds: number, answer: boolean): Promise<{ headers: Headers; body: string }> {
+  async #send(topic: Topic, message: Command | Question, seconds: number, answer: boolean, subject?: string): Promise<{ headers: Headers; body: string }> {
     const query = new URLSearchParams({ key: keyOf(message), seconds: String(Math.min(seconds, LONGEST_SECONDS)), answer: String(answer) });
     try {
       const response = await fetch(`${this.#url}/v1/records/${topic}?${query}`, {
         method: "POST",
-        headers: this.#headers,
+        headers: subject === undefined ? this.#headers : { ...this.#headers, "Emgas-Subject": encodeURIComponent(subject) }, // a header has no other letters
         body: JSON.stringify(message),
         signal: AbortSignal.timeout((seconds + GRACE_SECONDS) * 1000),
       });

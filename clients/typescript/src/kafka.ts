@@ -54,11 +54,11 @@ export class KafkaConnection implements Connection {
     return connection;
   }
 
-  async append(topic: Topic, message: Command | Question, seconds: number): Promise<Receipt> {
-    return await this.#within(seconds, this.#send(topic, message, {}));
+  async append(topic: Topic, message: Command | Question, seconds: number, subject?: string): Promise<Receipt> {
+    return await this.#within(seconds, this.#send(topic, message, onBehalf(subject)));
   }
 
-  async ask(topic: Topic, message: Command | Question, seconds: number): Promise<Answer> {
+  async ask(topic: Topic, message: Command | Question, seconds: number, subject?: string): Promise<Answer> {
     const correlation = randomUUID();
     const answer = new Promise<Answer>((resolve, reject) => this.#waiting.set(correlation, { resolve, reject }));
     answer.catch(() => {}); // it may fail before anybody awaits it
@@ -67,6 +67,7 @@ export class KafkaConnection implements Connection {
       "reply-to": `${this.#prefix}.replies`,
       "reply-partition": String(this.#replyPartition),
       deadline: String(Date.now() + Math.round(seconds * 1000)),
+      ...onBehalf(subject),
     };
     try {
       return await this.#within(seconds, this.#send(topic, message, headers).then(() => answer));
@@ -177,3 +178,5 @@ export class KafkaConnection implements Connection {
     return new TransportError(`Kafka at ${this.#brokers}: ${what}: is the broker running, and is the address that of its listener?`, { cause: error });
   }
 }
+
+const onBehalf = (subject: string | undefined): Record<string, string> => (subject === undefined ? {} : { subject });

@@ -14,6 +14,7 @@ interface Step {
   gives?: unknown;
   saved?: string;
   refused?: string;
+  as?: string;
   fails?: string[];
   seconds?: number;
   times?: number;
@@ -52,7 +53,8 @@ function kindOf(error: unknown): string {
   return error instanceof NoAnswerError ? "no-answer" : String(error);
 }
 
-async function run(memory: MemoryClient, step: Step, values: Record<string, unknown>): Promise<void> {
+async function run(connected: MemoryClient, step: Step, values: Record<string, unknown>): Promise<void> {
+  const memory = step.as === undefined ? connected : connected.onBehalfOf(step.as);
   const call = async (): Promise<unknown> => {
     if (step.publish) return await memory.publish(filled(step.publish, values) as Turn, step.seconds);
     if (step.tell) return await memory.tell(filled(step.tell, values) as Command, step.seconds);

@@ -57,9 +57,15 @@ async def _read(graph: str, wanted: dict[str, Any], limit: int, timeout: float) 
 
 def _show(read: list[RecordedTurn], total: int) -> None:
     for turn in read:
-        told = ", ".join(name for name in ("archived", "pinned") if getattr(turn, name))
+        told = ", ".join([*(name for name in ("archived", "pinned") if getattr(turn, name)), *_gated(turn)])
         mark = f"  [dim]({told})[/]" if told else ""
         told = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"
         output.out.print(told, highlight=False, soft_wrap=True)
         output.out.print(f"  [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}", highlight=False, soft_wrap=True)
     output.tell(f"{len(read)} of {total} turns")
+
+
+def _gated(turn: RecordedTurn) -> list[str]:
+    """Say what gates found of a turn."""
+    score = [] if turn.novelty is None else [f"novelty {turn.novelty:.2f}"]
+    return [*score, *([f"not counted: {turn.uncounted}"] if turn.uncounted else [])]
