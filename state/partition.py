@@ -229,6 +229,10 @@ class Partition:
         self._budget.use(self, graph_id)
         return graph
 
+    def graphs_in_memory(self) -> list[Graph]:
+        """List the graphs that are in memory, by id; none is loaded for it."""
+        return [graph for _, graph in sorted(self._graphs.items())]
+
     def _load(self, graph_id: str) -> Graph | None:
         if not self._pages.holds(graph_id):
             return None

@@ -8,7 +8,7 @@ package emgas
 import "encoding/json"
 
 // Command is what one tells a graph: Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant,
-// Revoke or Reinforce.
+// Revoke, Reinforce or Advice.
 type Command interface{ graph() string }
 
 // Question is what one asks a graph: Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits or Recent.
@@ -68,6 +68,11 @@ type Settings struct {
 	AffinityGamma *float64 `json:"affinity_gamma,omitempty"`
 	// time scale of affinity: days for projects, months for habits
 	AffinityTau *int64 `json:"affinity_tau,omitempty"`
+	// what gamma is multiplied by between turns that tell a time: less than 1, and what was said at one time
+	// belongs together sooner than what is alike
+	AffinityDated *float64 `json:"affinity_dated,omitempty"`
+	// time scale of affinity between turns that tell a time; 0s: as of others
+	AffinityTauDated *int64 `json:"affinity_tau_dated,omitempty"`
 	// turns that make a habit, at least; 0: none are looked for
 	HabitMembers *int64 `json:"habit_members,omitempty"`
 	// days on which they were said, at least
@@ -76,6 +81,9 @@ type Settings struct {
 	ArchiveCovered *int64 `json:"archive_covered,omitempty"`
 	// more turns than so many that are active, and the oldest are archived at the next consolidation; 0: never
 	ActiveTurns *int64 `json:"active_turns,omitempty"`
+	// share by which active turns may grow from one consolidation to the next; where they grow more, the next
+	// comes sooner and takes more together; 0: windows are as they are set
+	SteadyGrowth *float64 `json:"steady_growth,omitempty"`
 	// how many of the last events can be taken back; the store keeps as much as that needs
 	UndoEvents *int64 `json:"undo_events,omitempty"`
 	// 1: that a conversation ended by silence (idle) is recorded, with what it was about
@@ -91,6 +99,8 @@ type Settings struct {
 	// a link loses one of its strength in so long a silence, and goes with the last, instead of fading by the
 	// half-life; 0s: by the half-life
 	LinksStep *int64 `json:"links_step,omitempty"`
+	// how much worse than the third best a turn may score and still be shown: e^−drop times as likely
+	Drop *float64 `json:"drop,omitempty"`
 	// 0: what is said is not recorded, only that something was
 	Recording *int `json:"recording,omitempty"`
 	// 0: questions bring back nothing, and are told why
@@ -144,6 +154,53 @@ type Settings struct {
 	LinkAbove *float64 `json:"link_above,omitempty"`
 	// affinity from which it is
 	LinkConfidence *float64 `json:"link_confidence,omitempty"`
+}
+
+// JudgedTurn: how much a turn is worth remembering, and the words of it that matter.
+type JudgedTurn struct {
+	Turn     string   `json:"turn"`
+	Worth    float64  `json:"worth"`
+	Keywords []string `json:"keywords,omitempty"`
+}
+
+// NamedTheme: a name for a theme, by its id.
+type NamedTheme struct {
+	Theme string `json:"theme"`
+	Name  string `json:"name"`
+}
+
+// RatedLink: how closely two concepts belong together, by their ids: 0 not at all, 0.5 neither, 1 very.
+type RatedLink struct {
+	Source string  `json:"source"`
+	Target string  `json:"target"`
+	Rating float64 `json:"rating"`
+}
+
+// Rewritten: a turn, or what recurs (habit), in other words; role: in whose, "" nobody's.
+type Rewritten struct {
+	Turn  string `json:"turn,omitempty"`
+	Habit string `json:"habit,omitempty"`
+	Text  string `json:"text"`
+	Role  string `json:"role,omitempty"`
+}
+
+// SplitTurn: a turn says several things: the parts of its text, in their order.
+type SplitTurn struct {
+	Turn  string     `json:"turn"`
+	Parts []TextPart `json:"parts"`
+}
+
+// SummedUp: what a conversation that has ended was about: its topic in a word or two, and a summary.
+type SummedUp struct {
+	Session string `json:"session"`
+	Topic   string `json:"topic,omitempty"`
+	Summary string `json:"summary"`
+}
+
+// TextPart: the characters of a turn's text, from start to before end, that say one thing.
+type TextPart struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
 }
 
 // Filter: what a turn must be to come back; what is not given is not asked. A name that the graph lacks matches
@@ -361,11 +418,27 @@ type Why struct {
 }
 
 // Theme: a topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+//
+// name, by: what an advisor calls it, and who
 type Theme struct {
 	ID       string   `json:"id"`
 	Label    string   `json:"label"`
 	Concepts []string `json:"concepts"`
 	Born     int64    `json:"born"`
+	Name     *string  `json:"name"`
+	By       *string  `json:"by"`
+}
+
+// Advised: what advisors said of a turn: other words, its parts, its worth; each with who said it.
+type Advised struct {
+	Rewritten   *string    `json:"rewritten"`
+	Role        string     `json:"role"`
+	RewrittenBy string     `json:"rewritten_by"`
+	Parts       []TextPart `json:"parts"`
+	SplitBy     string     `json:"split_by"`
+	Worth       *float64   `json:"worth"`
+	Keywords    []string   `json:"keywords"`
+	JudgedBy    string     `json:"judged_by"`
 }
 
 // BoundPronoun: a pronoun of a turn, the characters from start to end: the concept that it means, by id, and how
@@ -400,6 +473,8 @@ type RecordedTurn struct {
 	Novelty *float64 `json:"novelty"`
 	// why it is in the log and in no count: no question finds it
 	Uncounted string `json:"uncounted"`
+	// what advisors said of it, if that was asked for
+	Advised *Advised `json:"advised"`
 }
 
 // SpokenTime: what an expression of time in a turn means (docs/time.md), by the sender's clock: from since to
@@ -506,12 +581,15 @@ type GrownPair struct {
 }
 
 // Ending: how a conversation ended, at at (ms). summary: what it was about, made of turns (ids), and by whom.
+//
+// topic: what it was about in a word or two, where its author says it
 type Ending struct {
 	At      int64    `json:"at"`
 	Reason  string   `json:"reason"`
 	Summary string   `json:"summary"`
 	Turns   []string `json:"turns"`
 	By      string   `json:"by"`
+	Topic   string   `json:"topic"`
 }
 
 // Quote: a sentence of a turn, word for word.
@@ -538,6 +616,18 @@ type SessionRecap struct {
 	Summary  []Quote  `json:"summary"`
 	State    string   `json:"state"`
 	Ended    *Ending  `json:"ended"`
+	// if that was asked for
+	Topics []SessionTopic `json:"topics"`
+}
+
+// SessionTopic: a part of a conversation: its topic in a few words, from its first to its last turn (ids), and its
+// summary.
+type SessionTopic struct {
+	Topic   string  `json:"topic"`
+	First   string  `json:"first"`
+	Last    string  `json:"last"`
+	Turns   int64   `json:"turns"`
+	Summary []Quote `json:"summary"`
 }
 
 // Span: a time, from since to until (ms), how many turns lie in it, and of how many moods they tell, if asked.
@@ -615,21 +705,24 @@ type Exemption struct {
 // hours: (24,) turns by hour of day; weekdays: (7,) turns by day of the week, Monday first
 // by the clock of who said them
 // exceptions: the latest times at which it did not recur, as far as that is an exception
+// rewritten: other words for it by an advisor, and who
 type Habit struct {
-	ID         string      `json:"id"`
-	Speaker    string      `json:"speaker"`
-	Text       string      `json:"text"`
-	Concepts   []string    `json:"concepts"`
-	Turns      int64       `json:"turns"`
-	Days       int64       `json:"days"`
-	First      int64       `json:"first"`
-	Last       int64       `json:"last"`
-	Period     float64     `json:"period"`
-	Hours      []int64     `json:"hours"`
-	Weekdays   []int64     `json:"weekdays"`
-	Exceptions []Exemption `json:"exceptions"`
-	Members    []string    `json:"members"`
-	By         string      `json:"by"`
+	ID          string      `json:"id"`
+	Speaker     string      `json:"speaker"`
+	Text        string      `json:"text"`
+	Concepts    []string    `json:"concepts"`
+	Turns       int64       `json:"turns"`
+	Days        int64       `json:"days"`
+	First       int64       `json:"first"`
+	Last        int64       `json:"last"`
+	Period      float64     `json:"period"`
+	Hours       []int64     `json:"hours"`
+	Weekdays    []int64     `json:"weekdays"`
+	Exceptions  []Exemption `json:"exceptions"`
+	Members     []string    `json:"members"`
+	By          string      `json:"by"`
+	Rewritten   *string     `json:"rewritten"`
+	RewrittenBy *string     `json:"rewritten_by"`
 }
 
 // HabitGroup: habits that are near one another: a level of the tree. above: their affinity; habits: ids.
@@ -675,6 +768,12 @@ type Configure struct {
 	Graph    string    `json:"graph"`
 	Preset   string    `json:"preset,omitempty"`
 	Settings *Settings `json:"settings,omitempty"`
+	// what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
+	Weights *map[string]float64 `json:"weights,omitempty"`
+	// mode of questions that name none; else as is, or the preset's where that is another
+	Mode string `json:"mode,omitempty"`
+	// formula of this system by which they are ordered; else as mode
+	Rerank string `json:"rerank,omitempty"`
 }
 
 // Forget: what a graph is to forget: concepts by id or surface form, turns and sessions by id. Replay keeps the
@@ -787,14 +886,29 @@ type Reinforce struct {
 	At       int64    `json:"at"`
 }
 
+// Advice: what an advisor says; by: who, with its version. Exactly one of the others is given.
+type Advice struct {
+	Kind      string      `json:"kind"`
+	ID        string      `json:"id"`
+	Graph     string      `json:"graph"`
+	By        string      `json:"by"`
+	Named     *NamedTheme `json:"named,omitempty"`
+	Rated     []RatedLink `json:"rated,omitempty"`
+	Summary   *SummedUp   `json:"summary,omitempty"`
+	Rewritten *Rewritten  `json:"rewritten,omitempty"`
+	Split     *SplitTurn  `json:"split,omitempty"`
+	Judged    *JudgedTurn `json:"judged,omitempty"`
+}
+
 // Query: a question to one graph. It never changes state; reinforce asks for an event that does.
 //
 // Without top_passages, as many passages come back as the question needs, 3 to 20; budget,
 // context_passages and how much worse the next turn answers decide how many the context has.
 type Query struct {
-	Kind      string     `json:"kind"`
-	Graph     string     `json:"graph"`
-	Text      string     `json:"text"`
+	Kind  string `json:"kind"`
+	Graph string `json:"graph"`
+	Text  string `json:"text"`
+	// which retriever answers; else the graph's own, default where it has none
 	Mode      string     `json:"mode,omitempty"`
 	Spreading *Spreading `json:"spreading,omitempty"`
 	// weight of a link between concepts, in the place of the mode's own
@@ -808,6 +922,8 @@ type Query struct {
 	Budget *int `json:"budget,omitempty"`
 	// turns in it, at most
 	ContextPassages *int `json:"context_passages,omitempty"`
+	// how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1
+	Load *float64 `json:"load,omitempty"`
 	// speaker who asks: whom my and I mean
 	Asker string `json:"asker,omitempty"`
 	// of which kind: working, what is in mind of session; episodic, where what lies long ago and what matters
@@ -843,6 +959,8 @@ type Describe struct {
 	Graph string `json:"graph"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
+	// measure how it hangs together too
+	Measures bool `json:"measures,omitempty"`
 }
 
 // Read: a question for turns as they were said, in the order in which they were recorded. What is not given passes.
@@ -850,6 +968,7 @@ type Describe struct {
 // ids: these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
 // session: only of this session; concept: only those that hold it, by id or as it was written
 // newest: the last one first; cursor: next of the page before
+// advised: with what advisors said of them
 type Read struct {
 	Kind    string   `json:"kind"`
 	Graph   string   `json:"graph"`
@@ -859,6 +978,7 @@ type Read struct {
 	Newest  bool     `json:"newest,omitempty"`
 	Cursor  *int64   `json:"cursor,omitempty"`
 	Limit   *int     `json:"limit,omitempty"`
+	Advised bool     `json:"advised,omitempty"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
 	// as the graph was at this time
@@ -901,14 +1021,16 @@ type Compare struct {
 // Recap: a question about conversations: these sessions, or without a name the last ones, the latest first.
 //
 // words: of each one's summary, at most
+// topics: into how many parts, each about something, it falls, and what was said of each
 type Recap struct {
 	Kind     string   `json:"kind"`
 	Graph    string   `json:"graph"`
 	Sessions []string `json:"sessions,omitempty"`
 	Limit    *int     `json:"limit,omitempty"`
 	// of the last ones, to pass over
-	Skip  *int64 `json:"skip,omitempty"`
-	Words *int   `json:"words,omitempty"`
+	Skip   *int64 `json:"skip,omitempty"`
+	Words  *int   `json:"words,omitempty"`
+	Topics bool   `json:"topics,omitempty"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
 	// as the graph was at this time
@@ -1040,11 +1162,17 @@ type Reply struct {
 // forgotten: turns that are gone for good
 // pinned, pinned_concepts: turns and concepts that a user wants kept in mind
 type Description struct {
-	Kind             string             `json:"kind"`
-	Graph            string             `json:"graph"`
-	Found            bool               `json:"found"`
-	Preset           string             `json:"preset"`
-	Settings         map[string]float64 `json:"settings"`
+	Kind     string             `json:"kind"`
+	Graph    string             `json:"graph"`
+	Found    bool               `json:"found"`
+	Preset   string             `json:"preset"`
+	Settings map[string]float64 `json:"settings"`
+	// of its questions that name none
+	Mode string `json:"mode"`
+	// of its questions that name no mode
+	Rerank *string `json:"rerank"`
+	// what features of a turn are worth in recall, where not the default
+	Weights          map[string]float64 `json:"weights"`
 	Clock            int64              `json:"clock"`
 	Turns            int64              `json:"turns"`
 	Archived         int64              `json:"archived"`
@@ -1060,8 +1188,11 @@ type Description struct {
 	// turns that gates left out of what is counted: they are in the log alone
 	Uncounted int64 `json:"uncounted"`
 	// who may do what, by subject; empty: nobody is kept out
-	Access   map[string][]string `json:"access"`
-	Position Position            `json:"position"`
+	Access map[string][]string `json:"access"`
+	// if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was
+	// said
+	Measures map[string]float64 `json:"measures"`
+	Position Position           `json:"position"`
 }
 
 // Turns: a page of turns. An unknown graph gives found: false.
@@ -1288,6 +1419,7 @@ func (m EndSession) graph() string { return m.Graph }
 func (m Grant) graph() string      { return m.Graph }
 func (m Revoke) graph() string     { return m.Graph }
 func (m Reinforce) graph() string  { return m.Graph }
+func (m Advice) graph() string     { return m.Graph }
 func (m Query) graph() string      { return m.Graph }
 func (m Describe) graph() string   { return m.Graph }
 func (m Read) graph() string       { return m.Graph }
@@ -1373,6 +1505,13 @@ func (m Revoke) MarshalJSON() ([]byte, error) {
 func (m Reinforce) MarshalJSON() ([]byte, error) {
 	type plain Reinforce
 	m.Kind = "reinforce"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Advice) MarshalJSON() ([]byte, error) {
+	type plain Advice
+	m.Kind = "advice"
 	return json.Marshal(plain(m))
 }
 

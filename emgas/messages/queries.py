@@ -28,7 +28,11 @@ class Query(Message):
     kind: Literal["query"] = "query"
     graph: GraphId
     text: Text
-    mode: Mode = "default"
+    mode: Mode | None = Field(
+        None,
+        description="which retriever answers; else the graph's own, default where it has none",
+        exclude_if=lambda mode: mode is None,
+    )
     spreading: Spreading = Field(default_factory=Spreading)
     weighting: Weighting | None = Field(
         None,
@@ -46,6 +50,13 @@ class Query(Message):
     budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context, at most")
     context_passages: int | None = Field(
         None, ge=0, le=limits.TOP, description="turns in it, at most", exclude_if=lambda most: most is None
+    )
+    load: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1",
+        exclude_if=lambda load: load is None,
     )
     asker: Name | None = Field(
         None, description="speaker who asks: whom `my` and `I` mean", exclude_if=lambda asker: asker is None
@@ -103,9 +114,14 @@ class Query(Message):
         exclude_if=lambda fallback: fallback == "none",
     )
 
+    @property
+    def retriever(self) -> Mode:
+        """The mode in which it is answered, where no graph has one of its own."""
+        return self.mode or "default"
+
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.memory != "all" and (self.mode != "default" or self.rerank):
+        if self.memory != "all" and (self.retriever != "default" or self.rerank):
             raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
@@ -120,6 +136,9 @@ class Describe(Message):
     kind: Literal["describe"] = "describe"
     graph: GraphId
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    measures: bool = Field(
+        default=False, description="measure how it hangs together too", exclude_if=lambda wanted: not wanted
+    )
 
 
 class ActivatedConcept(Message):
@@ -205,12 +224,17 @@ class Reply(Message):
 
 
 class Theme(Message):
-    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms)."""
+    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+
+    name, by  what an advisor calls it, and who
+    """
 
     id: str
     label: str
     concepts: list[str]
     born: int
+    name: str | None = Field(None, exclude_if=lambda name: name is None)
+    by: str | None = Field(None, exclude_if=lambda by: by is None)
 
 
 class Description(Message):
@@ -227,6 +251,17 @@ class Description(Message):
     found: bool
     preset: str = "default"
     settings: dict[str, int | float] = Field(default_factory=dict)
+    mode: Mode = Field(
+        "default", description="of its questions that name none", exclude_if=lambda mode: mode == "default"
+    )
+    rerank: Rerank | None = Field(
+        None, description="of its questions that name no mode", exclude_if=lambda rerank: rerank is None
+    )
+    weights: dict[str, float] = Field(
+        default_factory=dict,
+        description="what features of a turn are worth in recall, where not the default",
+        exclude_if=lambda weights: not weights,
+    )
     clock: int = 0
     turns: int = 0
     archived: int = 0
@@ -249,6 +284,12 @@ class Description(Message):
         default_factory=dict,
         description="who may do what, by subject; empty: nobody is kept out",
         exclude_if=lambda access: not access,
+    )
+    measures: dict[str, float] = Field(
+        default_factory=dict,
+        description="if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of "
+        "what was said",
+        exclude_if=lambda measures: not measures,
     )
     position: Position
 

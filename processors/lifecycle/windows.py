@@ -35,12 +35,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
+from msgspec.structs import replace
+
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
 from processors.lifecycle.consolidation import consolidated, fresh_passages
 from processors.lifecycle.dreams import dream_after, dreamt, next_dream
 from processors.lifecycle.forgetting import faded
 from processors.lifecycle.habits import recurring
+from processors.lifecycle.homeostasis import adapted
 from processors.lifecycle.parts import parts
 from processors.lifecycle.sessions import next_end, next_end_at
 from processors.lifecycle.tiers import leaving
@@ -69,6 +72,10 @@ class Timekeeping(Protocol):
     last_turn_at: int
     enough_at: int
     ended_at: int
+
+    @property
+    def rhythm(self) -> MemorySettings:
+        """Give the settings by which windows consolidate now."""
 
 
 def due_events(graph: Graph, now: int) -> Iterator[GraphEvent]:
@@ -111,7 +118,8 @@ def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:
         # Habits come first: cut off behind any of them, the window is still open, and the rest is decided again.
         turns = leaving(graph, due.at)
         gone = [_archiving(graph, due.at, **part) for part in parts({"concepts": [], "turns": turns})] if turns else []
-        return [*habits, *gone, *(_consolidation(graph, due.at, **part) for part in parts(found))]
+        *before, last = [_consolidation(graph, due.at, **part) for part in parts(found)]
+        return [*habits, *gone, *before, replace(last, **adapted(graph, leaving=len(turns)))]
     over = faded(graph, due.at)
     return [_archiving(graph, due.at, **part) for part in parts(over._asdict())] if any(over) else []
 
@@ -178,7 +186,7 @@ def _consolidation_ends(graph: Timekeeping) -> tuple[int, ...]:
     over = () if graph.ended_at == NEVER else (graph.ended_at,)
     if graph.enough_at == NEVER:
         return over
-    every = graph.settings.consolidate_every
+    every = graph.rhythm.consolidate_every
     return *over, graph.last_turn_at + graph.settings.idle, graph.enough_at - graph.enough_at % every + every
 
 
@@ -196,12 +204,18 @@ class WindowForecast:
     last_turn_at: int = EARLIEST_MS
     enough_at: int = NEVER
     ended_at: int = NEVER
+    pace: int = 0
+
+    @property
+    def rhythm(self) -> MemorySettings:
+        """Give the settings by which windows consolidate now."""
+        return self.settings.paced(self.pace)
 
     @classmethod
     def of(cls, graph: Graph) -> WindowForecast:
         """Start from a graph in which no window is due.  One that is yet to be born starts from its settings alone."""
         fresh = graph.fresh_turns, graph.last_turn_at, graph.enough_at, graph.ended_at
-        return cls(graph.settings, graph.clock, graph.turns, *fresh)
+        return cls(graph.settings, graph.clock, graph.turns, *fresh, pace=graph.pace)
 
     def may_close(self, at: int) -> bool:
         """Tell whether there could be a window to close before a turn at `at` (ms)."""
@@ -220,5 +234,5 @@ class WindowForecast:
         """Count a turn at `at` (ms) that is still to be folded, and whose id is new."""
         self.turns, self.fresh_turns = self.turns + 1, self.fresh_turns + 1
         self.clock, self.last_turn_at = max(self.clock, at), max(self.last_turn_at, at)
-        if self.enough_at == NEVER and self.fresh_turns >= self.settings.enough_turns(self.turns):
+        if self.enough_at == NEVER and self.fresh_turns >= self.rhythm.enough_turns(self.turns):
             self.enough_at = self.last_turn_at

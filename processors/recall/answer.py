@@ -33,9 +33,11 @@ from processors.recall.dense import Embedder, likeness
 from processors.recall.explanation import explanations, explanations_of_mode
 from processors.recall.facts import GraphChangedError, Steps, learned
 from processors.recall.filters import Allowed
+from processors.recall.graph_defaults import by_graph
 from processors.recall.habits import asked_for
 from processors.recall.how import Meant, guided, how, words_of
 from processors.recall.kinds import KINDS
+from processors.recall.load import eased, items
 from processors.recall.masking import Masks, Thresholds
 from processors.recall.perceptual import perceived
 from processors.recall.query_terms import QueryTerms, worth
@@ -50,6 +52,7 @@ from processors.recall.recall import (
 )
 from processors.recall.retrieval import retrieve
 from processors.recall.sentences import Wanted
+from processors.recall.weights import of_graph
 from processors.recall.working import latest_session
 from processors.text.continuations import continuation
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
@@ -153,6 +156,7 @@ class _Answering:
     def __init__(
         self, answerer: Answerer, query: Query, memory: Memory, *, graph: Graph, read: dict[int, TurnRecorded] | None
     ) -> None:
+        query = eased(by_graph(query, graph))
         self._query, self._memory, self._graph = query, memory, graph
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
         self._read = {} if read is None else read
@@ -161,9 +165,11 @@ class _Answering:
         now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
         self._question = extractor.of_query(query.text, now)
         self._guiding = words_of(query.guidance, self._view, extractor)
-        self._options = _options(query, self._view, extractor, memory.time, self._guiding)
-        self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode in BY_VECTORS else None
-        self._goes_on = query.mode == "default" and continuation(query.text) == "alone"
+        self._options = _options(query, graph, extractor, memory.time, self._guiding)
+        self._cosine = (
+            likeness(self._view, embedder, query.text) if embedder and query.retriever in BY_VECTORS else None
+        )
+        self._goes_on = query.retriever == "default" and continuation(query.text) == "alone"
         self._found = retrieve(self._view, self._question, query.text, self._options, self._cosine)
         if self._goes_on and self._options.session is not None:  # what else it finds is a word that says nothing
             wanted = LEAST_DEPTH if query.top_passages is None else query.top_passages
@@ -180,12 +186,14 @@ class _Answering:
             wanted = query.top_passages or LATEST
             latest = recent(self._view, self._options.only, wanted)
             self._found = replace(self._found, passages=latest, depth=LATEST)
+        if query.load is not None:
+            self._found = replace(self._found, depth=min(self._found.depth, items(query.load)))
 
     def _recurring(self) -> list[Habit]:
         """Find what recurs, if that is asked for: it comes first."""
         query, asker = self._query, self._options.asker
         if (
-            query.mode != "default"
+            query.retriever != "default"
             or query.top_passages == 0
             or self._goes_on
             or self._perceives
@@ -255,7 +263,7 @@ class _Answering:
             not self._query.explain or not self._is_match or self._goes_on or self._perceives
         ):  # the latest turns come for no reason
             return [None] * len(listed)
-        if self._query.mode != "default" or self._query.rerank is not None:
+        if self._query.retriever != "default" or self._query.rerank is not None:
             return list(explanations_of_mode(self._view, self._found, self._options, self._meant, listed))
         whys: list[Why | None] = []
         explained = self._explanations(listed)
@@ -314,9 +322,9 @@ class _Answering:
         found = found[: most_lines(query.budget)]  # however many more are listed
         is_by_odds = not (self._goes_on or self._perceives or self._options.kind.in_mind)
         plain = is_by_odds and query.rerank is None  # else scores are no odds
-        shown = worth_showing(found, query.mode) if plain else found
+        shown = worth_showing(found, query.retriever, self._graph.settings.drop) if plain else found
         is_listed_order = query.context_passages is not None or not self._is_match or not plain
-        return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
+        return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
 
     def _turn(self, ranked: Ranked) -> TurnRecorded:
         """Read a turn, once."""
@@ -415,18 +423,20 @@ def _habit(habit: Habit, score: float) -> RecalledPassage:
     )
 
 
-def _options(query: Query, view: GraphView, extractor: Extractor, now: int, guiding: Meant) -> RecallOptions:
+def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding: Meant) -> RecallOptions:
+    view = graph.view()
     only = _by_id(query.only, view, extractor)
     goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
     listed = MOST_DEPTH if query.top_passages is None else query.top_passages
     options = RecallOptions(
-        mode=query.mode,
+        mode=query.retriever,
         spreading=_spreading(query),
         rerank=query.rerank,
         concepts=query.top_concepts,
         asker=query.asker or "",
         passages=max(listed, most_lines(query.budget)),
         only=only,
+        flow=of_graph(graph.weights),
         memory=query.memory,
         session=_session(query, view) if goes_on else query.session,
         now=now,
@@ -441,7 +451,7 @@ def _spreading(query: Query) -> SpreadingParameters:
         given["window"] = turns
     if query.weighting is not None:
         given["weighting"] = query.weighting
-    return replace(SPREADING[query.mode], **given)
+    return replace(SPREADING[query.retriever], **given)
 
 
 def _session(query: Query, view: GraphView) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from processors.association import Edges, edges_out
 from processors.recall.activation import SpreadingParameters
-from processors.recall.links import recall_links, relation_links, theme_links
+from processors.recall.links import rated, recall_links, relation_links, theme_links
 from state.arrays import Integers
 from state.graph.view import GraphView
 
@@ -18,6 +18,8 @@ def associations(view: GraphView, how: SpreadingParameters) -> Callable[[Integer
     def edges(firing: Integers) -> Edges:
         firing = firing if how.marks else firing[~view.marks(firing)]
         out = edges_out(counts, firing, how.weighting)
+        if view.rated:
+            out = rated(view, out)
         if how.recall_links and view.windows["recall"].pairs:
             out = out.joined(recall_links(view, firing, how.recall_links))
         if how.topic_links:

@@ -67,9 +67,9 @@ def how(query: Query, options: RecallOptions, found: RecallResult, meant: Meant)
     """Say how a question was answered, if it wants to know, or was guided."""
     if not query.explain and query.guidance == UNGUIDED:
         return None
-    facts, spreading = MODES[query.mode], options.spreading
+    facts, spreading = MODES[query.retriever], options.spreading
     return How(
-        mode=query.mode,
+        mode=query.retriever,
         source=facts.source,
         weighting=spreading.weighting,
         window=spreading.window if isinstance(spreading.window, str) else f"{spreading.window} turns",

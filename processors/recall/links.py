@@ -7,6 +7,7 @@
     related  w · n / (1 + n),  n turns that say so, w the weight of the relation's type: "stress causes headaches"
              leads from either to the other, to the words of a phrase alike                     (SEEDS E37)
     theme    τ / (size − 1) to every other member of the concept's theme: so a theme passes on τ in all   (SEEDS E5)
+    rated    what two concepts said together give each other × (½ + r), r what an advisor says of them     (SEEDS E40)
 
 Both are options of spreading (activation.py).  Counts of recalls are of their own kind and never mixed with those of
 what was said, so PPMI stays what it is.
@@ -60,6 +61,20 @@ def _words(view: GraphView, concept: int) -> list[int]:
     name = view.ids[concept]
     names = name.split(" ") if concept in view.phrases else [name.removeprefix("@speaker:")]
     return [number for each in names if (number := view.number(each)) is not None]
+
+
+def rated(view: GraphView, edges: Edges) -> Edges:
+    """Weigh edges by how closely an advisor says that their ends belong together: × (½ + rating).  SEEDS E40."""
+    known = [(view.number(one), view.number(other), said.rating) for (one, other), said in view.rated.items()]
+    found = [(a, b, rating) for a, b, rating in known if a is not None and b is not None]
+    if not found or not len(edges.source):
+        return edges
+    both = {end << 32 | start: rating for a, b, rating in found for start, end in ((a, b), (b, a))}
+    keys = np.array(sorted(both), np.int64)
+    factors = np.array([0.5 + both[key] / 100 for key in keys.tolist()])
+    of = edges.target << 32 | edges.source
+    place = np.minimum(np.searchsorted(keys, of), len(keys) - 1)
+    return Edges(edges.source, edges.target, edges.weight * np.where(keys[place] == of, factors[place], 1.0))
 
 
 def theme_links(view: GraphView, concepts: Integers, strength: float) -> Edges:

@@ -70,7 +70,7 @@ class RecallOptions:
     asker      who asks: "my" means this speaker; "" if nobody knows
     only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
     few        turns of a graph that is looked at whole (best_turns.py): it changes no result
-    memory     of which kind (kinds.py); with another than all, `flow` is that kind's
+    memory     of which kind (kinds.py)
     session    conversation that is gone on with, None for none, as it is at `now` (ms)
     rerank     by which formula the best are ordered anew (rerank.py), None for none
     weak       ids of concepts that are sought too, weakly: what a mood or a role says; not in the literal mode
@@ -106,7 +106,7 @@ class RecallOptions:
     @property
     def weights(self) -> FlowWeights:
         """What features are worth."""
-        flow = self.flow if self.memory == "all" else self.kind.flow
+        flow = self.flow.replace(**dict.fromkeys(self.kind.without, 0.0)) if self.kind.without else self.flow
         if self.episodic == self.semantic == 1.0:
             return flow
         return flow.replace(
@@ -268,15 +268,15 @@ def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
     return tuple(Ranked(number, 0.0) for number in passages[order].tolist())
 
 
-def worth_showing(passages: Sequence[Ranked], mode: Mode) -> Sequence[Ranked]:
+def worth_showing(passages: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Sequence[Ranked]:
     """Leave out of passages, best first, those from which scores have dropped: a budget is an upper bound.
 
-    What is less than e^−DROP times as likely to answer as the third best is left out.  Scores of other modes tell no
+    What is less than e^−drop times as likely to answer as the third best is left out.  Scores of other modes tell no
     such thing.
     """
     if mode != "default" or len(passages) <= LEAST_DEPTH:
         return passages
-    least = passages[LEAST_DEPTH - 1].score - DROP
+    least = passages[LEAST_DEPTH - 1].score - drop
     return [each for each in passages if each.score >= least]
 
 

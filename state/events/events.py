@@ -39,6 +39,7 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
+from state.events.advice_events import EdgesRated, PassageRewritten, PassageSplit, TopicNamed, WorthJudged
 from state.events.base import UNSTAMPED, DataEvent, Event, GraphEvent, GraphId, Ordinal, Quantity, Sha256, Stamp
 from state.events.extraction_types import (
     STATEMENTS,
@@ -54,6 +55,7 @@ from state.events.extraction_types import (
     Uncounted,
 )
 from state.events.found_events import MemoryConsolidated, MemoryReplayed, Superseded, WindowEvent
+from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.shared_events import (
@@ -72,18 +74,24 @@ __all__ = [
     "AccessGranted",
     "AccessRevoked",
     "DataEvent",
+    "EdgesRated",
     "EndReason",
     "Event",
+    "GraphConfigured",
     "GraphEvent",
     "MemoryConsolidated",
     "MemoryReplayed",
     "Ordinal",
+    "PassageRewritten",
+    "PassageSplit",
     "SessionEnded",
     "SessionSummarised",
     "Stamp",
     "Superseded",
+    "TopicNamed",
     "TurnNotRecorded",
     "WindowEvent",
+    "WorthJudged",
 ]
 
 EventT = TypeVar("EventT", bound="Event")
@@ -274,15 +282,6 @@ class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
     at: Milliseconds
     concepts: list[str]
     related: list[str] = msgspec.field(default_factory=list)
-
-
-@graph_event(Timing.UNTIMED, summary=lambda event: f"lives by {event.preset}")
-class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
-    """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here."""
-
-    src: Ordinal | None = None
-    preset: str
-    settings: MemorySettings
 
 
 @graph_event(Timing.UNTIMED, summary=_forgot, touches=_concepts_and_turns)
@@ -482,6 +481,8 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     merged        (kept turn, dropped turn): the one that says less leaves the graph.  Only in logs of version 1
     repeats       (kept turn, its repetition): near-duplicates of one session, of which the one that says less goes to
                   the archive, and stays linked to the other
+    active        turns that are active from here on, and
+    pace          the pace of the next windows (MemorySettings.paced): written where windows adapt, in the last part
     links         concepts that are linked as if they had been recalled together (processors/lifecycle/candidates.py)
     """
 
@@ -490,6 +491,8 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     topics: list[TopicChange]
     merged: list[tuple[str, str]] = msgspec.field(default_factory=list)
     repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    active: Quantity = 0
+    pace: Annotated[int, Meta(ge=-8, le=8)] = 0
     links: list[tuple[str, str]] = msgspec.field(default_factory=list)
 
 
@@ -591,13 +594,22 @@ _UNSAID = {
     "ahead": 0,
     "relations": [],
     "mentions": [],
+    "weights": {},
+    "mode": "default",
+    "rerank": "",
+    "active": 0,
+    "pace": 0,
     "novelty": None,
     "uncounted": "",
     "units": [],
     "related": [],
     "links": [],
 }  # written only where they differ
-_UNSAID_OF: dict[type, dict[str, None]] = {kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)}
+_UNSAID_OF: dict[type, dict[str, Any]] = {
+    **{kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)},
+    SessionSummarised: {"src": None, "topic": ""},
+    PassageRewritten: {"role": ""},
+}
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
     for kind in SCHEMA.__args__

@@ -6,9 +6,10 @@ What settings there are, with their bounds and defaults, stands in emgas/message
 from __future__ import annotations
 
 from emgas.messages import memory_settings
-from emgas.messages.memory_settings import AllSettings, Settings
+from emgas.messages.memory_settings import CENTURY_MS, AllSettings, Settings
 
 MOST_PATIENT = 5
+LOOSER = 0.05  # affinity that a step of pace takes less for the same habit
 
 
 class MemorySettings(AllSettings):
@@ -21,6 +22,22 @@ class MemorySettings(AllSettings):
         graph waits for more: a tenth of its turns, and at most MOST_PATIENT times `least_turns`.
         """
         return max(self.least_turns, min(ever // 10, MOST_PATIENT * self.least_turns))
+
+    def paced(self, pace: int) -> MemorySettings:
+        """Change the settings of consolidation to a pace: each step up, it comes twice as soon and takes more together.
+
+        SEEDS P27.  They stay within their bounds.
+        """
+        if not pace:
+            return self
+        return self.model_copy(
+            update={
+                "least_turns": max(1, round(self.least_turns * 2.0**-pace)),
+                "consolidate_every": min(max(1, round(self.consolidate_every * 2.0**-pace)), CENTURY_MS),
+                "affinity_above": min(max(0.0, self.affinity_above - LOOSER * pace), 2.0),
+                "archive_covered": min(round(self.archive_covered * 2.0**-pace), CENTURY_MS),
+            }
+        )
 
     @property
     def ends_sessions(self) -> bool:

@@ -29,6 +29,7 @@ from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
+    EdgesRated,
     FeedbackGiven,
     Forgotten,
     GraphConfigured,
@@ -37,6 +38,8 @@ from state.events.events import (
     MemoryConsolidated,
     MemoryReplayed,
     MemoryRestored,
+    PassageRewritten,
+    PassageSplit,
     Pinned,
     Retracted,
     Sealed,
@@ -45,10 +48,12 @@ from state.events.events import (
     SubjectErased,
     Superseded,
     Ticked,
+    TopicNamed,
     TurnEmbedded,
     TurnNotRecorded,
     TurnRecorded,
     Unpinned,
+    WorthJudged,
 )
 from state.graph import codec
 from state.graph.decay import NEVER
@@ -62,6 +67,7 @@ from state.graph.view import GraphView
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)
+WORTH = 0.5  # of a turn, by an advisor: what is worth less goes to the archive (SEEDS M11)
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
 FIXED_BYTES = 20_000  # of an empty graph
 WAITING = 256  # turns, at most, that are not counted yet
@@ -235,7 +241,7 @@ class Graph(GraphTables):
             self._ask_if_enough()
 
     def _ask_if_enough(self) -> None:
-        if self.fresh_turns < self.settings.enough_turns(self.turns):
+        if self.fresh_turns < self.rhythm.enough_turns(self.turns):
             self.enough_at = NEVER
         elif self.enough_at == NEVER:
             self.enough_at = self.last_turn_at
@@ -342,6 +348,9 @@ class Graph(GraphTables):
         self.settle()
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings, self.configured = event.preset, event.settings, True
+        self.weights, self.mode, self.rerank = dict(event.weights), event.mode, event.rerank
+        if not event.settings.steady_growth:
+            self.pace = self.active_before = 0
         self._expiry_queue = self._link_queue = None
         self._ask_if_enough()
         return True
@@ -453,6 +462,7 @@ class Graph(GraphTables):
                 self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
         self._link(event.links)
         self.fresh_turns, self.enough_at, self.ended_at = 0, NEVER, NEVER
+        self.pace, self.active_before = event.pace, event.active
         return True
 
     @folds(MemoryReplayed)
@@ -474,6 +484,7 @@ class Graph(GraphTables):
             self.habits.apply(event, [turn for turn in event.members if turn in self.passages.numbers])
         else:
             self.habits.remove(event.id)
+        self.advice.keep_habits(self.habits.habits, changed=event.id)
         return True
 
     @folds(SessionEnded)
@@ -511,6 +522,40 @@ class Graph(GraphTables):
         had = self.access[event.subject]
         self.access[event.subject] = [right for right in had if right not in event.rights]
         return len(self.access[event.subject]) < len(had)
+
+    @folds(TopicNamed)
+    def _fold_name(self, event: TopicNamed) -> bool:
+        return self.themes.name(event.topic, event.name, event.by)
+
+    @folds(EdgesRated)
+    def _fold_ratings(self, event: EdgesRated) -> bool:
+        return self.advice.rate(event, self.concepts.numbers)
+
+    @folds(PassageRewritten)
+    def _fold_rewritten(self, event: PassageRewritten) -> bool:
+        here = event.id in (self.passages.numbers if event.of == "turn" else self.habits.habits)
+        if here:
+            self.advice.rewrite(event)
+        return here
+
+    @folds(PassageSplit)
+    def _fold_split(self, event: PassageSplit) -> bool:
+        if event.turn not in self.passages.numbers:
+            return False
+        self.advice.part(event)
+        return True
+
+    @folds(WorthJudged)
+    def _fold_worth(self, event: WorthJudged) -> bool:
+        """Keep what a turn is worth; one that is not worth much leaves the active tier, and can still be found."""
+        number = self.passages.numbers.get(event.turn)
+        if number is None:
+            return False
+        self.advice.judge(event)
+        if event.worth < WORTH and not self.passages.stays(number):
+            self.settle()
+            self.passages.archive(number)
+        return True
 
     @folds(SubjectErased)
     def _fold_erased(self, event: SubjectErased) -> bool:
@@ -559,5 +604,6 @@ class Graph(GraphTables):
             self.passages.remove(number)
             self._dead_rows += 1
         self.sessions.forget(frozenset(turns), self.passages.has_session)
+        self.advice.without(turns, concepts, self.habits.habits)
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()

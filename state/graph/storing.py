@@ -21,6 +21,7 @@ from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph import sections
+from state.graph.advice_table import AdviceTable
 from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.columns import Table
 from state.graph.concept_table import ConceptTable
@@ -80,11 +81,15 @@ def _values(graph: Graph) -> dict[str, Any]:
         "name": graph.graph_id,
         **{name: getattr(graph, name) for name in (*PLAIN, *NO_CONTENT)},
         "habits": graph.habits.values(),
+        **({"advice": graph.advice.values()} if graph.advice else {}),
         "sessions": _sessions(graph),
         "ended_at": graph.ended_at,
         "unrecorded": graph.unrecorded,
         "uncounted": graph.uncounted,
         "access": graph.access,
+        "weights": graph.weights,
+        "asked": [graph.mode, graph.rerank],
+        "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,
         "born": graph.concepts.born,
@@ -315,7 +320,11 @@ def stored(
     graph.embeddings = _stored_vectors(read, graph.passages)
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
+    graph.advice = AdviceTable.of(values.get("advice", {}))
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
+    graph.mode, graph.rerank = values.get("asked", ("default", ""))
+    graph.pace, graph.active_before = values.get("pace", (0, 0))
+    graph.weights = values.get("weights", {})
     graph.access, graph.uncounted = values["access"], values["uncounted"]
     _fill_from_turns(graph, values, read, numbers)
     graph.begin_from_store(events)

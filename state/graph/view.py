@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from state.arrays import Counts, Floats, Integers, Mask
 from state.errors import StaleViewError
+from state.graph.advice_table import Rating
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.derived_windows import DerivedWindow, derived
@@ -119,6 +120,7 @@ class GraphView:
         ids, labels       (n,) concept id and its most frequent surface form
         numbers           concept id → number
         settings          how the graph fades: what `strength` is worth now
+        rated             how closely concepts belong together by advisors, by their ids
         themes            the graph's themes that have words, in order of birth
         phrases           numbers of concepts that are phrases ("new york"), ascending
         passage_id        (p,) turn ids
@@ -159,6 +161,7 @@ class GraphView:
         self.labels: Sequence[str] = Labels(concepts)
         self.numbers: Mapping[str, int] = concepts.numbers
         self.passage_id: Sequence[str] = passages.ids
+        self.rated: Mapping[tuple[str, str], Rating] = tables.advice.rated
         self.themes = tuple(theme for theme in tables.themes.themes.values() if theme.members)
         counted = tables.turns - tables.uncounted
         self.windows: Mapping[Window, WindowCounts] = {

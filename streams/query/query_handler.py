@@ -294,7 +294,7 @@ class QueryHandler:
             case Query():
                 return await self._recall(request, writer, asked, started=started)
             case Describe():
-                return description(writer.state, request.graph, position_of(writer))
+                return description(writer.state, request.graph, position_of(writer), measured=request.measures)
             case Recap() | Trend() | Explore() | Habits() | Recent():
                 memory = await self._memory(request, writer, asked)
                 async with self._turn(self._short, asked):

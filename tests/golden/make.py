@@ -101,7 +101,9 @@ class Story:
         memory = self.pipeline.memory
         for line in CONVERSATION.read_text(encoding="utf-8").splitlines():
             await memory.record(json.loads(line))
-        await memory.configure("garden", "forgetful", least_turns=2, recall_boost=0.75)
+        await memory.configure(
+            "garden", "forgetful", least_turns=2, recall_boost=0.75, weights={"match": 2.5}, steady_growth=0.2
+        )
         for turn in talk(["garden"], weeks=8):
             await memory.record(turn)
         await self.kitchen()
@@ -196,8 +198,35 @@ class Story:
         await memory.record(
             {"id": "later", "graph": "talks", "speaker": "Ada", "text": "Hello.", "at": self.now + HOUR}
         )
+        await self.advise()
         await memory.grant("talks", "planner", ["read", "write"])
         await memory.revoke("talks", "planner", ["write"])
+
+    async def advise(self) -> None:
+        """Let an advisor say something of each kind, beside what the memory has of its own."""
+        memory = self.pipeline.memory
+        themes = {graph: (await memory.describe(graph)).themes for graph in ("demo", "demo-zh", "kitchen", "garden")}
+        named, (theme, *_) = next((graph, found) for graph, found in themes.items() if found)
+        habit = (await memory.habits("mornings")).habits[0]
+        words = f"{habit.text.swapcase()} So it goes."
+        for graph, said in (
+            (named, {"named": {"theme": theme.id, "name": "What it is about"}}),
+            (
+                "talks",
+                {"summary": {"session": "s0", "topic": "Baking", "summary": "Ada bakes sourdough bread on Fridays."}},
+            ),
+            ("talks", {"judged": {"turn": "talk-4", "worth": 0.2, "keywords": ["plumber"]}}),
+            ("talks", {"split": {"turn": "talk-2", "parts": [{"start": 0, "end": 20}, {"start": 20, "end": 49}]}}),
+            (
+                "talks",
+                {"rewritten": {"turn": "talk-1", "text": "In the cellar the dish is.", "role": "a sage"}},
+            ),
+            ("talks", {"rated": [{"source": "blue", "target": "cellar", "rating": 0.75}]}),
+            ("mornings", {"rewritten": {"habit": habit.id, "text": words}}),
+        ):
+            outcome = await memory.advise(graph, "golden advisor 1", **said)
+            if outcome.status != "accepted":
+                sys.exit(f"advice was to be recorded: {outcome.reason}")
 
     async def disturb(self) -> None:
         """Append what workers once wrote and operators write; a record twice, and one of a writer that was replaced."""

@@ -33,7 +33,9 @@ def query(
     graph: output.Graph,
     text: Annotated[str, typer.Argument(help="The question.")],
     *,
-    mode: Annotated[str, typer.Option(help=f"Which retriever: {', '.join(get_args(Mode))}.")] = "default",
+    mode: Annotated[
+        str | None, typer.Option(help=f"Which retriever: {', '.join(get_args(Mode))}; else as the graph is set.")
+    ] = None,
     weighting: Annotated[
         str | None, typer.Option(help=f"Of links: {', '.join(get_args(Weighting))}; else the mode's own.")
     ] = None,
@@ -53,6 +55,9 @@ def query(
     ] = None,
     budget: Annotated[int, typer.Option(min=0, help="Tokens of context, at most.")] = 1000,
     context_passages: Annotated[int | None, typer.Option(min=0, help="Turns in the context, at most.")] = None,
+    load: Annotated[
+        float | None, typer.Option(min=0, max=1, help="How busy the reader is: 9 items at most at 0, 5 at 1.")
+    ] = None,
     asker: Annotated[str | None, typer.Option(help="Who asks: the speaker whom `my` and `I` mean.")] = None,
     after: Annotated[int | None, typer.Option(help="Answer once this offset of turns is folded.")] = None,
     as_of: Annotated[
@@ -112,6 +117,7 @@ def query(
     options |= {"fallback": "recent"} if recent else {}
     options |= {
         "context_passages": context_passages,
+        "load": load,
         "asker": asker,
         "memory": memory,
         "session": conversation,

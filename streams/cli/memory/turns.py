@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 
 from emgas.limits import READ_TURNS
+from emgas.messages.advice import Advised
 from emgas.messages.contents import RecordedTurn, Turns
 from emgas.times import format_utc
 from streams.cli.shared import output
@@ -23,6 +24,7 @@ def turns(
     concept: Annotated[str | None, typer.Option(help="Only those that hold it, by id or as it was written.")] = None,
     oldest: Annotated[bool, typer.Option("--oldest", help="From the first on, not the last ones.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    advised: Annotated[bool, typer.Option("--advised", help="With what advisors said of them.")] = False,
     as_of: Annotated[
         int | None, typer.Option(parser=time, metavar=METAVAR, help="As the graph was then: 2023-05-08T14:00 (UTC).")
     ] = None,
@@ -31,6 +33,7 @@ def turns(
 ) -> None:
     """Show what was said in a graph, the last turns if nothing else is asked.  Exits with 3 for an unknown graph."""
     wanted = {"session": session, "concept": concept, "newest": not oldest and not id, "as_of": as_of, "ids": id or []}
+    wanted |= {"advised": True} if advised else {}
     found, total, read = output.run(_read(graph, wanted, limit, timeout))
     if json:
         output.print_json(
@@ -62,6 +65,8 @@ def _show(read: list[RecordedTurn], total: int) -> None:
         told = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"
         output.out.print(told, highlight=False, soft_wrap=True)
         output.out.print(f"  [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}", highlight=False, soft_wrap=True)
+        if turn.advised is not None:
+            _show_advice(turn.text, turn.advised)
     output.tell(f"{len(read)} of {total} turns")
 
 
@@ -69,3 +74,16 @@ def _gated(turn: RecordedTurn) -> list[str]:
     """Say what gates found of a turn."""
     score = [] if turn.novelty is None else [f"novelty {turn.novelty:.2f}"]
     return [*score, *([f"not counted: {turn.uncounted}"] if turn.uncounted else [])]
+
+
+def _show_advice(text: str, said: Advised) -> None:
+    lines = []
+    if said.rewritten is not None:
+        role = f" as {said.role}" if said.role else ""
+        lines.append(f"in other words{role}: {said.rewritten} ({said.rewritten_by})")
+    if said.parts:
+        lines.append(f"parts: {' | '.join(text[part.start : part.end] for part in said.parts)} ({said.split_by})")
+    if said.worth is not None:
+        lines.append(f"worth {said.worth:g}: {', '.join(said.keywords)} ({said.judged_by})")
+    for line in lines:
+        output.out.print(f"    [dim]{escape(line)}[/]", highlight=False, soft_wrap=True)
