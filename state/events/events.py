@@ -58,6 +58,7 @@ from state.events.found_events import MemoryConsolidated, MemoryReplayed, Supers
 from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
+from state.events.sealing_events import Sealed, SubjectErased
 from state.events.shared_events import (
     AccessGranted,
     AccessRevoked,
@@ -84,9 +85,11 @@ __all__ = [
     "Ordinal",
     "PassageRewritten",
     "PassageSplit",
+    "Sealed",
     "SessionEnded",
     "SessionSummarised",
     "Stamp",
+    "SubjectErased",
     "Superseded",
     "TopicNamed",
     "TurnNotRecorded",
@@ -352,51 +355,6 @@ class Retracted(GraphEvent, frozen=True, kw_only=True):
         """Raise ValueError for a range that is none."""
         if self.last < self.first:
             raise ValueError("last: lies before first")
-
-
-def _erased(event: SubjectErased) -> str:
-    return "erased all that was said before" if event.whole else f"erased {len(event.turns)} turns"
-
-
-Run = tuple[Ordinal, Ordinal]  # ordinals among the events of the graph: first, last
-
-
-@graph_event(Timing.UNTIMED, summary=_erased, touches=lambda event: event.turns, is_step=False)
-class SubjectErased(GraphEvent, frozen=True, kw_only=True):
-    """Content of the graph was erased: its keys are destroyed once this is in the log.  It cannot be taken back.
-
-    whole    all that was said before; else:
-    keys     ids of the keys that are destroyed, whole or but for these events
-    turns    their ids: a turn that comes again under one of them is not recorded again
-    events   whose secrets are destroyed
-    instead  what stands in the place of some of those: an event, as a record value, without the names that are erased
-    """
-
-    src: Ordinal | None = None
-    whole: bool
-    keys: list[str]
-    turns: list[str]
-    events: list[Run]
-    instead: list[tuple[Ordinal, bytes]]
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for runs that are none, or that nobody could expand."""
-        if any(not first <= last < first + limits.GRAPH_EVENTS for first, last in self.events):
-            raise ValueError("events: a run ends before it begins, or is longer than any graph")
-
-
-@graph_event(Timing.UNTIMED, summary=lambda event: "erased: no key opens it any more", is_step=False)
-class Sealed(GraphEvent, frozen=True, kw_only=True):
-    """Another event of the graph, encrypted (state/sealing/keyring.py); as it is, it does nothing.
-
-    key   id of the graph's key that seals it     n   its ordinal in the graph, by which its secret is derived
-    body  nonce, ciphertext and tag
-    """
-
-    src: Ordinal | None = None
-    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{16}\Z")]
-    n: Ordinal
-    body: bytes
 
 
 @graph_event(Timing.TIMED, summary=lambda event: f"it is {format_utc(event.at)}")
