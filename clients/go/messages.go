@@ -680,6 +680,8 @@ type KnownRelation struct {
 }
 
 // Neighbour: a concept that is linked: times said together with the one before it, confidence 1 / hops.
+//
+// first, last: ms, when turns that are here said both, in one turn or one behind the other; None: none of them does
 type Neighbour struct {
 	ID         string   `json:"id"`
 	Label      string   `json:"label"`
@@ -688,6 +690,8 @@ type Neighbour struct {
 	Hops       int64    `json:"hops"`
 	Confidence float64  `json:"confidence"`
 	Path       []string `json:"path"`
+	First      *int64   `json:"first"`
+	Last       *int64   `json:"last"`
 }
 
 // Exemption: when something that recurs did not: from since to until (ms). turn: which says so, where one does.
