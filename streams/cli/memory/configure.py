@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emgas.errors import EmgasError
-from emgas.messages.queries import Description
-from state.events.memory_settings import PRESETS
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 from streams.cli.shared.setting_options import Preset, spoken, with_setting_options
+
+if TYPE_CHECKING:
+    from emgas.messages.queries import Description
 
 
 @with_setting_options
@@ -51,6 +52,8 @@ async def _configure(graph: str, preset: str | None, given: dict[str, Any], *, t
 
 
 def _show(described: Description) -> None:
+    from state.events.memory_settings import PRESETS  # here: --help needs none of it
+
     preset = PRESETS.get(described.preset)
     rows = output.table(f"{described.graph} lives by {described.preset}", "setting", "in force#", "preset#")
     for name, value in described.settings.items():

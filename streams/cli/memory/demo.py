@@ -21,21 +21,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from emgas.errors import HaltedError
-from emgas.messages.queries import RecalledPassage, Reply
-from replay.rebuild.rebuild import refold
-from state.store.rocksdb import RocksStore
-from streams.cli.memory.demo_worker import SHOWN
 from streams.cli.memory.query import show
 from streams.cli.shared import output
-from streams.recovery.parallel_rebuild import of_graphs
-from streams.settings import Settings
-from streams.transport.select import found
+
+if TYPE_CHECKING:
+    from emgas.messages.queries import RecalledPassage
+    from streams.settings import Settings
 
 
 def demo(
@@ -76,6 +73,8 @@ def _home(keep: Path | None) -> Iterator[Path]:
 
 
 def _settings(home: Path) -> Settings:
+    from streams.settings import Settings  # here: --help needs none of it
+
     return Settings().model_copy(update={"broker": None, "data": home, "partitions": 4})
 
 
@@ -108,6 +107,9 @@ def _show_turn(report: dict[str, Any]) -> None:
 
 
 def _show_reply(report: dict[str, Any]) -> None:
+    from emgas.messages.queries import Reply  # here: --help needs none of it
+    from streams.cli.memory.demo_worker import SHOWN
+
     output.out.rule(f"[bold]{escape(report['question'])}")
     reply = Reply.model_validate(report["reply"])
     show(reply.model_copy(update={"passages": [_plain(passage) for passage in reply.passages[:SHOWN]]}))
@@ -137,6 +139,11 @@ _SHOW = {"turn": _show_turn, "reply": _show_reply, "life": _show_life}
 
 async def _rebuilt(settings: Settings) -> tuple[str, int]:
     """Throw the stores away, fold every partition from the log, return the digest and the number of turns."""
+    from replay.rebuild.rebuild import refold  # here: --help needs none of it
+    from state.store.rocksdb import RocksStore
+    from streams.recovery.parallel_rebuild import of_graphs
+    from streams.transport.select import found
+
     shutil.rmtree(settings.home / "partitions")
     digests, turns = [], 0
     async with found(settings) as transport:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import orjson
 import typer
 from rich.markup import escape
 
-from emgas.client.query_arguments import asking
-from emgas.client.several import asked_of_all, named
 from emgas.errors import EmgasError
-from emgas.messages.queries import MemoryKind, Mode, Query, Reply
-from emgas.messages.several import Merged
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
 from streams.cli.shared.client import session, someone_answers
 from streams.cli.shared.times import METAVAR
-from streams.cli.shared.why import why
+
+if TYPE_CHECKING:
+    from emgas.messages.queries import Query, Reply
+    from emgas.messages.several import Merged
 
 Names = list[str]
 
@@ -71,6 +70,9 @@ def query(
     json: output.Json = False,
 ) -> None:
     """Ask a graph.  Exits with 3 when nobody ever wrote to it."""
+    from emgas.client.query_arguments import asking  # here: --help needs none of it
+    from emgas.messages.queries import MemoryKind, Mode
+
     if mode not in ("default", "literal"):
         output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
     if memory not in get_args(MemoryKind):
@@ -118,6 +120,8 @@ async def _ask(asked: Query, seconds: float) -> Reply:
 
 
 async def _ask_several(graphs: Sequence[str], asked: Query, seconds: float) -> Merged:
+    from emgas.client.several import asked_of_all, named  # here: --help needs none of it
+
     async with session(output.settings(), seconds, begins=False) as connected:
 
         async def ask(graph: str, budget: int) -> Reply:
@@ -163,6 +167,8 @@ def _value(text: str) -> Any:
 
 def show(reply: Reply, timezone: str = "UTC") -> None:
     """Print a reply for people, by the clocks of `timezone`."""
+    from streams.cli.shared.why import why  # here: --help needs none of it
+
     if reply.paused:
         output.out.print(f"recalling is paused in {reply.graph}: `emgas resume`", highlight=False, markup=False)
         return
