@@ -26,7 +26,7 @@ COPY replay replay
 COPY streams streams
 # with the explorer in it, if ./scripts/page has built that before
 COPY gateway gateway
-# not evaluate.py: evaluation/ stays out of the image, and with it `emgas eval`
+# not evaluate.py and tune.py: evaluation/ stays out of the image, and with it `emgas eval` and `emgas tune`
 COPY emgas_service/__init__.py emgas_service/start.py emgas_service/serve.py emgas_service/
 RUN pip install --no-deps .
 

@@ -23,13 +23,14 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from emgas.client.client import MemoryClient
 from emgas.messages.turns import Outcome, Turn
 from emgas.times import DAY_MS
 from replay.accepted_events import AcceptedEvents
 from replay.rebuild.rebuild import refold
-from state.events.events import TurnRecorded
+from state.events.events import GraphEvent, TurnRecorded
 from state.store.store import MemoryStore
 from streams.cli.shared.live_state import LiveStores
 from streams.settings import Settings
@@ -38,9 +39,33 @@ from streams.transport.select import readable
 from streams.worker.embedded_connection import EmbeddedConnection
 
 GRAPHS = ("ada", "bob", "cleo")
+ALL_ON = "eve"  # the graph in which everything is switched on
 ERASED = "dora"  # the graph of which every life erases the turn that it begins with
 TURNS = 8  # of each graph, a day apart, in each life
 FIRST_DAY = 20_000  # since 1970
+EVENTFUL = (
+    "I live in town{life} now.",
+    "The kettle of New York {life}-{n} whistles in the kitchen. She told Mary on 3 May, and two weeks later Tom.",
+    "Latte at the corner café before work.",
+    "Remember that the code of the lock is {life}{n}.",
+    "Had a latte, a large one.",
+    "我搬到第{life}区了，第二天喝了拿铁。",
+)
+EVERYTHING = {
+    "links_below": 0.6,
+    "half_life": 3 * DAY_MS,
+    "decay_every": DAY_MS,
+    "long_windows": 2,
+    "least_turns": 3,
+    "habit_members": 3,
+    "habit_days": 2,
+    "archive_covered": 5 * DAY_MS,
+    "active_turns": 60,
+    "end_sessions": 1,
+    "session_turns": 6,
+    "topic_shift": 0.05,
+    "duplicate_above": 0.6,
+}
 PATIENCE = 120.0  # seconds; only a memory that is wedged ever takes as long
 
 
@@ -50,6 +75,7 @@ class Findings:
 
     recovered_s  from the start of a process until it had taken a turn and answered
     legible      turns that were erased, and that a key opens
+    happened     events of the graph in which everything is switched on, by kind; `links`: those that cut some
     """
 
     killed: dict[str, int] = field(default_factory=dict)
@@ -60,6 +86,7 @@ class Findings:
     doubled: int = 0
     legible: int = 0
     match: bool = False
+    happened: dict[str, int] = field(default_factory=dict)
     recovered_s: list[float] = field(default_factory=list)
 
 
@@ -80,7 +107,7 @@ async def live(data: Path, life: int, where: str) -> None:
     """Live a life: prove it, then work until death at `where`.  Each acknowledged turn is printed."""
     async with MemoryClient(EmbeddedConnection(settings(data)), timeout=PATIENCE) as memory:
         start = (FIRST_DAY + life * TURNS) * DAY_MS
-        for graph in GRAPHS:
+        for graph in (*GRAPHS, ALL_ON):
             await memory.record(_turn(graph, f"alive-{life}", start))
             print("acked", graph, f"alive-{life}", flush=True)
             if not (await memory.query(graph, "Where is the kettle?")).passages:
@@ -88,13 +115,41 @@ async def live(data: Path, life: int, where: str) -> None:
         print("alive", flush=True)
         if not where.startswith(failpoints.Step.RECOVERY):
             failpoints.arm(where)
-        await _erase(memory, life, start)
+        steps = [_erase, _use_everything]
+        for step in steps if life % 2 else reversed(steps):
+            await step(memory, life, start)
         turns = [_turn(graph, f"t{life}-{n}", start + n * DAY_MS) for n in range(TURNS) for graph in GRAPHS]
         async for turn, outcome in memory.publish_many(turns):
             if isinstance(outcome, Outcome) and outcome.status != "rejected":
                 print("acked", turn.graph, turn.id, flush=True)
         for partition in range(await memory.partitions()):
             await memory.checkpoint(partition)
+
+
+async def _use_everything(memory: MemoryClient, life: int, at: int) -> None:
+    """Let all that a graph can do happen in one: links fade, habits, ends of sessions, history, pins, feedback."""
+    await memory.configure(ALL_ON, preset="forgetful", **EVERYTHING)
+    for n in range(TURNS):
+        await memory.record(_eventful(life, n, at + n * DAY_MS))
+    await memory.pin(ALL_ON, turns=[f"e{life}-0"])
+    await memory.unpin(ALL_ON, turns=[f"e{life - 1}-0"])
+    await memory.feedback(ALL_ON, [f"e{life}-1"], 1.0, query="Where is the kettle?")
+    await memory.query(ALL_ON, "Where do I live, and where is the kettle?", reinforce=True)
+    await memory.forget(ALL_ON, turns=[f"e{life}-4"])
+    await memory.end_session(ALL_ON, f"s{life}")
+    await memory.pause(ALL_ON)
+    await memory.record(_turn(ALL_ON, f"unheard-{life}", at))
+    await memory.resume(ALL_ON)
+    await memory.grant(ALL_ON, "planner", ["read"])
+
+
+def _eventful(life: int, n: int, at: int) -> Turn:
+    said = EVENTFUL[n % len(EVENTFUL)].format(life=life, n=n)
+    photo = [
+        {"uri": f"photos/{life}-{n}.jpg", "mime": "image/jpeg", "kind": "image", "caption": "The kettle, shining."}
+    ]
+    more: dict[str, Any] = {"attachments": photo} if n == 2 else {"importance": 0.9} if n == 3 else {}
+    return Turn(id=f"e{life}-{n}", graph=ALL_ON, session=f"s{life}", speaker="Eve", at=at, text=said, **more)
 
 
 async def _erase(memory: MemoryClient, life: int, at: int) -> None:
@@ -154,8 +209,12 @@ async def _examine(data: Path, acked: set[tuple[str, str]], erased: set[tuple[st
             folded = await refold(events, partition, end, MemoryStore())
             held = await LiveStores(here, topics.keys).held(partition)
             findings.match &= held.digest == folded.digest()
-            accepted = AcceptedEvents().read(events, partition)
-            found += [(event.graph, event.id) async for event, _ in accepted if isinstance(event, TurnRecorded)]
+            async for event, _ in AcceptedEvents().read(events, partition):
+                if isinstance(event, TurnRecorded):
+                    found.append((event.graph, event.id))
+                if isinstance(event, GraphEvent) and event.graph == ALL_ON:
+                    names = [type(event).__name__, *(["links"] if getattr(event, "links", None) else [])]
+                    findings.happened |= {name: findings.happened.get(name, 0) + 1 for name in names}
     findings.acknowledged = len(acked)
     findings.lost = len(acked - set(found))
     findings.legible = len(erased & set(found))

@@ -26,6 +26,7 @@ from typing import Any, Final, cast
 from bench.ingesting import sentences
 from bench.measuring import rounded
 from emgas.client.client import MemoryClient
+from state.memory_budget import DEFAULT_MEMORY
 from streams.settings import Settings
 from streams.transport.kafka.assignor import BirthAssignor
 from streams.worker.embedded_connection import EmbeddedConnection
@@ -44,7 +45,8 @@ class Measured:
     fold_ms                   CPU time of an event that is read and folded: what a standby, a reader and a rebuild pay
     answer_ms                 CPU time of an answer from a memory of 60,000 turns
     event_bytes, turn_bytes   of a record in `events`, in `turns`
-    store_bytes               on the disk, of a turn      ram_bytes  in memory, of a turn of a graph that is cached
+    store_bytes               on the disk, of a turn      ram_bytes  in memory, of a turn of a graph that is there
+    open_ms                   CPU time of opening a graph of 100 turns that is not in memory, before it is used
     worker_mb, child_mb       resident: of a worker that holds nothing, of a process of the pool
     """
 
@@ -56,6 +58,7 @@ class Measured:
     turn_bytes: float
     store_bytes: float
     ram_bytes: float
+    open_ms: float
     worker_mb: float
     child_mb: float
 
@@ -67,7 +70,8 @@ class Wanted:
     busy            part of a core that may be used
     replicas        of a partition, that one broker of Kafka is planned to carry
     broker_mb       MB/s that one broker is planned to take in, replication included
-    cached_graphs   graphs kept in memory per partition
+    memory_mb       what graphs may take in the memory of a process: EMGAS_MEMORY
+    cold            share of turns, and of questions, to a graph that is not in memory: it is opened first
     copy_mb         MB/s at which a snapshot is fetched
     """
 
@@ -81,29 +85,31 @@ class Wanted:
     busy: float = 0.6
     replicas: int = 4000
     broker_mb: float = 75.0
-    cached_graphs: int = 100
+    memory_mb: float = DEFAULT_MEMORY / MB
+    cold: float = 0.05
     copy_mb: float = 100.0
 
 
 def needed(cost: Measured, want: Wanted) -> dict[str, Any]:
     """Compute what `want` needs at this `cost`."""
     turns, room = want.turns_per_second, 1000 * want.busy  # ms of CPU time that a core gives in a second
-    worker = cost.worker_ms + cost.fold_ms  # each event is folded once more, by a standby
+    opening = want.cold * cost.open_ms
+    worker = cost.worker_ms + cost.fold_ms + opening  # each event is folded once more, by a standby
     workers = min(want.partitions, ceil(turns * worker / room))
     pool = ceil(turns * cost.extraction_ms / room / workers)
-    reading = turns * want.readers_per_partition * cost.fold_ms + want.questions_per_second * cost.answer_ms
+    reading = turns * want.readers_per_partition * cost.fold_ms + want.questions_per_second * (cost.answer_ms + opening)
     readers = max(want.readers_per_partition, ceil(reading / room))
     kept = want.graphs * want.turns_per_graph
     copies = 2 + want.readers_per_partition
     held = 2 * want.partitions / workers  # partitions, own and stood by for
-    cached = held * want.cached_graphs * want.turns_per_graph * cost.ram_bytes
-    read_cached = want.partitions * want.readers_per_partition / readers * want.cached_graphs
+    graph_bytes = want.turns_per_graph * cost.ram_bytes
+    read = want.graphs * want.readers_per_partition / readers  # graphs that a reader holds, in memory or not
     topics = 4 + want.readers_per_partition  # turns, events, changes, dead-letters; queries
     replicas = want.replication * (want.partitions * topics + 16)
     taken_in = turns * (cost.event_bytes + cost.turn_bytes) * want.replication / MB
     return {
         "one partition": {
-            "turns_per_second_at_most": round(1000 / cost.worker_ms),
+            "turns_per_second_at_most": round(1000 / (cost.worker_ms + opening)),
             "turns_per_second_here": round(turns / want.partitions),
             "graphs": round(want.graphs / want.partitions),
             "store_gb": rounded(kept / want.partitions * cost.store_bytes / GB),
@@ -113,12 +119,16 @@ def needed(cost: Measured, want: Wanted) -> dict[str, Any]:
             "partitions": rounded(want.partitions / workers),
             "cores": rounded(turns * (worker + cost.extraction_ms) / room / workers),
             "extraction_processes": pool,
-            "ram_gb": rounded((cost.worker_mb * MB + pool * cost.child_mb * MB + cached) / GB),
+            "ram_gb": rounded((cost.worker_mb + pool * cost.child_mb + want.memory_mb) * MB / GB),
+            "graphs": round(held * want.graphs / want.partitions),
+            "graphs_in_memory": round(want.memory_mb * MB / graph_bytes),
             "store_gb": rounded(held * kept / want.partitions * cost.store_bytes / GB),
         },
         "one reader": {
             "questions_per_second": round(want.questions_per_second / readers),
-            "ram_gb": rounded((cost.worker_mb * MB + read_cached * want.turns_per_graph * cost.ram_bytes) / GB),
+            "ram_gb": rounded((cost.worker_mb + want.memory_mb) * MB / GB),
+            "graphs": round(read),
+            "graphs_in_memory": round(want.memory_mb * MB / graph_bytes),
         },
         "all": {
             "workers": workers,
@@ -205,6 +215,7 @@ def measure() -> dict[str, Any]:
         "answer_ms": grown["recall_warm_ms"],
         **sizes,
         "ram_bytes": memory["bytes_per_turn_in_ram"],
+        "open_ms": memory["open_ms"],
         "worker_mb": 150.0,
         "child_mb": 160.0,
     }

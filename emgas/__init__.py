@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from emgas.messages.contents import Turns
     from emgas.messages.filters import Filter
     from emgas.messages.memory_settings import PRESETS, Settings
+    from emgas.messages.modes import Guidance
     from emgas.messages.pictures import Compared, Pictured
     from emgas.messages.queries import Description, Failure, Query, Reply, Theme
     from emgas.messages.spreading import Spreading
@@ -39,6 +40,7 @@ __all__ = [
     "EmgasError",
     "Failure",
     "Filter",
+    "Guidance",
     "HaltedError",
     "InvalidMessageError",
     "Memory",
@@ -83,6 +85,7 @@ _HOMES = {
         "PRESETS",
         "Settings",
     ),
+    "emgas.messages.modes": ("Guidance",),
     "emgas.messages.pictures": (
         "Compared",
         "Pictured",

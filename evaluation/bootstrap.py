@@ -38,6 +38,13 @@ def paired(one: Floats, other: Floats, generator: Generator) -> Interval:
     return of_means([[one - other]], generator) if len(one) else Interval(0.0, 0.0, 0.0)
 
 
+def unpaired(one: Floats, other: Floats, generator: Generator) -> Interval:
+    """Bootstrap the interval of mean(one) − mean(other), of different questions; each (q,) has at least one."""
+    drawn = _drawn(one, generator) - _drawn(other, generator)
+    low, high = np.percentile(drawn, [(100 - LEVEL) / 2, (100 + LEVEL) / 2])
+    return Interval(float(one.mean() - other.mean()), float(low), float(high))
+
+
 def of_means(differences: Sequence[Sequence[Floats]], generator: Generator) -> Interval:
     """Bootstrap the interval of a mean over forms of the mean over their data sets of a mean difference.
 

@@ -22,9 +22,9 @@ SHOWN: Final = WITHIN_BUDGETS[-1]
 LEFT_OUT: Final = "{}-other-forms"  # a method with weights that were fitted to all forms but the one that is asked
 COMPARED: Final = (
     (SUBJECT, "bm25"),
-    (SUBJECT, "ppr"),
+    (SUBJECT, "ppr-structured"),
     (LEFT_OUT.format(SUBJECT), "bm25"),
-    (LEFT_OUT.format(SUBJECT), LEFT_OUT.format("ppr")),
+    (LEFT_OUT.format(SUBJECT), LEFT_OUT.format("ppr-structured")),
 )
 MEAN: Final = "mean over forms"
 

@@ -20,7 +20,12 @@ from evaluation.datasets import DataSet, Question, is_corpus, read
 from evaluation.forms import AS_GIVEN, FORMS
 from evaluation.logged_memory import Advance, remember
 from evaluation.measure import Examined, Scores, measured, shuffled
+from evaluation.measures.abstraction import abstraction
+from evaluation.measures.ageing import ageing, ages
+from evaluation.measures.forgetting import forgetting
+from evaluation.measures.patterns import patterns
 from evaluation.methods import ABLATIONS, METHODS, Method, dense_methods
+from evaluation.metrics import METRICS, WITHIN_BUDGETS
 from evaluation.report import show
 from processors.recall.weights import FlowWeights
 from streams.cli.shared import output
@@ -56,7 +61,7 @@ def evaluate(
             help="LoCoMo conversations, or questions as HippoRAG publishes them; FORM: what kind of talk it is.",
         ),
     ],
-    methods: Annotated[str | None, typer.Option(help=f"Some of {', '.join(METHODS)}; with commas.  Else all.")] = None,
+    methods: Annotated[str | None, typer.Option(help=f"Some of {', '.join(METHODS)}; with commas; or all.")] = None,
     corpus: Annotated[
         Path | None, typer.Option(help="The passages of a file of questions; else NAME_corpus.json beside it.")
     ] = None,
@@ -72,6 +77,10 @@ def evaluate(
     fit: Annotated[
         bool, typer.Option("--fit", help="Also with weights fitted to all conversations but the one that is asked.")
     ] = False,
+    measures: Annotated[
+        bool,
+        typer.Option("--measures", help="Also what memory does over time: habits, ageing, abstraction, forgetting."),
+    ] = False,
     control: Annotated[str, typer.Option(help="shuffled: evidence by chance, which no method may find.")] = "none",
     json: output.Json = False,
 ) -> None:
@@ -82,6 +91,8 @@ def evaluate(
     if control not in CONTROLS:
         output.fail(f"--control {control}: choose one of {', '.join(CONTROLS)}", output.USAGE)
     with output.explained():
+        if measures and methods is not None and summary.SUBJECT not in methods.split(","):
+            raise InvalidMessageError(f"--measures are of the method {summary.SUBJECT}: name it among --methods")
         chosen = _chosen(methods, dense) | (ABLATIONS if ablation else {})
         sets = _sets(files, _forms(form), corpus, merged=merged)
         if fit:
@@ -95,6 +106,8 @@ def evaluate(
         told[-1]["by_form"] = by_form(
             [Part(result.form, result.questions, result.scores) for result in results], np.random.default_rng(SEED)
         )
+    if measures:
+        told[-1]["measures"] = over_time(results[0] if len(results) == 1 else _pooled(results))
     for each_told in told:
         show(each_told)
     if json:
@@ -114,7 +127,7 @@ def _sets(files: Iterable[Path], forms: Sequence[str], corpus: Path | None, *, m
     named = dict(_named(file) for file in files)
     sets = []
     for file in _of_questions(named):
-        data = _read(file, corpus, merged=merged)
+        data = read_file(file, corpus, merged=merged)
         for form in forms:
             name = str(file) if form == AS_GIVEN else f"{file} ({form})"
             sets.append(_Set(name, named[file] if form == AS_GIVEN else form, FORMS[form](data)))
@@ -138,7 +151,8 @@ def _forms(names: str) -> list[str]:
 def _chosen(names: str | None, dense: Path | None) -> dict[str, Method]:
     """Look the methods up.  Raises InvalidMessageError for a name that is none, or a model that is none."""
     available = METHODS if dense is None else METHODS | dense_methods(load(_model(dense)))
-    wanted = list(available) if names is None else [name.strip() for name in names.split(",")]
+    every = names in (None, "all")
+    wanted = list(available) if every else [name.strip() for name in (names or "").split(",")]
     if unknown := [name for name in wanted if name not in available]:
         raise InvalidMessageError(f"methods: there is no {unknown[0]!r}: choose from {', '.join(available)}")
     return {name: available[name] for name in wanted}
@@ -155,7 +169,7 @@ def _of_questions(files: Iterable[Path]) -> list[Path]:
     beside = {_corpus_of(file) for file in files}
     questions = [file for file in files if file not in beside]
     for file in questions:
-        if is_corpus(_bytes(file)):
+        if is_corpus(bytes_of(file)):
             raise InvalidMessageError(f"{file} is a corpus: give the file of its questions, and this one as --corpus")
     return questions
 
@@ -164,11 +178,12 @@ def _corpus_of(file: Path) -> Path:
     return file.with_name(f"{file.stem}_corpus.json")
 
 
-def _read(file: Path, corpus: Path | None, *, merged: bool) -> DataSet:
+def read_file(file: Path, corpus: Path | None, *, merged: bool = False) -> DataSet:
+    """Read a file of conversations, or of questions with the passages beside it.  Raises InvalidMessageError."""
     beside = _corpus_of(file)
     passages = corpus or (beside if beside.is_file() else None)
     try:
-        data = read(_bytes(file), _bytes(passages) if passages else None, merged=merged)
+        data = read(bytes_of(file), bytes_of(passages) if passages else None, merged=merged)
     except InvalidMessageError as error:
         raise InvalidMessageError(f"{file}: {error}") from error
     if not any(data.questions.values()):
@@ -176,7 +191,8 @@ def _read(file: Path, corpus: Path | None, *, merged: bool) -> DataSet:
     return data
 
 
-def _bytes(file: Path) -> bytes:
+def bytes_of(file: Path) -> bytes:
+    """Read a file.  Raises InvalidMessageError where that cannot be done."""
     try:
         return file.read_bytes()
     except OSError as error:
@@ -211,12 +227,12 @@ def _fit(results: Sequence[Result], chosen: Iterable[str]) -> dict[str, FlowWeig
 
 def _measured(of: _Set, methods: dict[str, Method], control: str) -> Result:
     data = of.data
-    with _progress("publishing", len(data.turns)) as advance:
+    with progress("publishing", len(data.turns)) as advance:
         examined, ms_per_turn = output.run(remember(data, output.settings(), advance))
     examined = [replace(each, form=of.form, part=of.name) for each in examined]
     if control == "shuffled":
         examined = _with_shuffled(examined)
-    with _progress("asking", len(methods) * len(examined)) as advance:
+    with progress("asking", len(methods) * len(examined)) as advance:
         scores = {name: _scores(examined, method, advance) for name, method in methods.items()}
     return Result(
         file=of.name,
@@ -265,6 +281,21 @@ def _pooled(results: Sequence[Result]) -> Result:
     )
 
 
+def over_time(result: Result) -> dict[str, Any]:
+    """Measure what the memories of a result do over time (evaluation/measures)."""
+    generator = np.random.default_rng(SEED)
+    recalled = result.scores[summary.SUBJECT].values[:, METRICS.index(WITHIN_BUDGETS[-1])]
+    kept = [(each, each.graph) for each in result.examined if each.graph is not None]
+    age = np.concatenate([ages(each.memory.view, each.questions) for each in result.examined])
+    extracted = patterns((graph, each.patterns) for each, graph in kept)
+    return {
+        "patterns": extracted,
+        "ageing": ageing(age, recalled, generator),
+        "abstraction": abstraction([(graph, each.questions) for each, graph in kept], recalled, extracted["recall"]),
+        "forgetting": forgetting([graph for _, graph in kept]),
+    }
+
+
 def _told(result: Result, control: str) -> dict[str, Any]:
     """Sum up a result as plain values, to be printed; every share in percent."""
     by_chance, generator = control == "shuffled", np.random.default_rng(SEED)
@@ -288,7 +319,8 @@ def _told(result: Result, control: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _progress(what: str, total: int) -> Iterator[Advance]:
+def progress(what: str, total: int) -> Iterator[Advance]:
+    """Show how far something is, for as long as the block lasts."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=output.err, transient=True) as progress:
         bar = progress.add_task(what, total=total)

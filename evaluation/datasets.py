@@ -1,8 +1,10 @@
 """Data sets with evidence: bytes in, turns to remember and questions to ask out.
 
     LoCoMo     [{"sample_id": "x", "conversation": {…}, "qa": [
-                   {"question": "…", "category": 1, "evidence": ["D1:3", "D2:8; D4:1"], "hop": 2}, …]}, …]
-               turns as emgas/importers/locomo.py reads them, a graph for each conversation; `hop` is optional
+                   {"question": "…", "category": 1, "evidence": ["D1:3", "D2:8; D4:1"], "hop": 2}, …],
+                 "patterns": [["D1:3", "D2:7", …], …]}, …]
+               turns as emgas/importers/locomo.py reads them, a graph for each conversation; `hop` is optional, and so
+               are `patterns`: the turns in which something recurs (measures/patterns.py)
     passages   MuSiQue, HotpotQA and 2WikiMultihopQA, as HippoRAG publishes them: two files,
                    corpus     [{"title": "…", "text": "…"}, …]  or  {"title": ["sentence", …], …}
                    questions  [{"question": "…", …}, …] with one of
@@ -57,11 +59,15 @@ class Question:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Turns to publish, and for each graph the questions to ask it afterwards."""
+    """Turns to publish, and for each graph the questions to ask it afterwards, and what recurs in it, if that is known.
+
+    patterns  the turn ids of each, by graph
+    """
 
     turns: list[Turn]
     questions: dict[str, list[Question]] = field(default_factory=dict)
     unusable: int = 0
+    patterns: dict[str, list[frozenset[str]]] = field(default_factory=dict)
 
 
 def is_corpus(raw: bytes) -> bool:
@@ -116,7 +122,20 @@ def _conversations(raw: bytes, samples: Sequence[Mapping[str, Any]], *, merged: 
             unusable += question is None
             if question is not None:
                 made.questions[graphs[next(iter(question.evidence))]].append(question)
-    return DataSet(turns, made.questions, unusable)
+        for position, pattern in enumerate(sample.get("patterns") or ()):
+            recurring = _pattern(str(sample["sample_id"]), position, pattern, graphs)
+            made.patterns.setdefault(graphs[next(iter(recurring))], []).append(recurring)
+    return DataSet(turns, made.questions, unusable, made.patterns)
+
+
+def _pattern(sample: str, position: int, pattern: Any, turns: Mapping[str, str]) -> frozenset[str]:
+    """Read the turns in which something recurs.  Raises InvalidMessageError for one that is not there."""
+    where = f"conversation {sample}, pattern {position + 1}"
+    if not isinstance(pattern, list) or not pattern or not all(isinstance(name, str) for name in pattern):
+        raise InvalidMessageError(f"{where}: must be a list of dia_ids, at least one")
+    if unknown := [name for name in pattern if f"{sample}/{name}" not in turns]:
+        raise InvalidMessageError(f"{where}: there is no turn {unknown[0]}")
+    return frozenset(f"{sample}/{name}" for name in pattern)
 
 
 def _list(sample: Mapping[str, Any], name: str) -> list[Any]:

@@ -1,7 +1,8 @@
 """Fitting the weights of recall to questions whose evidence is known: a conditional logit, the same result every time.
 
     P(turn holds the answer) = exp S[turn] / Σ over all turns exp S,    S = Σ weight · feature
-    fitted     the weights that make the evidence most likely, less RIDGE/2 · Σ (weight · deviation of the feature)²
+    fitted     the weights that make the evidence most likely, less RIDGE/2 · Σ (weight · deviation of the feature)²,
+               or of how far a weight is from what it was, where fitted towards some (few questions move it little)
 
 The likelihood is concave, so Newton's method finds its one maximum from zero: no starting point, no seed, no order of
 the examples counts.  It uses every question, not only those at the edge of a budget, so it carries over: left-out
@@ -60,26 +61,33 @@ def features(view: GraphView, question: Extraction, text: str) -> Floats:
     return columns.features(view, meant, activation.energy)[:, view.session_order.place].T
 
 
-def fit(examples: Sequence[Example], start: FlowWeights = DEFAULT_FLOW) -> FlowWeights:
+def fit(
+    examples: Sequence[Example], start: FlowWeights = DEFAULT_FLOW, *, towards: FlowWeights | None = None
+) -> FlowWeights:
     """Fit the weights that make the evidence most likely; what is 0 in `start` stays 0 (an edge type left out).
 
+    towards  weights that hold as long as the evidence says nothing else; None: zeros
     Raises ValueError without examples.
     """
     if not examples:
         raise ValueError("nothing to fit to: give questions with evidence")
-    tables = [_Table(same) for same in _alike(examples)]
+    before = np.zeros(len(FEATURES)) if towards is None else towards.vector()
+    tables = [_Table(same, before) for same in _alike(examples)]
     deviation = np.concatenate([table.features.reshape(-1, len(FEATURES)) for table in tables]).std(axis=0)
     given = start.vector()
     free = np.flatnonzero((given != 0) & (deviation > 0))
-    weights = np.where(deviation > 0, 0.0, given)
-    weights[free] = _maximum(tables, free, RIDGE * deviation[free].astype(np.float64) ** 2)
+    weights = np.where(deviation > 0, before, given)
+    weights[free] += _maximum(tables, free, RIDGE * deviation[free].astype(np.float64) ** 2)
     return FlowWeights(**dict(zip(FEATURES, weights.tolist(), strict=True)))
 
 
-def cross_validated(examples: Sequence[Example], start: FlowWeights = DEFAULT_FLOW) -> dict[str, FlowWeights]:
+def cross_validated(
+    examples: Sequence[Example], start: FlowWeights = DEFAULT_FLOW, *, towards: FlowWeights | None = None
+) -> dict[str, FlowWeights]:
     """Fit weights for each group without it.  Raises ValueError for a single group."""
     groups = sorted({example.group for example in examples})
-    return {left: fit([example for example in examples if example.group != left], start) for left in groups}
+    others = {left: [example for example in examples if example.group != left] for left in groups}
+    return {left: fit(known, start, towards=towards) for left, known in others.items()}
 
 
 def _maximum(tables: Tables, free: Integers, ridge: Floats) -> Floats:
@@ -121,10 +129,11 @@ def _alike(examples: Sequence[Example]) -> list[list[Example]]:
 
 
 class _Table:
-    """q questions over the same p passages, as arrays."""
+    """q questions over the same p passages, as arrays; `before` (f,) is what is weighed besides what is found."""
 
-    def __init__(self, examples: list[Example]) -> None:
+    def __init__(self, examples: list[Example], before: Floats) -> None:
         self.features = np.array([example.features for example in examples], np.float32)  # (q, p, f)
+        self._before = self.features @ before.astype(np.float32)  # (q, p)
         self._weights = np.array([example.weight for example in examples])
         self._share = np.zeros(self.features.shape[:2])
         for row, example in enumerate(examples):
@@ -147,7 +156,7 @@ class _Table:
 
     def _logarithms(self, weights: Floats, free: Integers) -> Floats:
         """Compute (q, p) ln P of each passage."""
-        scores = (self.features[:, :, free] @ weights.astype(np.float32)).astype(np.float64)
+        scores = (self._before + self.features[:, :, free] @ weights.astype(np.float32)).astype(np.float64)
         scores -= scores.max(axis=1, keepdims=True)
         logarithms: Floats = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
         return logarithms

@@ -64,7 +64,12 @@ def in_long_messages(data: DataSet) -> DataSet:
             text = "\n".join(turn.text for turn in message)
             turns.append(_by_user(message[0]).model_copy(update={"text": text}))
             message_of.update((turn.id, message[0].id) for turn in message)
-    return DataSet(turns, {graph: _moved(asked, message_of) for graph, asked in data.questions.items()}, data.unusable)
+    patterns = {
+        graph: [frozenset(message_of[turn] for turn in pattern) for pattern in of_graph]
+        for graph, of_graph in data.patterns.items()
+    }
+    questions = {graph: _moved(asked, message_of) for graph, asked in data.questions.items()}
+    return DataSet(turns, questions, data.unusable, patterns)
 
 
 def _messages(session: Iterable[Turn]) -> list[list[Turn]]:

@@ -65,7 +65,8 @@ async def _graphs(settings: Settings, data: DataSet, extractor: Extractor) -> As
             state = await refold(log, partition, end, MemoryStore())
             for graph in state.graphs():
                 memory = Memory(graph.view(), list(_texts(state, graph)), extractor)
-                yield Examined(memory, data.questions.get(graph.graph_id, []))
+                of_graph = data.questions.get(graph.graph_id, []), data.patterns.get(graph.graph_id, ())
+                yield Examined(memory, of_graph[0], patterns=of_graph[1], graph=graph)
 
 
 def _texts(state: Partition, graph: Graph) -> Iterator[str]:

@@ -21,6 +21,7 @@ from evaluation.memory import Memory, Ranker, Ranking
 from evaluation.methods import Method
 from evaluation.metrics import Order, Ranked, by_chance, scored
 from state.arrays import Floats, Integers
+from state.graph.graph import Graph
 
 Clock = Callable[[], float]  # seconds, as time.perf_counter
 
@@ -38,12 +39,16 @@ class Examined:
 
     form     the kind of talk that it is of: forms weigh the same in fitting, and are left out together
     part     the data set within the form: those of one form weigh the same, too
+    patterns what recurs in it, as turn ids, if that is known
+    graph    what the memory's view is of, for measures of the memory itself; no method gets it
     """
 
     memory: Memory
     questions: Sequence[Question]
     form: str = ""
     part: str = ""
+    patterns: Sequence[frozenset[str]] = ()
+    graph: Graph | None = None
 
 
 @dataclass(frozen=True)

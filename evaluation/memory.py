@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from emgas.messages.queries import Mode
+from emgas.messages.modes import Mode
 from processors.extraction.extractor import Extraction, Extractor
-from processors.recall.recall import Ranked, by_token, worth_showing
+from processors.recall.recall import DROP, Ranked, by_token, worth_showing
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
@@ -48,9 +48,9 @@ class Memory:
         return (TOKENS_PER_WORD * self.view.passage_tokens).astype(np.float64, copy=False)
 
 
-def ranking(view: GraphView, found: Sequence[Ranked], mode: Mode) -> Ranking:
+def ranking(view: GraphView, found: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Ranking:
     """Rank what recall found, or a peer with scores of the same kind, as an answer lists, packs and shows it."""
-    orders = found, by_token(view, found, mode), by_token(view, worth_showing(found, mode), mode)
+    orders = found, by_token(view, found, mode), by_token(view, worth_showing(found, mode, drop), mode)
     return Ranking(*(np.array([each.number for each in order], np.int64) for order in orders))
 
 

@@ -3,12 +3,11 @@
     default               recall as a query gets it
     default-no-spreading  the control: nothing flows in the graph.  What a turn is in itself counts as before, with
                           weights that were fitted for this case (processors/recall/weights.py)
-    literal               the seed's algorithm as written
+    literal, ppr, ppr-push, steady-state, subtractive, path, vector, staged
+                          the other modes of a query, as a query gets them (processors/recall/modes/)
     bm25                  baselines/bm25.py
-    ppr                   HippoRAG's walk on our graph        baselines/ppr.py
-    subtractive           memory_system's walk                baselines/subtractive.py
-    steady-state          SoulMem's activation                baselines/steady_state.py
-                          these three with all else that recall has, and weights of their own (baselines/structured.py)
+    ppr-structured        HippoRAG's walk, subtractive-structured, steady-state-structured: with all else that recall
+                          has, and weights of their own (baselines/structured.py): what the walk alone is worth
 
 For the ablation also `default without X`, where one edge type of the flow is switched off and nothing is fitted anew.
 With a model of text embeddings (processors/recall/dense.py) also `dense`, the cosine alone, and `default+dense` and
@@ -19,18 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
+from emgas.messages.modes import Mode
 from evaluation.baselines.bm25 import Vocabulary, bm25
-from evaluation.baselines.ppr import ppr
-from evaluation.baselines.steady_state import steady_state
-from evaluation.baselines.structured import Walk, structured
-from evaluation.baselines.subtractive import subtractive
+from evaluation.baselines.structured import structured
+from evaluation.baselines.walks import WALKS, Walk
 from evaluation.baselines.weights import PPR, STEADY_STATE, SUBTRACTIVE
 from evaluation.memory import DEPTH, Memory, Ranker, Ranking, best, ranking
 from processors.extraction.extractor import Extraction
-from processors.recall.activation import LITERAL
 from processors.recall.dense import Embedder, Vectors, cosines, fused
-from processors.recall.recall import RecallOptions, recall
+from processors.recall.recall import SPREADING, RecallOptions
+from processors.recall.retrieval import retrieve
 from processors.recall.weights import DEFAULT_FLOW, FLOW_EDGES, NO_FLOW, FlowWeights
 from state.arrays import Floats
 
@@ -40,10 +39,11 @@ Method = Callable[[Memory], Ranker]
 def recalled(options: RecallOptions) -> Method:
     """Make a method of recall itself with `options`, as a query runs it."""
     options = replace(options, passages=DEPTH)
+    packed_as = options.mode if options.rerank is None else "vector"  # scores of another formula are no odds
 
     def method(memory: Memory) -> Ranker:
         def rank(question: Extraction, text: str) -> Ranking:
-            return ranking(memory.view, recall(memory.view, question, text, options).passages, options.mode)
+            return ranking(memory.view, retrieve(memory.view, question, text, options).passages, packed_as)
 
         return rank
 
@@ -51,15 +51,16 @@ def recalled(options: RecallOptions) -> Method:
 
 
 PEERS: dict[str, tuple[Walk, FlowWeights]] = {
-    "ppr": (ppr, PPR),
-    "subtractive": (subtractive, SUBTRACTIVE),
-    "steady-state": (steady_state, STEADY_STATE),
+    "ppr-structured": (WALKS["ppr"], PPR),
+    "subtractive-structured": (WALKS["subtractive"], SUBTRACTIVE),
+    "steady-state-structured": (WALKS["steady-state"], STEADY_STATE),
 }
+MODES: dict[str, Method] = {mode: recalled(RecallOptions(mode, SPREADING[mode])) for mode in get_args(Mode)}
 METHODS: dict[str, Method] = {
-    "default": recalled(RecallOptions()),
+    "default": MODES["default"],
     "default-no-spreading": recalled(RecallOptions(flow=NO_FLOW)),
-    "literal": recalled(RecallOptions("literal", LITERAL)),
     "bm25": bm25,
+    **{name: method for name, method in MODES.items() if name != "default"},
     **{name: structured(walk, weights) for name, (walk, weights) in PEERS.items()},
 }
 
@@ -96,7 +97,7 @@ def dense_methods(embedder: Embedder) -> dict[str, Method]:
         view, options = _Dense(memory, embedder), RecallOptions(passages=DEPTH)
 
         def rank(question: Extraction, text: str) -> Ranking:
-            found = recall(memory.view, question, text, options, view.cosines(text))
+            found = retrieve(memory.view, question, text, options, view.cosines(text))
             return ranking(memory.view, found.passages, options.mode)
 
         return rank

@@ -26,6 +26,8 @@ def show(told: Mapping[str, Any]) -> None:
         output.out.print(_weights(told["weights"]))
     if "by_form" in told:
         output.out.print(_by_form(told["by_form"]))
+    if "measures" in told:
+        show_over_time(told["measures"])
     output.out.print(_about(told), style="dim", highlight=False)
 
 
@@ -89,6 +91,49 @@ def _by_form(forms: Mapping[str, Mapping[str, Any]]) -> Any:
         precision = _shown(told[PRECISION].get(SUBJECT))
         rows.add_row(escape(form), str(told["questions"]), *shares, *gains, precision)
     return rows
+
+
+def show_over_time(told: Mapping[str, Any]) -> None:
+    """Print what a memory does over time (evaluation/measures)."""
+    rows = output.table("over time", "", "measure", "value#")
+    found, cover = told["patterns"], told["abstraction"]
+    for name in ("habits", "expected"):
+        rows.add_row("patterns", name, str(found[name]))
+    for name in ("precision", "recall", "f1"):
+        rows.add_row("patterns", name, _share(found[name]))
+    for name in ("coverage", "detail", "rest", "balance"):
+        rows.add_row("abstraction", name, _share(cover[name]))
+    for age, part in told["ageing"]["by_age"].items():
+        rows.add_row(
+            "recall by age",
+            f"up to {age}" if age != "older" else age,
+            f"{_share(part['recall'])} ({part['questions']})",
+        )
+    if told["ageing"]["fall"]:
+        fall = {name: 100 * value for name, value in told["ageing"]["fall"].items()}
+        rows.add_row("recall by age", "older half less newer half", _interval(fall))
+    output.out.print(rows)
+    curves = told["forgetting"]
+    of_days = output.table(
+        "words still active after days, if nothing more were said",
+        "said or recalled",
+        *(f"{day}#" for day in curves["days"]),
+    )
+    for name, curve in curves["curves"].items():
+        of_days.add_row(f"{name} ({curves['words'][name]})", *(f"{100 * share:.0f}" for share in curve))
+    output.out.print(of_days)
+    fit = curves["fit"]
+    rises, kept_less = curves["falls"], curves["rehearsed"]
+    told_fit = f"; e^(−t/{fit['days']:.0f} d) explains {100 * fit['explained']:.0f} % of it" if fit else ""
+    output.out.print(
+        f"{rises} times a curve rises, {kept_less} times what was rehearsed more is kept less{told_fit}",
+        style="dim",
+        highlight=False,
+    )
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def _weights(weights: Mapping[str, Mapping[str, float]]) -> Any:

@@ -19,7 +19,11 @@ from evaluation.methods import ABLATIONS
 from evaluation.metrics import METRICS, WITHIN_BUDGETS
 
 SUBJECT = "default"
-AGAINST = ("default-no-spreading", "bm25", "ppr")  # what the default must be better than, beside its ablations
+AGAINST = (
+    "default-no-spreading",
+    "bm25",
+    "ppr-structured",
+)  # what the default must be better than, beside its ablations
 _SMALL, _LARGE = WITHIN_BUDGETS
 COMPARED = (_LARGE, _SMALL, "R@10", "nDCG@10")
 OF_CATEGORY = (_LARGE, "R@10")

@@ -159,9 +159,14 @@ async def watch_activation(reply: Annotated[queries.Reply, Depends(activated)]) 
 
 
 @router.get("")
-async def describe(graph: Annotated[Graph, may("read")], memory: Memory, response: Response) -> queries.Description:
-    """Tell what a graph holds.  ETag: how far its log was folded."""
-    described = await memory.describe(graph)
+async def describe(
+    graph: Annotated[Graph, may("read")],
+    memory: Memory,
+    response: Response,
+    measures: bool = False,  # noqa: FBT001, FBT002 - a parameter of the address
+) -> queries.Description:
+    """Tell what a graph holds; with `measures`, how it hangs together.  ETag: how far its log was folded."""
+    described = await memory.describe(graph, measures=measures)
     _found(response, described.position, found=described.found)
     return described
 
@@ -326,7 +331,10 @@ async def configure(
     """Say how the graph is to live from here on: a preset, and what differs from it."""
     wanted = build(turns.Configure, _message(graph, body, idempotency_key, kind="configure"))
     settings = wanted.settings.model_dump(exclude_none=True)
-    return _told(await memory.configure(graph, wanted.preset, id=wanted.id, **settings), 200)
+    made = await memory.configure(
+        graph, wanted.preset, weights=wanted.weights, mode=wanted.mode, rerank=wanted.rerank, id=wanted.id, **settings
+    )
+    return _told(made, 200)
 
 
 @router.post("/forget", response_model=turns.Outcome)

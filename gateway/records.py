@@ -33,6 +33,7 @@ from emgas.client.request_reply import RequestReply
 from emgas.errors import EmgasError, InvalidMessageError
 from emgas.limits import RECORD_BYTES
 from emgas.messages import queries, turns
+from emgas.messages.advice import Advice
 from emgas.messages.contents import Graphs, List
 from emgas.messages.operator import Checkpoint, Inspect
 from emgas.messages.rights import Grant, Revoke
@@ -240,7 +241,7 @@ def _check(message: Any, key: str | None) -> None:
             return
         case turns.Turn() | turns.Pin() | turns.Unpin() | turns.Feedback() | turns.Reinforce() | EndSession():
             caller().check("write", message.graph)
-        case turns.Configure() | turns.Erase() | Grant() | Revoke():
+        case turns.Configure() | turns.Erase() | Grant() | Revoke() | Advice():
             caller().check("admin", message.graph)
         case turns.Forget() | turns.Undo():
             caller().check("forget", message.graph)

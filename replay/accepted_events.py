@@ -16,7 +16,7 @@ from replay.log import LogReader, keys_of
 from replay.skipped_records import instead_of
 from state.errors import LogRewrittenError, UnreadableEventError
 from state.events.events import AnyEvent, GraphEvent, decode
-from state.log_position import Acceptance, LogPosition
+from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
 from state.sealing.keyring import Keyring, opened, read_as
 
@@ -66,6 +66,14 @@ async def fold_record(state: Partition, log: LogReader, partition: int, record: 
         return state.fold(record.offset, record.value)
     except UnreadableEventError as error:
         return state.fold(record.offset, (await instead_of(log, partition, record, error)).value)
+
+
+def check_same(head: LogPosition, record: Record) -> None:
+    """Raise LogRewrittenError if `record` lies where a fold stands at `head`, and is another than was folded there."""
+    if record.offset == head.watermark and fingerprint(record.value) != head.last:
+        raise LogRewrittenError(
+            f"the log holds another record at offset {head.watermark} than was folded: it lost its end, and grew again"
+        )
 
 
 class AcceptedEvents:

@@ -88,7 +88,10 @@ def _message(event: GraphEvent) -> Message | None:
         return _turn(event)
     if isinstance(event, GraphConfigured):
         preset = event.preset if event.preset in PRESETS else "default"  # the name may be a newer version's
-        return _configure(event.graph, preset, _differing(PRESETS[preset], event.settings), event.seq)
+        made = _configure(event.graph, preset, _differing(PRESETS[preset], event.settings), event.seq)
+        # All of it, {} and "none" too: what the graph had of its own before is gone.
+        own = {"mode": event.mode, "rerank": event.rerank or "none", "weights": event.weights}
+        return Configure.model_validate({**made.model_dump(), **own})
     if isinstance(event, Forgotten):
         name = f"branch/forget/{event.seq}"
         return Forget(kind="forget", id=name, graph=event.graph, concepts=event.concepts, turns=event.turns)

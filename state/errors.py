@@ -10,6 +10,7 @@ HaltedError
     └── OldLayoutError     by an older one: what it holds is folded anew from the log
 
 StaleViewError             who looks at a graph kept a view of it beyond a change; stops nobody else
+TooMuchAskedError          a question wants more of a large graph than can be answered in time; stops nobody else
 """
 
 from __future__ import annotations
@@ -50,3 +51,7 @@ class OldLayoutError(WrongLayoutError):
 
 class StaleViewError(RuntimeError):
     """A view of a graph was read after the graph had changed.  Caller: take another view, and begin again."""
+
+
+class TooMuchAskedError(RuntimeError):
+    """An answer would take too long in a graph of this size.  Caller: tell who asked; the message says what to ask."""

@@ -88,6 +88,7 @@ class Partition:
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: set[str] = set()
         self._untidy: dict[str, None] = {}  # graphs of which something may be due to be merged
+        self._changed: set[str] = set()  # graphs of which something was flushed
         self._refolded: set[str] = set()  # graphs that what is stored does not lead to
 
     @property
@@ -148,7 +149,7 @@ class Partition:
         self._pages.batch[keys.event_key(graph_id, graph.events)] = value
         self._refolded.add(graph_id)
         self._pages.drop_after(graph_id, event.first)
-        again = self._refold(self._pages.newest(graph_id))
+        again = self._refold(self._pages.newest(graph_id, lazily=True))
         if again.events != graph.events + 1:
             raise _miscounted(graph_id, graph.events + 1, again.events)
         again.undoable_from = max(again.undoable_from, graph.undoable_from)
@@ -228,10 +229,14 @@ class Partition:
         self._budget.use(self, graph_id)
         return graph
 
+    def graphs_in_memory(self) -> list[Graph]:
+        """List the graphs that are in memory, by id; none is loaded for it."""
+        return [graph for _, graph in sorted(self._graphs.items())]
+
     def _load(self, graph_id: str) -> Graph | None:
         if not self._pages.holds(graph_id):
             return None
-        graph = self._pages.newest(graph_id)
+        graph = self._pages.newest(graph_id, lazily=True)
         stored = graph.events
         graph, expected = self._refold(graph), self._pages.count(graph_id)
         if graph.events != expected:
@@ -279,8 +284,10 @@ class Partition:
             graph = self._graphs[graph_id]
             pages.batch[keys.count_key(graph_id)] = keys.u64(graph.events)
             if graph_id in self._refolded or graph.events - graph.stored_events >= self._store_after(graph):
+                graph.load_pairs(TIDIED_AT_ONCE)
                 pages.keep(graph)
                 self._untidy[graph_id] = None
+            self._changed.add(graph_id)
         pages.batch[POSITION] = self.position.to_bytes()
         self._store.write(pages.batch)
         changed = self._unflushed
@@ -298,7 +305,10 @@ class Partition:
         if self.position != self._flushed or not self._untidy:
             return False
         graph_id = next(iter(self._untidy))
-        if not self._pages.tidy(graph_id, TIDIED_AT_ONCE):
+        graph = self._graphs.get(graph_id)
+        if graph is not None and graph.rests_on_store:  # its pairs lie in what would be merged
+            graph.load_pairs(TIDIED_AT_ONCE)
+        elif not self._pages.tidy(graph_id, TIDIED_AT_ONCE):
             del self._untidy[graph_id]
         if self._pages.batch:
             self._store.write(self._pages.batch)
@@ -341,7 +351,13 @@ class Partition:
         return total.hexdigest()
 
     def close(self) -> None:
-        """Flush and close the store."""
+        """Flush and close the store; let what is large be opened without reading all of it."""
         self.flush()
+        for graph_id in self._changed & self._graphs.keys():
+            if self._graphs[graph_id].opens_late:
+                self._pages.keep(self._graphs[graph_id], thoroughly=True)
+        if self._pages.batch:
+            self._store.write(self._pages.batch)
+            self._pages.batch = {}
         self._budget.let_go(self)
         self._store.close()

@@ -8,7 +8,7 @@ EMGAS_ROLE     what a worker does: fold and answer, only the one, or only the ot
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import platformdirs
 from pydantic import ByteSize, Field, field_validator, model_validator
@@ -20,6 +20,7 @@ from emgas.wire import TopicNames
 from state.memory_budget import DEFAULT_MEMORY
 
 Role = Literal["all", "writer", "reader"]
+ADVISED = ("name", "rate", "summarise", "rewrite", "split", "judge")  # processors/advice/advisor.py
 READERS = "-readers"  # behind the workers' group: that of the readers
 
 
@@ -72,6 +73,22 @@ class Settings(BaseSettings, SecuritySettings):
         description="package.module.name of encoders of photos, sounds and films, comma-separated: what comes with "
         "turns is recorded with their vectors",
     )
+    advisor: str | None = Field(
+        None,
+        description="http(s)://… of a server of OpenAI's API, or package.module.name: who advises; nobody without it",
+    )
+    advisor_model: str = Field("", description="which model of that server")
+    advisor_key_file: Path | None = Field(None, description="file that holds its key")
+    advisor_options: dict[str, Any] = Field(
+        default_factory=lambda: {"temperature": 0}, description="what it is sent beside model and messages, as JSON"
+    )
+    advisor_asks: Annotated[list[str], NoDecode] = Field(
+        default_factory=lambda: ["name", "summarise"],
+        description="asked for unasked, comma-separated: name, rate, summarise, rewrite (habits), split, judge",
+    )
+    advisor_deadline: float = Field(30.0, gt=0, description="seconds until its answer counts as late")
+    advisor_calls: int = Field(60, ge=0, description="of it within an hour, at most")
+    advisor_tokens: int = Field(200_000, ge=0, description="that it is asked for within an hour, reckoned by length")
     skew_ms: int = Field(300_000, ge=0, description="how far in the future an event time may lie before it is clamped")
     reply_topics: Annotated[list[str], NoDecode] = Field(
         default_factory=list, description="topics that may be answered on besides the own one, comma-separated"
@@ -103,10 +120,17 @@ class Settings(BaseSettings, SecuritySettings):
     health: str | None = Field(None, description="[host:]port of /livez, /readyz and /metrics; a bare port: loopback")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = "INFO"
 
-    @field_validator("reply_topics", "encoders", mode="before")
+    @field_validator("reply_topics", "encoders", "advisor_asks", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
+
+    @field_validator("advisor_asks")
+    @classmethod
+    def _can_be_asked(cls, value: list[str]) -> list[str]:
+        if unknown := set(value) - set(ADVISED):
+            raise ValueError(f"nobody can be asked for {', '.join(sorted(unknown))}: name some of {', '.join(ADVISED)}")
+        return value
 
     @field_validator("words")
     @classmethod
@@ -146,7 +170,7 @@ class Settings(BaseSettings, SecuritySettings):
             raise ValueError("holds credentials: set EMGAS_SASL_USERNAME and EMGAS_SASL_PASSWORD instead")
         return value
 
-    @field_validator("graph_keys", "kek_file", mode="before")
+    @field_validator("graph_keys", "kek_file", "advisor", "advisor_key_file", mode="before")
     @classmethod
     def _empty_is_nothing(cls, value: object) -> object:
         return value or None

@@ -30,7 +30,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("errors", "arrays", "memory_budget"), ("events",), ("graph", "log_position", "sealing", "erasure"),
         ("retraction",), ("store",), ("partition",),
     ),
-    "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall",)),
+    "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall", "advice")),
     "replay": (
         ("errors", "log", "diff", "graph_export", "branch"), ("skipped_records",), ("accepted_events",),
         ("as_of", "event_list"), ("rebuild",), ("verify", "backup"),
@@ -47,7 +47,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "streams/cli": (("shared",), ("memory", "operate"), ("replay",), ("main",)),
 }  # fmt: skip
 ALONE = {"gateway": {"emgas", "gateway"}}  # layer: the only ones that it may import, though more lie below it
-MOST_ROOMS = {"processors": (8, 12), "streams": (10, 20)}  # folder: at most so many rooms, so many arrows
+MOST_ROOMS = {"processors": (8, 13), "streams": (10, 20)}  # folder: at most so many rooms, so many arrows
 ARROWS = imports(ROOT)
 FILES = sorted(ARROWS)
 MOST_LINES = 600
@@ -86,6 +86,7 @@ IMPURE_FILES = (
     "bench/",
     "evaluation/command.py",
     "evaluation/logged_memory.py",
+    "evaluation/tune_command.py",
     "streams/",
     "gateway/",
     "emgas/client/connect.py",

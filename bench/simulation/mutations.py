@@ -12,9 +12,9 @@ from typing import Any
 from emgas.wire import ProducerRecord, Record
 from processors.lifecycle.windows import next_alarm
 from state.errors import UnreadableEventError
-from state.log_position import Acceptance, LogPosition
+from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
-from streams.ingest import change_feed, command_handler, source
+from streams.ingest import change_feed, command_handler, partition_writer, source
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import MAY_PASS, CommandHandler
 from streams.ingest.partition_writer import PartitionWriter, ProducedLog
@@ -22,6 +22,7 @@ from streams.ingest.turn_processor import TurnProcessor
 from streams.ingest.window_timer import WindowTimer
 from streams.query.query_handler import QueryHandler
 from streams.query.redelivery import Redelivery
+from streams.recovery import partition_folds
 from streams.recovery.partition_folds import Partitions
 from streams.transport import sender
 from streams.transport.sender import MessageSender
@@ -174,6 +175,14 @@ async def _held_unchecked(self: Partitions, partitions: set[int]) -> None:
         await self._take_up(partition)
 
 
+async def _last_alone(log: Any, partition: int, head: LogPosition) -> bool:
+    """Look at the record alone that was folded last, whatever others claimed before it."""
+    found = [
+        record async for batch in log.read(partition, max(head.watermark, 0), head.watermark + 1) for record in batch
+    ]
+    return head.watermark < 0 or [fingerprint(record.value) for record in found] == [head.last]
+
+
 def _behind(self: Partitions, partition: int, watermark: int, offset: int) -> bool:
     return offset > watermark
 
@@ -190,6 +199,10 @@ WITHOUT: dict[str, list[Patch]] = {
     "catching up": [(PartitionWriter, "_catch_up", _nothing)],
     "old end noticed": [(PartitionWriter, "_check_shown", _nothing)],
     "ack wait": [(ProducedLog, "append", _sent_only)],
+    "log still the same": [
+        (partition_writer, "check_same", lambda head, record: None),
+        (partition_folds, "folded_from", _last_alone),
+    ],
     "turns in order": [(TurnProcessor, "_consecutive", _all_at_once)],
     "room given back": [(TurnProcessor, "drop", _dropped)],
     "holes filled": [(TurnProcessor, "_fill", _nothing)],
@@ -207,6 +220,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "dead letters": [(MessageSender, "dead_letter", _nothing)],
     "dead letters cut": [(sender, "_size", _kept_whole)],
     "outcomes told": [(TurnProcessor, "_tell", lambda self, decision: None)],
+    "failed turns told": [(TurnProcessor, "take_over", lambda self, failed: None)],
     "clock clamped": [(CommandHandler, "_now", lambda self, arrival: FOREVER_MS)],
     "asked in its own time": [(QueryHandler, "_time_of", lambda self, graph_id, asked: self._context.now())],
     "ticks for live graphs": [(WindowTimer, "look_at", _looked_at_all)],

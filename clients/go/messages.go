@@ -8,7 +8,7 @@ package emgas
 import "encoding/json"
 
 // Command is what one tells a graph: Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant,
-// Revoke or Reinforce.
+// Revoke, Reinforce or Advice.
 type Command interface{ graph() string }
 
 // Question is what one asks a graph: Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits or Recent.
@@ -68,6 +68,11 @@ type Settings struct {
 	AffinityGamma *float64 `json:"affinity_gamma,omitempty"`
 	// time scale of affinity: days for projects, months for habits
 	AffinityTau *int64 `json:"affinity_tau,omitempty"`
+	// what gamma is multiplied by between turns that tell a time: less than 1, and what was said at one time
+	// belongs together sooner than what is alike
+	AffinityDated *float64 `json:"affinity_dated,omitempty"`
+	// time scale of affinity between turns that tell a time; 0s: as of others
+	AffinityTauDated *int64 `json:"affinity_tau_dated,omitempty"`
 	// turns that make a habit, at least; 0: none are looked for
 	HabitMembers *int64 `json:"habit_members,omitempty"`
 	// days on which they were said, at least
@@ -76,6 +81,9 @@ type Settings struct {
 	ArchiveCovered *int64 `json:"archive_covered,omitempty"`
 	// more turns than so many that are active, and the oldest are archived at the next consolidation; 0: never
 	ActiveTurns *int64 `json:"active_turns,omitempty"`
+	// share by which active turns may grow from one consolidation to the next; where they grow more, the next
+	// comes sooner and takes more together; 0: windows are as they are set
+	SteadyGrowth *float64 `json:"steady_growth,omitempty"`
 	// how many of the last events can be taken back; the store keeps as much as that needs
 	UndoEvents *int64 `json:"undo_events,omitempty"`
 	// 1: that a conversation ended by silence (idle) is recorded, with what it was about
@@ -85,10 +93,114 @@ type Settings struct {
 	// a conversation ends where a turn has less than this share of its words in common with the last ones; 0:
 	// never
 	TopicShift *float64 `json:"topic_shift,omitempty"`
+	// a link of less strength than this goes at the next decay window, and a word without any is archived; its
+	// strength is how often its words were together, and fades as theirs; 0: links do not fade
+	LinksBelow *float64 `json:"links_below,omitempty"`
+	// a link loses one of its strength in so long a silence, and goes with the last, instead of fading by the
+	// half-life; 0s: by the half-life
+	LinksStep *int64 `json:"links_step,omitempty"`
+	// how much worse than the third best a turn may score and still be shown: e^−drop times as likely
+	Drop *float64 `json:"drop,omitempty"`
 	// 0: what is said is not recorded, only that something was
 	Recording *int `json:"recording,omitempty"`
 	// 0: questions bring back nothing, and are told why
 	Recalling *int `json:"recalling,omitempty"`
+	// a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are counted
+	NoveltyAbove *float64 `json:"novelty_above,omitempty"`
+	// share of what is named for the first time in that score; the rest is how far the words are from those said
+	// lately
+	NoveltyAlpha *float64 `json:"novelty_alpha,omitempty"`
+	// share of each turn in the moving average of the words said lately
+	NoveltyBeta *float64 `json:"novelty_beta,omitempty"`
+	// so far below novelty_above, a turn that names something for the first time is counted all the same
+	NoveltyBorder *float64 `json:"novelty_border,omitempty"`
+	// 1: what is named for the first time is a share of all words, not of what is named
+	NoveltyLiteral *int `json:"novelty_literal,omitempty"`
+	// content words that make a turn worth remembering, unless it holds a name, a time, a statement or an
+	// anchor; else it is recorded, and not counted; 0: all turns are counted
+	WorthWords *int64 `json:"worth_words,omitempty"`
+	// length in words of the windows in which words are counted as said together; 0: a turn, and the one before
+	// it
+	WindowTokens *int64 `json:"window_tokens,omitempty"`
+	// share of such a window that the one before it holds, too
+	WindowOverlap *float64 `json:"window_overlap,omitempty"`
+	// 1: only words of one clause are counted as said together
+	Clauses *int `json:"clauses,omitempty"`
+	// length of the windows at whose end the graph dreams; 0s: never
+	DreamEvery *int64 `json:"dream_every,omitempty"`
+	// how long after the beginning of such a stretch the dream is: 3h of 1d
+	DreamAt *int64 `json:"dream_at,omitempty"`
+	// random walks of a dream
+	DreamWalks *int `json:"dream_walks,omitempty"`
+	// steps of each of them
+	DreamSteps *int `json:"dream_steps,omitempty"`
+	// what a dream adds to the strength of a concept that it comes by
+	DreamBoost *float64 `json:"dream_boost,omitempty"`
+	// concepts recalled most frequently that a consolidation links with what is new; 0: none
+	FrequentLinked *int `json:"frequent_linked,omitempty"`
+	// share of recall_boost that neighbours of a recalled concept get, too; 0: none
+	RecallSpread *float64 `json:"recall_spread,omitempty"`
+	// neighbours of a concept that do, at most: the nearest
+	RecallRelated *int `json:"recall_related,omitempty"`
+	// 1: of two turns that say the same, the one whose words tell more stays, not the longer one
+	KeepInformation *int `json:"keep_information,omitempty"`
+	// new turns that a consolidation compares, those that matter most first; 0: all
+	ConsolidateBatch *int64 `json:"consolidate_batch,omitempty"`
+	// turns nearest to each new one that a consolidation tries to link with it; 0: none
+	LinkCandidates *int `json:"link_candidates,omitempty"`
+	// how much a new turn must matter to be linked so; 0.5 where nobody said
+	LinkImportance *float64 `json:"link_importance,omitempty"`
+	// share of the words (cosine) from which a turn may be linked with it
+	LinkAbove *float64 `json:"link_above,omitempty"`
+	// affinity from which it is
+	LinkConfidence *float64 `json:"link_confidence,omitempty"`
+}
+
+// JudgedTurn: how much a turn is worth remembering, and the words of it that matter.
+type JudgedTurn struct {
+	Turn     string   `json:"turn"`
+	Worth    float64  `json:"worth"`
+	Keywords []string `json:"keywords,omitempty"`
+}
+
+// NamedTheme: a name for a theme, by its id.
+type NamedTheme struct {
+	Theme string `json:"theme"`
+	Name  string `json:"name"`
+}
+
+// RatedLink: how closely two concepts belong together, by their ids: 0 not at all, 0.5 neither, 1 very.
+type RatedLink struct {
+	Source string  `json:"source"`
+	Target string  `json:"target"`
+	Rating float64 `json:"rating"`
+}
+
+// Rewritten: a turn, or what recurs (habit), in other words; role: in whose, "" nobody's.
+type Rewritten struct {
+	Turn  string `json:"turn,omitempty"`
+	Habit string `json:"habit,omitempty"`
+	Text  string `json:"text"`
+	Role  string `json:"role,omitempty"`
+}
+
+// SplitTurn: a turn says several things: the parts of its text, in their order.
+type SplitTurn struct {
+	Turn  string     `json:"turn"`
+	Parts []TextPart `json:"parts"`
+}
+
+// SummedUp: what a conversation that has ended was about: its topic in a word or two, and a summary.
+type SummedUp struct {
+	Session string `json:"session"`
+	Topic   string `json:"topic,omitempty"`
+	Summary string `json:"summary"`
+}
+
+// TextPart: the characters of a turn's text, from start to before end, that say one thing.
+type TextPart struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
 }
 
 // Filter: what a turn must be to come back; what is not given is not asked. A name that the graph lacks matches
@@ -122,8 +234,36 @@ type Filter struct {
 	IncludeArchive *bool          `json:"include_archive,omitempty"`
 }
 
+// Guidance: how to search, where the asker knows: what is not given changes nothing.
+//
+// depth how thoroughly, 0 to 1: in the place of what the question itself tells. It says how many passages
+// come back, 3 to 20, and how far staged goes
+// by_complexity: take the complexity of the question for its depth, as SimpleMem estimates it
+// rounds: 2: ask again with what the best passages of the first round hold
+// kinds: how much counts what was said in one place (episodic), and what belongs together at all (semantic)
+// type_weights: links by what turns say of two concepts, by its type, as {"cause": 0.5}
+// mood, role: words of who asks: what of them the graph knows is sought too, weakly; moods such as "in a hurry"
+// and "curious" change the depth
+type Guidance struct {
+	Depth        *float64           `json:"depth,omitempty"`
+	ByComplexity bool               `json:"by_complexity,omitempty"`
+	Rounds       *int               `json:"rounds,omitempty"`
+	Kinds        map[string]float64 `json:"kinds,omitempty"`
+	TypeWeights  map[string]float64 `json:"type_weights,omitempty"`
+	Mood         string             `json:"mood,omitempty"`
+	Role         string             `json:"role,omitempty"`
+}
+
 // Spreading: how activation spreads; what is not given takes the mode's own default
 // (processors/recall/activation.py).
+//
+// window: what counts as said together: in a turn; in a turn or the one before it; in a round, which ends
+// before somebody speaks again who has had their say in it; in a session
+// window_turns: in so many turns of a session, one after the other; in the place of window
+//
+// propagation_decay, max_iterations and delta are what each mode has of the kind: what a walk goes on with, how
+// many
+// edges far, when it stops.
 type Spreading struct {
 	FiringThreshold  *float64 `json:"firing_threshold,omitempty"`
 	PropagationDecay *float64 `json:"propagation_decay,omitempty"`
@@ -134,6 +274,7 @@ type Spreading struct {
 	RecallLinks      *float64 `json:"recall_links,omitempty"`
 	TopicLinks       *float64 `json:"topic_links,omitempty"`
 	Window           string   `json:"window,omitempty"`
+	WindowTurns      *int     `json:"window_turns,omitempty"`
 	// links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
 	TypeWeights *map[string]float64 `json:"type_weights,omitempty"`
 }
@@ -154,12 +295,43 @@ type ActivatedConcept struct {
 	Path   []string `json:"path"`
 }
 
+// Guided: what guidance did to a question.
+//
+// words: concepts of mood and role that the graph knows: sought too, weakly
+// unknown: words of mood and role that it does not know: they did nothing
+// depth: how thoroughly it was searched, 0 to 1, and passages: how many that is
+// weights: what counted more or less than by itself, by name: edge types, kinds of turns, relations
+type Guided struct {
+	Words    []string           `json:"words"`
+	Unknown  []string           `json:"unknown"`
+	Depth    *float64           `json:"depth"`
+	Passages int64              `json:"passages"`
+	Weights  map[string]float64 `json:"weights"`
+}
+
 // Hop: an association that energy took: how often both were said together, and the weight of the edge.
 type Hop struct {
 	Source string  `json:"source"`
 	Target string  `json:"target"`
 	Times  int64   `json:"times"`
 	Weight float64 `json:"weight"`
+}
+
+// How a question was answered: its mode, the mode's constants, and what each stage did.
+//
+// source: the system that the mode is of
+// constants: its constants by name, those that the question changed as it changed them
+// complexity: how complex the question is, 0 to 1, by its words alone (SimpleMem)
+// guidance: what guidance did, if there was any
+type How struct {
+	Mode       string             `json:"mode"`
+	Source     string             `json:"source"`
+	Weighting  string             `json:"weighting"`
+	Window     string             `json:"window"`
+	Constants  map[string]float64 `json:"constants"`
+	Complexity float64            `json:"complexity"`
+	Stages     []Stage            `json:"stages"`
+	Guidance   *Guided            `json:"guidance"`
 }
 
 // Kind: a word of the question that asks for a kind of thing, and the member of that kind that the passage holds.
@@ -201,10 +373,28 @@ type RecalledPassage struct {
 	// it is history: the turn that says how things are since
 	SupersededBy *string `json:"superseded_by"`
 	// how much it matters, 0 to 1, where that is known
-	Importance  *float64     `json:"importance"`
+	Importance *float64 `json:"importance"`
+	// if the query asked for masks: the text as it is remembered, with placeholders for what has faded
+	Masked      *string      `json:"masked"`
 	Attachments []Attachment `json:"attachments"`
+	// in modes that find concepts first: the concept through which it was found
+	Topic *string `json:"topic"`
 	// if the query said explain
 	Why *Why `json:"why"`
+}
+
+// Stage: what one stage of a mode did.
+//
+// name: direct, spread, ppr, exhaustive; of other modes, their own; second-round, where a question asks for one
+// found: passages that it found
+// mass share of their score that the best hold; coverage: share of what is asked that the best hold, by rarity
+// enough: whether that was enough, so that no further stage was needed; null where nobody asked
+type Stage struct {
+	Name     string   `json:"name"`
+	Found    int64    `json:"found"`
+	Mass     *float64 `json:"mass"`
+	Coverage *float64 `json:"coverage"`
+	Enough   *bool    `json:"enough"`
 }
 
 // Timing: where the time went inside the owner, in milliseconds.
@@ -213,9 +403,10 @@ type Timing struct {
 	RecallMS float64 `json:"recall_ms"`
 }
 
-// Why a passage has its score, in the default mode; its session, speaker and date stand in the passage itself.
+// Why a passage has its score; its session, speaker and date stand in the passage itself.
 //
-// terms: what each edge type and each property of the turn adds (docs/recall.md): their sum is the score
+// terms what each edge type and each property of the turn adds (docs/recall.md): their sum is the score. Of
+// other modes, what their formula is made of; times_… are factors of the sum of the others
 // mentions: seeds in the passage, and in the turns around it that gave it score
 // associations: the hops to the strongest concept of the passage that the seeds woke, seed first
 // kinds: members of the kinds that the question asks for
@@ -227,11 +418,27 @@ type Why struct {
 }
 
 // Theme: a topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+//
+// name, by: what an advisor calls it, and who
 type Theme struct {
 	ID       string   `json:"id"`
 	Label    string   `json:"label"`
 	Concepts []string `json:"concepts"`
 	Born     int64    `json:"born"`
+	Name     *string  `json:"name"`
+	By       *string  `json:"by"`
+}
+
+// Advised: what advisors said of a turn: other words, its parts, its worth; each with who said it.
+type Advised struct {
+	Rewritten   *string    `json:"rewritten"`
+	Role        string     `json:"role"`
+	RewrittenBy string     `json:"rewritten_by"`
+	Parts       []TextPart `json:"parts"`
+	SplitBy     string     `json:"split_by"`
+	Worth       *float64   `json:"worth"`
+	Keywords    []string   `json:"keywords"`
+	JudgedBy    string     `json:"judged_by"`
 }
 
 // BoundPronoun: a pronoun of a turn, the characters from start to end: the concept that it means, by id, and how
@@ -262,6 +469,12 @@ type RecordedTurn struct {
 	Times []SpokenTime `json:"times"`
 	// whom its pronouns mean
 	Mentions []BoundPronoun `json:"mentions"`
+	// how much of it was new, 0 to 1, in a graph that asks for that
+	Novelty *float64 `json:"novelty"`
+	// why it is in the log and in no count: no question finds it
+	Uncounted string `json:"uncounted"`
+	// what advisors said of it, if that was asked for
+	Advised *Advised `json:"advised"`
 }
 
 // SpokenTime: what an expression of time in a turn means (docs/time.md), by the sender's clock: from since to
@@ -368,12 +581,15 @@ type GrownPair struct {
 }
 
 // Ending: how a conversation ended, at at (ms). summary: what it was about, made of turns (ids), and by whom.
+//
+// topic: what it was about in a word or two, where its author says it
 type Ending struct {
 	At      int64    `json:"at"`
 	Reason  string   `json:"reason"`
 	Summary string   `json:"summary"`
 	Turns   []string `json:"turns"`
 	By      string   `json:"by"`
+	Topic   string   `json:"topic"`
 }
 
 // Quote: a sentence of a turn, word for word.
@@ -400,6 +616,18 @@ type SessionRecap struct {
 	Summary  []Quote  `json:"summary"`
 	State    string   `json:"state"`
 	Ended    *Ending  `json:"ended"`
+	// if that was asked for
+	Topics []SessionTopic `json:"topics"`
+}
+
+// SessionTopic: a part of a conversation: its topic in a few words, from its first to its last turn (ids), and its
+// summary.
+type SessionTopic struct {
+	Topic   string  `json:"topic"`
+	First   string  `json:"first"`
+	Last    string  `json:"last"`
+	Turns   int64   `json:"turns"`
+	Summary []Quote `json:"summary"`
 }
 
 // Span: a time, from since to until (ms), and how many turns lie in it.
@@ -476,21 +704,24 @@ type Exemption struct {
 // hours: (24,) turns by hour of day; weekdays: (7,) turns by day of the week, Monday first
 // by the clock of who said them
 // exceptions: the latest times at which it did not recur, as far as that is an exception
+// rewritten: other words for it by an advisor, and who
 type Habit struct {
-	ID         string      `json:"id"`
-	Speaker    string      `json:"speaker"`
-	Text       string      `json:"text"`
-	Concepts   []string    `json:"concepts"`
-	Turns      int64       `json:"turns"`
-	Days       int64       `json:"days"`
-	First      int64       `json:"first"`
-	Last       int64       `json:"last"`
-	Period     float64     `json:"period"`
-	Hours      []int64     `json:"hours"`
-	Weekdays   []int64     `json:"weekdays"`
-	Exceptions []Exemption `json:"exceptions"`
-	Members    []string    `json:"members"`
-	By         string      `json:"by"`
+	ID          string      `json:"id"`
+	Speaker     string      `json:"speaker"`
+	Text        string      `json:"text"`
+	Concepts    []string    `json:"concepts"`
+	Turns       int64       `json:"turns"`
+	Days        int64       `json:"days"`
+	First       int64       `json:"first"`
+	Last        int64       `json:"last"`
+	Period      float64     `json:"period"`
+	Hours       []int64     `json:"hours"`
+	Weekdays    []int64     `json:"weekdays"`
+	Exceptions  []Exemption `json:"exceptions"`
+	Members     []string    `json:"members"`
+	By          string      `json:"by"`
+	Rewritten   *string     `json:"rewritten"`
+	RewrittenBy *string     `json:"rewritten_by"`
 }
 
 // HabitGroup: habits that are near one another: a level of the tree. above: their affinity; habits: ids.
@@ -536,6 +767,12 @@ type Configure struct {
 	Graph    string    `json:"graph"`
 	Preset   string    `json:"preset,omitempty"`
 	Settings *Settings `json:"settings,omitempty"`
+	// what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
+	Weights *map[string]float64 `json:"weights,omitempty"`
+	// mode of questions that name none; else as is, or the preset's where that is another
+	Mode string `json:"mode,omitempty"`
+	// formula of this system by which they are ordered; else as mode
+	Rerank string `json:"rerank,omitempty"`
 }
 
 // Forget: what a graph is to forget: concepts by id or surface form, turns and sessions by id. Replay keeps the
@@ -648,22 +885,44 @@ type Reinforce struct {
 	At       int64    `json:"at"`
 }
 
+// Advice: what an advisor says; by: who, with its version. Exactly one of the others is given.
+type Advice struct {
+	Kind      string      `json:"kind"`
+	ID        string      `json:"id"`
+	Graph     string      `json:"graph"`
+	By        string      `json:"by"`
+	Named     *NamedTheme `json:"named,omitempty"`
+	Rated     []RatedLink `json:"rated,omitempty"`
+	Summary   *SummedUp   `json:"summary,omitempty"`
+	Rewritten *Rewritten  `json:"rewritten,omitempty"`
+	Split     *SplitTurn  `json:"split,omitempty"`
+	Judged    *JudgedTurn `json:"judged,omitempty"`
+}
+
 // Query: a question to one graph. It never changes state; reinforce asks for an event that does.
 //
 // Without top_passages, as many passages come back as the question needs, 3 to 20; budget,
 // context_passages and how much worse the next turn answers decide how many the context has.
 type Query struct {
-	Kind        string     `json:"kind"`
-	Graph       string     `json:"graph"`
-	Text        string     `json:"text"`
-	Mode        string     `json:"mode,omitempty"`
-	Spreading   *Spreading `json:"spreading,omitempty"`
-	TopConcepts *int       `json:"top_concepts,omitempty"`
-	TopPassages *int       `json:"top_passages,omitempty"`
+	Kind  string `json:"kind"`
+	Graph string `json:"graph"`
+	Text  string `json:"text"`
+	// which retriever answers; else the graph's own, default where it has none
+	Mode      string     `json:"mode,omitempty"`
+	Spreading *Spreading `json:"spreading,omitempty"`
+	// weight of a link between concepts, in the place of the mode's own
+	Weighting string `json:"weighting,omitempty"`
+	// order the best anew, twice as many as are wanted, by the formula of this system
+	Rerank      string    `json:"rerank,omitempty"`
+	Guidance    *Guidance `json:"guidance,omitempty"`
+	TopConcepts *int      `json:"top_concepts,omitempty"`
+	TopPassages *int      `json:"top_passages,omitempty"`
 	// tokens of assembled context, at most
 	Budget *int `json:"budget,omitempty"`
 	// turns in it, at most
 	ContextPassages *int `json:"context_passages,omitempty"`
+	// how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1
+	Load *float64 `json:"load,omitempty"`
 	// speaker who asks: whom my and I mean
 	Asker string `json:"asker,omitempty"`
 	// of which kind: working, what is in mind of session; episodic, where what lies long ago and what matters
@@ -671,6 +930,12 @@ type Query struct {
 	Memory string `json:"memory,omitempty"`
 	// perceptual: a turn; what comes back is like what came with it
 	Like string `json:"like,omitempty"`
+	// masked: what has faded is left out of the context, as somebody would remember it
+	Render string `json:"render,omitempty"`
+	// masked: strength from which a word is shown as it was said
+	ClearFrom *float64 `json:"clear_from,omitempty"`
+	// masked: strength from which a placeholder says what kind of thing it was
+	HintFrom *float64 `json:"hint_from,omitempty"`
 	// conversation in which it is asked: what and then? goes on from; else the latest one
 	Session string `json:"session,omitempty"`
 	// answer once the turn at this offset of turns is folded
@@ -693,6 +958,8 @@ type Describe struct {
 	Graph string `json:"graph"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
+	// measure how it hangs together too
+	Measures bool `json:"measures,omitempty"`
 }
 
 // Read: a question for turns as they were said, in the order in which they were recorded. What is not given passes.
@@ -700,6 +967,7 @@ type Describe struct {
 // ids: these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
 // session: only of this session; concept: only those that hold it, by id or as it was written
 // newest: the last one first; cursor: next of the page before
+// advised: with what advisors said of them
 type Read struct {
 	Kind    string   `json:"kind"`
 	Graph   string   `json:"graph"`
@@ -709,6 +977,7 @@ type Read struct {
 	Newest  bool     `json:"newest,omitempty"`
 	Cursor  *int64   `json:"cursor,omitempty"`
 	Limit   *int     `json:"limit,omitempty"`
+	Advised bool     `json:"advised,omitempty"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
 	// as the graph was at this time
@@ -751,14 +1020,16 @@ type Compare struct {
 // Recap: a question about conversations: these sessions, or without a name the last ones, the latest first.
 //
 // words: of each one's summary, at most
+// topics: into how many parts, each about something, it falls, and what was said of each
 type Recap struct {
 	Kind     string   `json:"kind"`
 	Graph    string   `json:"graph"`
 	Sessions []string `json:"sessions,omitempty"`
 	Limit    *int     `json:"limit,omitempty"`
 	// of the last ones, to pass over
-	Skip  *int64 `json:"skip,omitempty"`
-	Words *int   `json:"words,omitempty"`
+	Skip   *int64 `json:"skip,omitempty"`
+	Words  *int   `json:"words,omitempty"`
+	Topics bool   `json:"topics,omitempty"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
 	// as the graph was at this time
@@ -877,6 +1148,8 @@ type Reply struct {
 	Matched bool `json:"matched"`
 	// recalling is paused
 	Paused bool `json:"paused"`
+	// if the query said explain, or guided the search
+	How *How `json:"how"`
 }
 
 // Description: what a graph holds. An unknown graph gives found: false.
@@ -886,11 +1159,17 @@ type Reply struct {
 // forgotten: turns that are gone for good
 // pinned, pinned_concepts: turns and concepts that a user wants kept in mind
 type Description struct {
-	Kind             string             `json:"kind"`
-	Graph            string             `json:"graph"`
-	Found            bool               `json:"found"`
-	Preset           string             `json:"preset"`
-	Settings         map[string]float64 `json:"settings"`
+	Kind     string             `json:"kind"`
+	Graph    string             `json:"graph"`
+	Found    bool               `json:"found"`
+	Preset   string             `json:"preset"`
+	Settings map[string]float64 `json:"settings"`
+	// of its questions that name none
+	Mode string `json:"mode"`
+	// of its questions that name no mode
+	Rerank *string `json:"rerank"`
+	// what features of a turn are worth in recall, where not the default
+	Weights          map[string]float64 `json:"weights"`
 	Clock            int64              `json:"clock"`
 	Turns            int64              `json:"turns"`
 	Archived         int64              `json:"archived"`
@@ -903,9 +1182,14 @@ type Description struct {
 	Themes           []Theme            `json:"themes"`
 	// turns that came while recording was paused
 	Unrecorded int64 `json:"unrecorded"`
+	// turns that gates left out of what is counted: they are in the log alone
+	Uncounted int64 `json:"uncounted"`
 	// who may do what, by subject; empty: nobody is kept out
-	Access   map[string][]string `json:"access"`
-	Position Position            `json:"position"`
+	Access map[string][]string `json:"access"`
+	// if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was
+	// said
+	Measures map[string]float64 `json:"measures"`
+	Position Position           `json:"position"`
 }
 
 // Turns: a page of turns. An unknown graph gives found: false.
@@ -1130,6 +1414,7 @@ func (m EndSession) graph() string { return m.Graph }
 func (m Grant) graph() string      { return m.Graph }
 func (m Revoke) graph() string     { return m.Graph }
 func (m Reinforce) graph() string  { return m.Graph }
+func (m Advice) graph() string     { return m.Graph }
 func (m Query) graph() string      { return m.Graph }
 func (m Describe) graph() string   { return m.Graph }
 func (m Read) graph() string       { return m.Graph }
@@ -1215,6 +1500,13 @@ func (m Revoke) MarshalJSON() ([]byte, error) {
 func (m Reinforce) MarshalJSON() ([]byte, error) {
 	type plain Reinforce
 	m.Kind = "reinforce"
+	return json.Marshal(plain(m))
+}
+
+// MarshalJSON writes the kind, by which a reader tells messages apart.
+func (m Advice) MarshalJSON() ([]byte, error) {
+	type plain Advice
+	m.Kind = "advice"
 	return json.Marshal(plain(m))
 }
 

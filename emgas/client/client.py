@@ -15,9 +15,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import uuid4
 
+from emgas.client.advising import Advising
+from emgas.client.answers import expect as _expect
+from emgas.client.answers import moment as _time
+from emgas.client.answers import names as _named
 from emgas.client.bulk import Turns as Published
 from emgas.client.bulk import publish_all
 from emgas.client.connect import connect
@@ -26,13 +30,14 @@ from emgas.client.query_arguments import asking, filtering
 from emgas.client.request_reply import RequestReply
 from emgas.client.several import asked_of_all, named
 from emgas.client.traces import traced
-from emgas.errors import InvalidMessageError, QueryFailedError, TransportError, WrongEventLoopError
+from emgas.errors import InvalidMessageError, TransportError, WrongEventLoopError
 from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.filters import Filter
 from emgas.messages.memory_settings import Settings
+from emgas.messages.modes import Mode
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
-from emgas.messages.queries import Describe, Description, Failure, Query, Reply
+from emgas.messages.queries import Describe, Description, Query, Reply
 from emgas.messages.rights import Grant, Revoke, Right
 from emgas.messages.sessions import EndSession, InMind, Recent
 from emgas.messages.several import Merged
@@ -40,19 +45,17 @@ from emgas.messages.spreading import Spreading
 from emgas.messages.topics import Answer, OfGraph, OfPartition
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
-from emgas.times import milliseconds
 from emgas.validation import build, checked_graph, encode
 from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
 
-A = TypeVar("A", bound=Answer)
 When = datetime | str | int  # as emgas.times reads it
 Subject = str | Callable[[], str | None]
 
 
-class MemoryClient:
+class MemoryClient(Advising):
     """A client of one EMGAS.  Any number of calls may wait at once; it belongs to one event loop.
 
     Every call raises TransportError when the log refuses or is out of reach, NoAnswerError after `timeout` seconds, and
@@ -193,11 +196,20 @@ class MemoryClient:
         return _expect(Reply, await self._asked(query, timeout))
 
     async def describe(
-        self, graph: str, after: Receipt | int | None = None, timeout: float | None = None
+        self,
+        graph: str,
+        after: Receipt | int | None = None,
+        timeout: float | None = None,
+        *,
+        measures: bool = False,
     ) -> Description:
-        """Ask what a graph holds: its topics, its settings, how much.  Raises QueryFailedError, as `ask` does."""
+        """Ask what a graph holds: its topics, its settings, how much.  Raises QueryFailedError, as `ask` does.
+
+        measures  how it hangs together too, which takes some milliseconds
+        """
         graph = checked_graph(graph)
-        describe = build(Describe, {"graph": graph, "after": await self._offset(graph, after)})
+        fields = {"graph": graph, "after": await self._offset(graph, after), "measures": measures}
+        describe = build(Describe, fields)
         return _expect(Description, await self._asked(describe, timeout))
 
     async def turns(
@@ -379,6 +391,9 @@ class MemoryClient:
         graph: str,
         preset: str = "default",
         *,
+        weights: Mapping[str, float] | None = None,
+        mode: Mode | None = None,
+        rerank: str | None = None,
         id: str | None = None,
         timeout: float | None = None,
         **settings: Any,
@@ -386,8 +401,13 @@ class MemoryClient:
         """Say how a graph is to live from here on: a preset, and the fields of emgas.Settings that differ from it.
 
         It is the whole of it: what an earlier call changed and this one does not name is the preset's again.
+
+        weights  what features of a turn are worth in recall (docs/recall.md), where not the default: these alone; None
+                 leaves them as they are
+        mode     of questions that name none, and rerank: by whose formula they are ordered, "none" for none
         """
-        fields = {"preset": preset, "settings": build(Settings, settings)}
+        fields: dict[str, Any] = {"preset": preset, "settings": build(Settings, settings)}
+        fields |= {"mode": mode, "rerank": rerank, "weights": None if weights is None else dict(weights)}
         return await self._command(Configure, graph, id=id, timeout=timeout, fields=fields)
 
     async def forget(
@@ -536,7 +556,7 @@ class MemoryClient:
 
     async def _command(
         self,
-        kind: type[Configure | Erase | Feedback | Forget | Pin | Unpin | Undo | EndSession | Grant | Revoke],
+        kind: Any,
         graph: str,
         *,
         id: str | None,
@@ -578,21 +598,3 @@ class MemoryClient:
     ) -> ProducerRecord:
         headers = cloud_event("query", uuid4().hex, subject)
         return ProducerRecord(self._open.connection.topics.queries, key, encode(question), headers, partition)
-
-
-def _named(**named: Sequence[str]) -> dict[str, Any]:
-    """List what a call names.  A single string is a sequence of its letters: it goes on as it is, and is refused."""
-    return {name: these if isinstance(these, str) else list(these) for name, these in named.items()}
-
-
-def _time(when: When | None) -> int | None:
-    return None if when is None else milliseconds(when)
-
-
-def _expect(kind: type[A], answer: Answer) -> A:
-    """Let an answer of `kind` through.  Raises QueryFailedError for a Failure."""
-    if isinstance(answer, Failure):
-        raise QueryFailedError(answer.code, answer.message)
-    if not isinstance(answer, kind):
-        raise TransportError(f"the worker answered with another kind, {answer.kind}: use the client of its version")
-    return answer

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from emgas import limits
+from emgas.messages.advice import Advised
 from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Name, Position, Role
 
 
@@ -16,6 +17,7 @@ class Read(Message):
     ids      these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
     session  only of this session     concept  only those that hold it, by id or as it was written
     newest   the last one first       cursor   `next` of the page before
+    advised  with what advisors said of them
     """
 
     kind: Literal["read"] = "read"
@@ -26,6 +28,7 @@ class Read(Message):
     newest: bool = False
     cursor: int | None = Field(None, ge=0, lt=2**63)
     limit: int = Field(20, ge=1, le=limits.READ_TURNS)
+    advised: bool = Field(default=False, exclude_if=lambda advised: not advised)
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
 
@@ -80,6 +83,17 @@ class RecordedTurn(Message):
     )
     mentions: list[BoundPronoun] = Field(
         default_factory=list, description="whom its pronouns mean", exclude_if=lambda told: not told
+    )
+    novelty: float | None = Field(
+        None,
+        description="how much of it was new, 0 to 1, in a graph that asks for that",
+        exclude_if=lambda it: it is None,
+    )
+    uncounted: Literal["", "redundant", "unworthy"] = Field(
+        "", description="why it is in the log and in no count: no question finds it", exclude_if=lambda it: not it
+    )
+    advised: Advised | None = Field(
+        None, description="what advisors said of it, if that was asked for", exclude_if=lambda it: it is None
     )
 
 

@@ -36,9 +36,10 @@ class Kind(Message):
 
 
 class Why(Message):
-    """Why a passage has its score, in the default mode; its session, speaker and date stand in the passage itself.
+    """Why a passage has its score; its session, speaker and date stand in the passage itself.
 
-    terms         what each edge type and each property of the turn adds (docs/recall.md): their sum is the score
+    terms         what each edge type and each property of the turn adds (docs/recall.md): their sum is the score.  Of
+                  other modes, what their formula is made of; `times_…` are factors of the sum of the others
     mentions      seeds in the passage, and in the turns around it that gave it score
     associations  the hops to the strongest concept of the passage that the seeds woke, seed first
     kinds         members of the kinds that the question asks for

@@ -12,29 +12,26 @@ so whatever the wire lets through can be recorded.
 A setting is a field with a default, its bounds, its unit (a `Duration` is in ms; other numbers have none) and one line
 that says what it does.
 
-Presets, each as what differs from the defaults of the fields.  What fades under any of them is archived: it leaves the
-active tier, and can still be found.  Where a source prunes, ours archives:
+Presets, each as what differs from the defaults of the fields, and the mode of questions (PRESET_MODES).  What fades
+under any of them is archived: it leaves the active tier, and can still be found, where a source may prune.  Those
+of the sources stand value by value, with what the source has and why ours differs, in emgas/messages/preset_sources.py:
 
     default     fades over months, keeps what recurs
     forgetful   a week's half-life: for tests, demos and rooms that should stay small
     elephant    archives nothing
-    memorybank  MemoryBank's Ebbinghaus curve R = e^(−t/S), S in days, one more with every mention or recall.  There a
-                piece that was recalled n times lasts 3 (n + 1) days; here words are strengthened, not turns, so a turn
-                gets the 90 days of a piece that was recalled 29 times
-    mofox       MoFox v2: activation × 0.9 a day, threshold 0.1, hourly consolidation (SEEDS M23–M26).  Its protection
-                of "importance > 0.8" is left out: importance there is a model's judgement.  A memory that nothing
-                activates lasts 22 days there; 60 leave room for those that would have been activated
+    emgas, soulmem, memorybank, mofox, simplemem, hello-agents    as these systems describe themselves
 """
 
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, Field, create_model
 from pydantic.fields import FieldInfo
 
 from emgas.messages.fields import Message
+from emgas.messages.modes import Mode, Rerank
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 
 CENTURY_MS = 100 * 366 * DAY_MS
@@ -131,6 +128,16 @@ class AllSettings(Message):
     affinity_tau: Duration = added(
         30 * DAY_MS, ge=1, le=CENTURY_MS, description="time scale of affinity: days for projects, months for habits"
     )
+    affinity_dated: float = added(
+        1.0,
+        ge=0,
+        le=2,
+        description="what gamma is multiplied by between turns that tell a time: less than 1, and what was said at one "
+        "time belongs together sooner than what is alike",
+    )
+    affinity_tau_dated: Duration = added(
+        0, ge=0, le=CENTURY_MS, description="time scale of affinity between turns that tell a time; 0s: as of others"
+    )
     habit_members: int = added(
         5, ge=0, le=LARGEST_COUNT, description="turns that make a habit, at least; 0: none are looked for"
     )
@@ -148,6 +155,13 @@ class AllSettings(Message):
         le=LARGEST_COUNT,
         description="more turns than so many that are active, and the oldest are archived at the next consolidation; "
         "0: never",
+    )
+    steady_growth: float = added(
+        0.0,
+        ge=0,
+        le=10,
+        description="share by which active turns may grow from one consolidation to the next; where they grow more, "
+        "the next comes sooner and takes more together; 0: windows are as they are set",
     )
     undo_events: int = Field(
         1000,
@@ -171,8 +185,131 @@ class AllSettings(Message):
         description="a conversation ends where a turn has less than this share of its words in common with the last "
         "ones; 0: never",
     )
+    links_below: float = added(
+        0.0,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="a link of less strength than this goes at the next decay window, and a word without any is "
+        "archived; its strength is how often its words were together, and fades as theirs; 0: links do not fade",
+    )
+    links_step: Duration = added(
+        0,
+        ge=0,
+        le=CENTURY_MS,
+        description="a link loses one of its strength in so long a silence, and goes with the last, instead of fading "
+        "by the half-life; 0s: by the half-life",
+    )
+    drop: float = added(
+        4.0,
+        ge=0,
+        le=1000,
+        description="how much worse than the third best a turn may score and still be shown: e^−drop times as likely",
+    )
     recording: int = added(1, ge=0, le=1, description="0: what is said is not recorded, only that something was")
     recalling: int = added(1, ge=0, le=1, description="0: questions bring back nothing, and are told why")
+    # What is counted of what comes (docs/lifecycle.md "Gates").  The log keeps all of it.
+    novelty_above: float = added(
+        0.0,
+        ge=0,
+        le=1,
+        description="a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are "
+        "counted",
+    )
+    novelty_alpha: float = added(
+        0.5,
+        ge=0,
+        le=1,
+        description="share of what is named for the first time in that score; the rest is how far the "
+        "words are from those said lately",
+    )
+    novelty_beta: float = added(
+        0.1, ge=0.01, le=1, description="share of each turn in the moving average of the words said lately"
+    )
+    novelty_border: float = added(
+        0.2,
+        ge=0,
+        le=1,
+        description="so far below `novelty_above`, a turn that names something for the first time is counted all the "
+        "same",
+    )
+    novelty_literal: int = added(
+        0, ge=0, le=1, description="1: what is named for the first time is a share of all words, not of what is named"
+    )
+    worth_words: int = added(
+        0,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="content words that make a turn worth remembering, unless it holds a name, a time, a statement or "
+        "an anchor; else it is recorded, and not counted; 0: all turns are counted",
+    )
+    window_tokens: int = added(
+        0,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="length in words of the windows in which words are counted as said together; 0: a turn, and the "
+        "one before it",
+    )
+    window_overlap: float = added(
+        0.5, ge=0, le=0.9, description="share of such a window that the one before it holds, too"
+    )
+    clauses: int = added(0, ge=0, le=1, description="1: only words of one clause are counted as said together")
+    # What windows replay, link and strengthen (docs/lifecycle.md "Dreams").
+    dream_every: Duration = added(
+        0, ge=0, le=CENTURY_MS, description="length of the windows at whose end the graph dreams; 0s: never"
+    )
+    dream_at: Duration = added(
+        0, ge=0, le=CENTURY_MS, description="how long after the beginning of such a stretch the dream is: 3h of 1d"
+    )
+    dream_walks: int = added(8, ge=1, le=1000, description="random walks of a dream")
+    dream_steps: int = added(4, ge=1, le=100, description="steps of each of them")
+    dream_boost: float = added(
+        0.1, ge=0, le=10, description="what a dream adds to the strength of a concept that it comes by"
+    )
+    frequent_linked: int = added(
+        0,
+        ge=0,
+        le=100,
+        description="concepts recalled most frequently that a consolidation links with what is new; 0: none",
+    )
+    recall_spread: float = added(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of `recall_boost` that neighbours of a recalled concept get, too; 0: none",
+    )
+    recall_related: int = added(5, ge=1, le=100, description="neighbours of a concept that do, at most: the nearest")
+    keep_information: int = added(
+        0,
+        ge=0,
+        le=1,
+        description="1: of two turns that say the same, the one whose words tell more stays, not the longer one",
+    )
+    consolidate_batch: int = added(
+        0,
+        ge=0,
+        le=LARGEST_COUNT,
+        description="new turns that a consolidation compares, those that matter most first; 0: all",
+    )
+    link_candidates: int = added(
+        0,
+        ge=0,
+        le=1000,
+        description="turns nearest to each new one that a consolidation tries to link with it; 0: none",
+    )
+    link_importance: float = added(
+        0.5, ge=0, le=1, description="how much a new turn must matter to be linked so; 0.5 where nobody said"
+    )
+    link_above: float = added(
+        0.7, ge=0, le=1, description="share of the words (cosine) from which a turn may be linked with it"
+    )
+    link_confidence: float = added(0.7, ge=0, le=1, description="affinity from which it is")
+
+
+MOST_WEIGHTS = 64
+Weight = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]
+Weights = Annotated[
+    dict[Annotated[str, Field(min_length=1, max_length=64)], Weight], Field(max_length=MOST_WEIGHTS)
+]  # what features of a turn are worth in recall, by name: where it is not the default (docs/recall.md)
 
 
 def _optional(field: FieldInfo) -> Any:
@@ -221,7 +358,44 @@ PRESETS = {
         episode_life=60 * DAY_MS,
         consolidate_every=HOUR_MS,
         idle=2 * HOUR_MS,
+        recall_spread=0.5,
+        consolidate_batch=100,
+        link_candidates=10,
     ),
+    "emgas": Settings(long_windows=0, long_recalls=0, habit_members=0, duplicate_above=1.0),
+    "soulmem": Settings(
+        prune_below=0.0,
+        long_windows=0,
+        long_recalls=0,
+        end_sessions=1,
+        session_turns=20,
+        topic_shift=0.1,
+        frequent_linked=5,
+        dream_every=DAY_MS,
+        recall_spread=0.5,
+    ),
+    "simplemem": Settings(
+        prune_below=0.0,
+        episode_life=30 * DAY_MS,
+        novelty_above=0.35,
+        window_tokens=512,
+        clauses=1,
+        archive_covered=1,
+        steady_growth=0.1,
+    ),
+    "hello-agents": Settings(
+        prune_below=0.0, long_windows=0, long_recalls=0, idle=HOUR_MS, habit_members=0, duplicate_above=1.0
+    ),
+}
+
+# How questions are answered that name no mode: the mode, and whose formula orders what it finds ("": nobody's).
+PRESET_MODES: dict[str, tuple[Mode, Rerank | Literal[""]]] = {
+    "emgas": ("literal", ""),
+    "soulmem": ("staged", ""),
+    "memorybank": ("vector", ""),
+    "mofox": ("path", "mofox"),
+    "simplemem": ("default", "simplemem"),
+    "hello-agents": ("vector", "hello-agents"),
 }
 
 

@@ -10,11 +10,12 @@ from emgas import limits
 from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Message, Milliseconds, Name, Position, Role, Text, Zone
 from emgas.messages.filters import Filter
+from emgas.messages.modes import Guidance, How, Mode, Rerank, Weighting
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Attachment
 
-Mode = Literal["default", "literal"]
 MemoryKind = Literal["all", "working", "episodic", "perceptual"]
+Render = Literal["plain", "masked"]
 
 
 class Query(Message):
@@ -27,13 +28,35 @@ class Query(Message):
     kind: Literal["query"] = "query"
     graph: GraphId
     text: Text
-    mode: Mode = "default"
+    mode: Mode | None = Field(
+        None,
+        description="which retriever answers; else the graph's own, default where it has none",
+        exclude_if=lambda mode: mode is None,
+    )
     spreading: Spreading = Field(default_factory=Spreading)
+    weighting: Weighting | None = Field(
+        None,
+        description="weight of a link between concepts, in the place of the mode's own",
+        exclude_if=lambda weighting: weighting is None,
+    )
+    rerank: Rerank | None = Field(
+        None,
+        description="order the best anew, twice as many as are wanted, by the formula of this system",
+        exclude_if=lambda rerank: rerank is None,
+    )
+    guidance: Guidance = Field(default_factory=Guidance, exclude_if=lambda guidance: guidance == Guidance())
     top_concepts: int = Field(10, ge=0, le=limits.TOP)
     top_passages: int | None = Field(None, ge=0, le=limits.TOP, exclude_if=lambda top: top is None)
     budget: int = Field(1000, ge=0, le=limits.CONTEXT_TOKENS, description="tokens of assembled context, at most")
     context_passages: int | None = Field(
         None, ge=0, le=limits.TOP, description="turns in it, at most", exclude_if=lambda most: most is None
+    )
+    load: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1",
+        exclude_if=lambda load: load is None,
     )
     asker: Name | None = Field(
         None, description="speaker who asks: whom `my` and `I` mean", exclude_if=lambda asker: asker is None
@@ -48,6 +71,25 @@ class Query(Message):
         None,
         description="perceptual: a turn; what comes back is like what came with it",
         exclude_if=lambda turn: turn is None,
+    )
+    render: Render = Field(
+        "plain",
+        description="masked: what has faded is left out of the context, as somebody would remember it",
+        exclude_if=lambda render: render == "plain",
+    )
+    clear_from: float = Field(
+        0.3,
+        ge=0,
+        le=1,
+        description="masked: strength from which a word is shown as it was said",
+        exclude_if=lambda clear: clear == 0.3,
+    )
+    hint_from: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="masked: strength from which a placeholder says what kind of thing it was",
+        exclude_if=lambda hint: hint == 0.1,
     )
     session: Name | None = Field(
         None,
@@ -72,14 +114,19 @@ class Query(Message):
         exclude_if=lambda fallback: fallback == "none",
     )
 
+    @property
+    def retriever(self) -> Mode:
+        """The mode in which it is answered, where no graph has one of its own."""
+        return self.mode or "default"
+
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.explain and self.mode == "literal":
-            raise ValueError("only the default mode is explained: leave out `explain` or `mode`")
-        if self.memory != "all" and self.mode == "literal":
-            raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`")
+        if self.memory != "all" and (self.retriever != "default" or self.rerank):
+            raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
+        if self.hint_from > self.clear_from:
+            raise ValueError("what is clear needs no hint: `hint_from` must not be greater than `clear_from`")
         return self
 
 
@@ -89,6 +136,9 @@ class Describe(Message):
     kind: Literal["describe"] = "describe"
     graph: GraphId
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
+    measures: bool = Field(
+        default=False, description="measure how it hangs together too", exclude_if=lambda wanted: not wanted
+    )
 
 
 class ActivatedConcept(Message):
@@ -128,7 +178,17 @@ class RecalledPassage(Message):
     importance: float | None = Field(
         None, description="how much it matters, 0 to 1, where that is known", exclude_if=lambda it: it is None
     )
+    masked: str | None = Field(
+        None,
+        description="if the query asked for masks: the text as it is remembered, with placeholders for what has faded",
+        exclude_if=lambda it: it is None,
+    )
     attachments: list[Attachment] = Field(default_factory=list, exclude_if=lambda attachments: not attachments)
+    topic: str | None = Field(
+        None,
+        description="in modes that find concepts first: the concept through which it was found",
+        exclude_if=lambda topic: topic is None,
+    )
     why: Why | None = Field(None, description="if the query said `explain`", exclude_if=lambda why: why is None)
 
 
@@ -158,15 +218,23 @@ class Reply(Message):
         exclude_if=lambda matched: matched,
     )
     paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
+    how: How | None = Field(
+        None, description="if the query said `explain`, or guided the search", exclude_if=lambda how: how is None
+    )
 
 
 class Theme(Message):
-    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms)."""
+    """A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+
+    name, by  what an advisor calls it, and who
+    """
 
     id: str
     label: str
     concepts: list[str]
     born: int
+    name: str | None = Field(None, exclude_if=lambda name: name is None)
+    by: str | None = Field(None, exclude_if=lambda by: by is None)
 
 
 class Description(Message):
@@ -183,6 +251,17 @@ class Description(Message):
     found: bool
     preset: str = "default"
     settings: dict[str, int | float] = Field(default_factory=dict)
+    mode: Mode = Field(
+        "default", description="of its questions that name none", exclude_if=lambda mode: mode == "default"
+    )
+    rerank: Rerank | None = Field(
+        None, description="of its questions that name no mode", exclude_if=lambda rerank: rerank is None
+    )
+    weights: dict[str, float] = Field(
+        default_factory=dict,
+        description="what features of a turn are worth in recall, where not the default",
+        exclude_if=lambda weights: not weights,
+    )
     clock: int = 0
     turns: int = 0
     archived: int = 0
@@ -196,10 +275,21 @@ class Description(Message):
     unrecorded: int = Field(
         0, description="turns that came while recording was paused", exclude_if=lambda unrecorded: not unrecorded
     )
+    uncounted: int = Field(
+        0,
+        description="turns that gates left out of what is counted: they are in the log alone",
+        exclude_if=lambda uncounted: not uncounted,
+    )
     access: dict[str, list[str]] = Field(
         default_factory=dict,
         description="who may do what, by subject; empty: nobody is kept out",
         exclude_if=lambda access: not access,
+    )
+    measures: dict[str, float] = Field(
+        default_factory=dict,
+        description="if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of "
+        "what was said",
+        exclude_if=lambda measures: not measures,
     )
     position: Position
 

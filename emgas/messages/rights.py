@@ -7,7 +7,7 @@ anything is open to every subject, as ever.  Once it grants something, it serves
 a record needs:
 
     read    all questions                       write  turns, pins, feedback, reinforcing, ending a session
-    forget  to forget, to undo                  admin  to configure, to erase, to grant and to revoke
+    forget  to forget, to undo                  admin  to configure, to erase, to grant, to revoke and to advise
 
 A record without that header comes from who runs the memory, and may do everything: rights are for programs that share
 it, and tell a name that they cannot choose where a gateway sets it by their key (docs/gateway.md).

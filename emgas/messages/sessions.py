@@ -32,13 +32,17 @@ class EndSession(Message):
 
 
 class Ending(Message):
-    """How a conversation ended, at `at` (ms).  summary: what it was about, made of `turns` (ids), and `by` whom."""
+    """How a conversation ended, at `at` (ms).  summary: what it was about, made of `turns` (ids), and `by` whom.
+
+    topic  what it was about in a word or two, where its author says it
+    """
 
     at: int
     reason: EndReason
     summary: str = ""
     turns: list[str] = Field(default_factory=list)
     by: str = ""
+    topic: str = Field("", exclude_if=lambda topic: not topic)
 
 
 class Recent(Message):

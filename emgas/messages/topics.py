@@ -6,7 +6,7 @@
     Picture ─ topic queries ─▶ Pictured | Failure;   Compare ──▶ Compared | Failure
     Recap ── topic queries ──▶ Recapped | Failure;   Trend ──▶ Trended | Failure;   Explore ──▶ Explored | Failure
     Habits ─ topic queries ──▶ Recurring | Failure
-    EndSession, Grant, Revoke ── topic turns ──▶ Outcome;   Recent ── topic queries ──▶ InMind | Failure
+    EndSession, Grant, Revoke, Advice ── topic turns ──▶ Outcome;   Recent ── topic queries ──▶ InMind | Failure
     List ─── topic queries ──▶ Graphs | Failure;   Inspect ──▶ Inspection | Failure
     Checkpoint ── queries ───▶ Checkpointed | Failure   (these three to a partition: the record has no key)
 
@@ -19,6 +19,7 @@ from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter
 
+from emgas.messages.advice import Advice
 from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
 from emgas.messages.pictures import Compare, Compared, Picture, Pictured
@@ -47,12 +48,15 @@ Inbound = Annotated[
     | Annotated[EndSession, Tag("endsession")]
     | Annotated[Grant, Tag("grant")]
     | Annotated[Revoke, Tag("revoke")]
-    | Annotated[Reinforce, Tag("reinforce")],
+    | Annotated[Reinforce, Tag("reinforce")]
+    | Annotated[Advice, Tag("advice")],
     Discriminator(_kind),
 ]
 
 
-Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce
+Command = (
+    Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce | Advice
+)
 
 
 INBOUND: TypeAdapter[Command] = TypeAdapter(Inbound)

@@ -12,7 +12,8 @@ from pydantic import Field, model_validator
 
 from emgas import limits
 from emgas.messages.fields import GraphId, Message, Metadata, Milliseconds, Modality, Name, Position, Role, Text
-from emgas.messages.memory_settings import PresetName, Settings
+from emgas.messages.memory_settings import PresetName, Settings, Weights
+from emgas.messages.modes import Mode, Rerank
 
 
 class Attachment(Message):
@@ -66,6 +67,21 @@ class Configure(Message):
     graph: GraphId
     preset: PresetName = "default"
     settings: Settings = Field(default_factory=Settings)
+    weights: Weights | None = Field(
+        None,
+        description="what features of a turn are worth in recall, where not the default; {}: the defaults; else as is",
+        exclude_if=lambda weights: weights is None,
+    )
+    mode: Mode | None = Field(
+        None,
+        description="mode of questions that name none; else as is, or the preset's where that is another",
+        exclude_if=lambda mode: mode is None,
+    )
+    rerank: Rerank | Literal["none"] | None = Field(
+        None,
+        description="formula of this system by which they are ordered; else as `mode`",
+        exclude_if=lambda rerank: rerank is None,
+    )
 
 
 class Forget(Message):

@@ -19,7 +19,8 @@ from emgas.messages.sessions import Ending, SessionState
 class Recap(Message):
     """A question about conversations: these sessions, or without a name the last ones, the latest first.
 
-    words  of each one's summary, at most
+    words   of each one's summary, at most
+    topics  into how many parts, each about something, it falls, and what was said of each
     """
 
     kind: Literal["recap"] = "recap"
@@ -28,6 +29,7 @@ class Recap(Message):
     limit: int = Field(5, ge=1, le=limits.RECAPPED)
     skip: int = Field(0, ge=0, description="of the last ones, to pass over", exclude_if=lambda skip: not skip)
     words: int = Field(60, ge=0, le=400)
+    topics: bool = Field(default=False, exclude_if=lambda topics: not topics)
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
 
@@ -39,6 +41,16 @@ class Quote(Message):
     speaker: str
     at: int
     text: str
+
+
+class SessionTopic(Message):
+    """A part of a conversation: its topic in a few words, from its first to its last turn (ids), and its summary."""
+
+    topic: str
+    first: str
+    last: str
+    turns: int
+    summary: list[Quote]
 
 
 class SessionRecap(Message):
@@ -59,6 +71,9 @@ class SessionRecap(Message):
     summary: list[Quote]
     state: SessionState = "idle"
     ended: Ending | None = Field(None, exclude_if=lambda ended: ended is None)
+    topics: list[SessionTopic] = Field(
+        default_factory=list, description="if that was asked for", exclude_if=lambda topics: not topics
+    )
 
 
 class Recapped(Message):
@@ -252,6 +267,7 @@ class Habit(Message):
     hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
                  by the clock of who said them
     exceptions   the latest times at which it did not recur, as far as that is an exception
+    rewritten    other words for it by an advisor, and who
     """
 
     id: str
@@ -268,6 +284,8 @@ class Habit(Message):
     exceptions: list[Exemption]
     members: list[str]
     by: str
+    rewritten: str | None = Field(None, exclude_if=lambda text: text is None)
+    rewritten_by: str | None = Field(None, exclude_if=lambda by: by is None)
 
 
 class HabitGroup(Message):

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from emgas.messages.advice import Advice
 from emgas.messages.contents import Graphs, List, Read, Turns
 from emgas.messages.fields import Message
 from emgas.messages.operator import Checkpoint, Checkpointed, Inspect, Inspection
@@ -27,7 +28,7 @@ from emgas.schema.asyncapi import document
 
 FOLDER = Path(__file__).parent
 MESSAGES: tuple[type[Message], ...] = (
-    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant, Revoke, Reinforce),
+    *(Turn, Configure, Forget, Pin, Unpin, Feedback, Undo, Erase, EndSession, Grant, Revoke, Reinforce, Advice),
     *(Query, Describe, Read, Picture, Compare, Recap, Trend, Explore, Habits, Recent, List, Inspect, Checkpoint),
     *(
         Outcome,

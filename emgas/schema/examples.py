@@ -303,6 +303,13 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "ids": ["t1"],
         "position": POSITION,
     },
+    "Advice": {
+        "kind": "advice",
+        "id": "a1",
+        "graph": "ada",
+        "by": "tiny / prompts 1",
+        "rewritten": {"turn": "t1", "text": "Ear drops for Biscuit, says the vet.", "role": "a sailor"},
+    },
     "InMind": {
         "kind": "inmind",
         "graph": "ada",

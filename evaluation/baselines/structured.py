@@ -8,8 +8,8 @@
     all else     as recall has it: coverage, kinds, reply, speaker, what is asked for, … (processors/recall/features.py)
 
 So a comparison shows what the way of spreading is worth, not that conversations have structure.  The walk starts where
-recall does, relatives included (seeds.py).  Weights are fitted as those of recall are, for each peer its own; the forms
-are the best for the peers of five that were tried.
+recall does, relatives included (processors/recall/modes/seeds.py).  Weights are fitted as those of recall are, for each
+peer its own; the forms are the best for the peers of five that were tried.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evaluation.baselines.seeds import put_in
+from evaluation.baselines.walks import Scoring, Walk
 from evaluation.memory import DEPTH, Memory, Ranker, Ranking, ranking
 from processors.extraction.extractor import Extraction
-from processors.recall.bm25 import idf, relative, saturated
 from processors.recall.edge_scores import BACKWARDS, FADING, REACH
 from processors.recall.features import features
+from processors.recall.modes.seeds import put_in
 from processors.recall.query_terms import asked
 from processors.recall.ranking import weighed
 from processors.recall.recall import Ranked, highest
@@ -34,8 +34,6 @@ from state.graph.view import GraphView
 
 SATURATION = 10.0
 
-Scoring = Callable[[Floats], Floats]  # energy put in (n,) → the walk's score of each passage (p,), >= 0
-Walk = Callable[[GraphView], Scoring]
 Columns = Callable[[Extraction, str], Floats]  # a question → (p, f) the features of each passage
 
 
@@ -97,17 +95,6 @@ def lasting(order: SessionOrder, scores: Floats) -> Floats:
         here = places[places - distance >= order.start]
         lasted[here - distance] += scores[here] * BACKWARDS * FADING**distance
     return lasted
-
-
-def matched(view: GraphView, energy: Floats) -> Floats:
-    """Match each passage with the energies (n,) as BM25 does: (p,)."""
-    awake = np.flatnonzero((energy > 0)[view.posting_concept])
-    concept, passage, count = (
-        column[awake] for column in (view.posting_concept, view.posting_passage, view.posting_count)
-    )
-    rarity = idf(len(view.passage_at), view.passages_with)
-    term = (energy * rarity)[concept] * saturated(count, relative(view.passage_tokens)[passage])
-    return _summed(passage, term, len(view.passage_at))
 
 
 def _summed(at: Integers, values: Floats, size: int) -> Floats:

@@ -4,6 +4,7 @@
 
     yesterday → a day        last week → Monday to Sunday      the weekend → Saturday and Sunday
     in June → a month        last summer → three months        in 2019 → a year
+    … two weeks later → counted from the expression before it (chains.py)
 
 A span is as long as the words are exact.  Vague words ("recently", 小时候) give none.  Days are UTC; no clock is read,
 `at` is all that is known of the present.  The rules are stated in docs/time.md.  This runs once, when a turn is
@@ -22,6 +23,7 @@ from processors.dates import chinese as chinese_dates
 from processors.dates import clock
 from processors.dates import english as english_dates
 from processors.dates.arithmetic import Days
+from processors.dates.chains import with_chains
 from processors.dates.grammar import Grammar
 from processors.text.chinese import simplified
 from state.events.extraction_types import TimeSpan
@@ -36,7 +38,7 @@ def anchored(text: str, at: int, language: str) -> list[TimeSpan]:
     language  the language beside Chinese, ISO 639-1; only English ("en") has rules, others have dates in digits
     """
     plain = simplified(text)
-    return _days(text, plain, _apart(plain, day_of(at), language))
+    return _days(text, plain, _told(plain, day_of(at), language))
 
 
 def _days(text: str, plain: str, found: Iterable[tuple[int, int, Days]]) -> list[TimeSpan]:
@@ -54,7 +56,7 @@ def told_times(text: str, at: int, language: str) -> list[TimeSpan]:
     """Find all that a clean text says of time: days as `anchored`, then times of day, durations, sets, vague ones."""
     plain, said = simplified(text), day_of(at)
     written = text if len(text) == len(plain) else plain
-    told = list(_apart(plain, said, language))
+    told = _told(plain, said, language)
     days = _days(text, plain, told)
     found = clock.timed(plain, said, at, told) if language == "en" else []
     others = [
@@ -87,6 +89,11 @@ def _shortest(days: Days) -> tuple[str, str]:
     if days.last == date.max or days.first.day > 1 or (after := days.last + timedelta(1)).day > 1:
         return first, last
     return (first[:7], last[:7]) if days.first.month > 1 or after.month > 1 else (first[:4], last[:4])
+
+
+def _told(text: str, said: date, language: str) -> list[tuple[int, int, Days]]:
+    """List what the grammars find, and what counts from that, in order."""
+    return with_chains(text, said, _apart(text, said, language), english=language == "en")
 
 
 def _apart(text: str, said: date, language: str) -> Iterator[tuple[int, int, Days]]:

@@ -3,7 +3,8 @@
     affinity   γ · cos + (1 − γ) · e^(−Δt / τ)
     cos        of their words, each weighing  ln(1 + N / n) · ln n,  n turns of N hold it: the rarer, the more it tells;
                what was said once recurs nowhere, and weighs nothing
-    γ, τ       settings of the graph: γ 0.5 by default, τ 30 days, as habits live by weeks and months
+    γ, τ       settings of the graph: γ 0.5 by default, τ 30 days, as habits live by weeks and months; others, if it
+               says so, between turns that tell a time: a log of events hangs together by when, knowledge by what
 
 What reaches a threshold is near, and what hangs together so is one cluster (transitive: a habit of a year is near
 itself day by day, not from end to end).  Turns that hold a word are compared with the NEIGHBOURS before them that hold
@@ -24,6 +25,7 @@ from state.graph.graph import Graph
 from state.graph.passage_table import ROLES
 
 PEOPLE: Final = (ROLES.index(None), ROLES.index("user"))  # an assistant repeats itself, and has no habits
+TIME: Final = "@time"  # the mark of turns that tell a time
 NEIGHBOURS: Final = 8  # turns before it that a turn is compared with
 
 
@@ -55,8 +57,22 @@ class Affinities:
         """Compute the affinity of two passages, in [0, 1]."""
         one, other = sorted((self.vector(left), self.vector(right)), key=len)
         cosine = sum(weight * other.get(word, 0.0) for word, weight in one.items())
-        at, gamma = self._graph.passages.at, self._settings.affinity_gamma
-        return gamma * cosine + (1 - gamma) * exp(-abs(at[left] - at[right]) / self._settings.affinity_tau)
+        at, (gamma, tau) = self._graph.passages.at, self._constants(left, right)
+        return gamma * cosine + (1 - gamma) * exp(-abs(at[left] - at[right]) / tau)
+
+    def _constants(self, left: int, right: int) -> tuple[float, int]:
+        """Give γ and τ of two passages: others where both tell a time (SEEDS P41)."""
+        settings = self._settings
+        gamma, tau = settings.affinity_gamma, settings.affinity_tau
+        own = settings.affinity_dated != 1 or settings.affinity_tau_dated
+        if own and self.tells_time(left) and self.tells_time(right):
+            return min(1.0, gamma * settings.affinity_dated), settings.affinity_tau_dated or tau
+        return gamma, tau
+
+    def tells_time(self, passage: int) -> bool:
+        """Tell whether a passage says when something is or was, as entries of a log do."""
+        mark = self._graph.concepts.numbers.get(TIME)
+        return mark is not None and mark in self._graph.passages.concepts_of(passage)
 
     def joined(self, passages: Sequence[int], above: float) -> Iterator[tuple[int, int]]:
         """Yield the pairs of ascending passages that reach a threshold, each with NEIGHBOURS before it."""

@@ -4,7 +4,10 @@
     topics       processors/lifecycle/themes.py, around the words of the new turns
     repeats      a new turn and another of the same conversation whose words are the same to more than
                  `duplicate_above` (Jaccard), both of at least LEAST_WORDS, of one speaker, both questions or both not:
-                 the one that says less is archived, and linked to the other
+                 the one that says less is archived, and linked to the other.  Which one that is its length tells, or
+                 where a graph wants that (`keep_information`), what its words tell: −Σ log2 (n / N), n of N turns
+                 hold the word
+    links        processors/lifecycle/candidates.py: none by default
 
 Duplicates are counted exactly.  MinHash would spare comparing sets where there is no index; here the postings are one.
 Two turns that share more than a share s of their words share one of the rarest (1 − s) of them too (prefix filtering:
@@ -19,14 +22,16 @@ What was forgotten may still have its rows: they are passed over here, as a comp
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from emgas.times import HOUR_MS
+from processors.lifecycle.candidates import batch, linked
 from processors.lifecycle.themes import topic_changes
 from state.events.events import TopicChange
+from state.graph.decay import log2
 from state.graph.graph import Graph
 
 LEAST_WORDS = 4  # fewer are a greeting, not a statement
@@ -39,6 +44,7 @@ class Consolidation(NamedTuple):
     consolidated: list[str]
     topics: list[TopicChange]
     repeats: list[tuple[str, str]]
+    links: list[tuple[str, str]]
 
 
 def consolidated(graph: Graph, at: int) -> Consolidation:
@@ -47,8 +53,10 @@ def consolidated(graph: Graph, at: int) -> Consolidation:
     fresh = {passage: _words(graph, passage) for passage in fresh_passages(graph)}
     faded, archived = graph.concepts.archived, graph.passages.archived
     mentioned = Counter(word for words in fresh.values() for word in words if not faded[word])
-    active = {passage: words for passage, words in fresh.items() if not archived[passage]}
-    return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _repeats(graph, active))
+    compared = batch(graph, [passage for passage in fresh if not archived[passage]])
+    active = {passage: fresh[passage] for passage in compared}
+    links = linked(graph, compared)
+    return Consolidation(_long_term(graph, at), topic_changes(graph, mentioned), _repeats(graph, active), links)
 
 
 def fresh_passages(graph: Graph) -> list[int]:
@@ -85,15 +93,23 @@ def _long_term(graph: Graph, at: int) -> list[str]:
 def _repeats(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> list[tuple[str, str]]:
     """Choose (kept turn, its repetition) by id.  Who says more is asked first: what was kept once is no repetition."""
     alike = _alike(graph, fresh)
-    tokens, ids = graph.passages.tokens, graph.passages.ids
+    tells, ids = _tells(graph), graph.passages.ids
     said_again: set[int] = set()
     repeats = []
-    for passage in sorted(alike, key=lambda passage: (-tokens[passage], passage)):
+    for passage in sorted(alike, key=lambda passage: (-tells(passage), passage)):
         if passage not in said_again:
             less = sorted(n for n in alike[passage] - said_again if not graph.passages.stays(n))
             said_again.update(less)
             repeats += [(ids[passage], ids[other]) for other in less]
     return repeats
+
+
+def _tells(graph: Graph) -> Callable[[int], float]:
+    """Make a function that tells how much a passage says: its length, or the information of its words in bits."""
+    if not graph.settings.keep_information:
+        return lambda passage: graph.passages.tokens[passage]
+    in_turns, counted = graph.concepts.in_turns, max(1, graph.turns - graph.uncounted)
+    return lambda passage: sum(log2(counted / in_turns[word]) for word in sorted(_words(graph, passage)))
 
 
 def _alike(graph: Graph, fresh: Mapping[int, frozenset[int]]) -> dict[int, set[int]]:

@@ -20,6 +20,7 @@ from emgas import limits
 from state.events.events import (
     ConsolidationWindowClosed,
     GraphEvent,
+    MemoryArchived,
     MemoryConsolidated,
     Run,
     SessionSummarised,
@@ -94,12 +95,17 @@ def _without(event: GraphEvent, names: AbstractSet[str], turns: AbstractSet[str]
         return replace(event, instead=kept)
     if isinstance(event, Superseded):
         return _history_without(event, turns)
-    gone = {"concepts": names, "turns": turns, "consolidated": names}
+    gone = {"concepts": names, "turns": turns, "consolidated": names, "related": names}
     lists = {
         field: [name for name in getattr(event, field) if name not in left_out]
         for field, left_out in gone.items()
         if hasattr(event, field)
     }
+    if isinstance(event, MemoryArchived):
+        cut = ([name for name in link if name not in names] for link in event.links if link[0] not in names)
+        lists["links"] = [link for link in cut if len(link) > 1]
+    elif hasattr(event, "links"):
+        lists["links"] = [link for link in event.links if names.isdisjoint(link)]
     left = replace(event, **lists)
     return _window_without(left, names, turns) if isinstance(left, ConsolidationWindowClosed) else left
 

@@ -2,7 +2,8 @@
 
     archived    a concept that has faded; a turn with the last of its words, or when its `episode_life` is over: its
                 words and marks then stay by their own strength.  All of it can still be found, and comes back when it
-                is mentioned or recalled.  What is pinned stays, and so does a turn that matters (PassageTable.stays)
+                is mentioned or recalled.  What is pinned stays, and so does a turn that matters (PassageTable.stays).
+                Where links fade, too: those, and a word that has lost all of its own (fading_links.py)
     forgotten   what somebody asked to forget: a turn too when no word is left that leads to it, as it could never be
                 recalled.  It stays in the log
 
@@ -18,27 +19,33 @@ from typing import NamedTuple
 import numpy as np
 
 from emgas.limits import EARLIEST_MS
+from processors.lifecycle.fading_links import faded_links
 from state.graph.concept_table import ConceptTable
 from state.graph.graph import Graph
 from state.graph.passage_table import PassageTable
 
 
 class Leaving(NamedTuple):
-    """Concept ids and turn ids that leave the active tier, or the graph, each in the order of their numbers."""
+    """Concept ids and turn ids that leave the active tier, or the graph, each in the order of their numbers.
+
+    links  that are cut: the first concept of each list is linked no more with the others
+    """
 
     concepts: list[str]
     turns: list[str]
+    links: Sequence[list[str]] = ()
 
 
 def faded(graph: Graph, at: int) -> Leaving:
     """Find what has faded by `at` (ms).  Takes it out of the graph's heap: the event that says so must follow."""
+    links, alone = faded_links(graph, at)
     queue = graph.expiry_queue()
     active, held = _active(graph.concepts.alive, graph.concepts), _active(graph.passages.kept, graph.passages)
     concepts, passages = queue.until(at, _expiry(graph, at))
-    leaving = {number for number in concepts if active(number)}
+    leaving = {number for number in (*concepts, *alone) if active(number)}
     over = {*passages, *_left_wordless(graph, leaving, active)}
     stays = graph.passages.stays
-    return _named(graph, leaving, [n for n in over if held(n) and not stays(n)])
+    return _named(graph, leaving, [n for n in over if held(n) and not stays(n)])._replace(links=links)
 
 
 def _active(is_here: Sequence[int], table: ConceptTable | PassageTable) -> Callable[[int], bool]:

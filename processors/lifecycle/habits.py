@@ -111,7 +111,7 @@ class _Window:
     @property
     def _below(self) -> float:
         """The second threshold: of what is regular, and of what joins what is known."""
-        return self._graph.settings.affinity_above * LOWER
+        return self._graph.rhythm.affinity_above * LOWER
 
     def _new(self) -> Iterator[MemoryConsolidated]:
         """Yield the new habits: those with most members first, of which each turn belongs to one."""
@@ -147,7 +147,7 @@ class _Window:
 
         free  turns that hold one word, in the order in which they were said
         """
-        for above in (self._below, self._graph.settings.affinity_above):
+        for above in (self._below, self._graph.rhythm.affinity_above):
             for cluster in clusters(self._affinities.joined(free, above)):
                 members = [each for each in sorted(cluster, key=free.index) if each not in self._taken]
                 if self._is_enough(members) and (above > self._below or self._is_regular(members)):

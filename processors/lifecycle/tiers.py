@@ -22,7 +22,7 @@ def leaving(graph: Graph, at: int) -> list[str]:
 
 
 def _covered(graph: Graph, at: int) -> set[int]:
-    passages, after = graph.passages, graph.settings.archive_covered
+    passages, after = graph.passages, graph.rhythm.archive_covered
     if not after:
         return set()
     members = (passages.numbers[turn] for turn in graph.habits.of_turn if turn in passages.numbers)

@@ -1,9 +1,10 @@
 """Windows in event time, per graph: which one has ended, and has to be closed next?  Pure functions of (graph, time).
 
-    decay          tumbling, `decay_every` long: at its end, what has faded is forgotten
+    decay          tumbling, `decay_every` long: at its end, what has faded is archived, and links that have are cut
     consolidation  session window, ended by `idle` of silence, or tumbling, `consolidate_every` long: whichever ends
                    first once there are enough new turns (MemorySettings.enough_turns); they are then consolidated.
                    Where a conversation was ended, however few they are
+    dream          tumbling, `dream_every` long, if anything was said in it (dreams.py); off by default
     conversation   ended by silence, size or a shift of topic, where a graph wants that (sessions.py)
 
     for event in due_events(graph, now):      brings a graph up to a time, window by window
@@ -30,15 +31,19 @@ week ended long ago.  They are consolidated at once then, though later decay win
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
+
+from msgspec.structs import replace
 
 from emgas.errors import HaltedError
 from emgas.limits import EARLIEST_MS
 from processors.lifecycle.consolidation import consolidated, fresh_passages
+from processors.lifecycle.dreams import dream_after, dreamt, next_dream
 from processors.lifecycle.forgetting import faded
 from processors.lifecycle.habits import recurring
+from processors.lifecycle.homeostasis import adapted
 from processors.lifecycle.parts import parts
 from processors.lifecycle.sessions import next_end, next_end_at
 from processors.lifecycle.tiers import leaving
@@ -55,7 +60,7 @@ class WindowStuckError(HaltedError):
 class DueWindow(NamedTuple):
     """A window that has ended at `at` (ms) and is to be closed now."""
 
-    kind: Literal["decay", "consolidation", "conversation"]
+    kind: Literal["decay", "consolidation", "dream", "conversation"]
     at: int
     session: str = ""
 
@@ -67,6 +72,10 @@ class Timekeeping(Protocol):
     last_turn_at: int
     enough_at: int
     ended_at: int
+
+    @property
+    def rhythm(self) -> MemorySettings:
+        """Give the settings by which windows consolidate now."""
 
 
 def due_events(graph: Graph, now: int) -> Iterator[GraphEvent]:
@@ -101,13 +110,16 @@ def close(graph: Graph, due: DueWindow) -> list[GraphEvent]:
     if due.kind == "conversation":
         end = next_end(graph)
         return [] if end is None else [end]
+    if due.kind == "dream":
+        return [dreamt(graph, due.at)]
     if due.kind == "consolidation":
         habits: list[WindowEvent] = [*recurring(graph, fresh_passages(graph), due.at)]
         found = consolidated(graph, due.at)._asdict()
         # Habits come first: cut off behind any of them, the window is still open, and the rest is decided again.
         turns = leaving(graph, due.at)
         gone = [_archiving(graph, due.at, **part) for part in parts({"concepts": [], "turns": turns})] if turns else []
-        return [*habits, *gone, *(_consolidation(graph, due.at, **part) for part in parts(found))]
+        *before, last = [_consolidation(graph, due.at, **part) for part in parts(found)]
+        return [*habits, *gone, *before, replace(last, **adapted(graph, leaving=len(turns)))]
     over = faded(graph, due.at)
     return [_archiving(graph, due.at, **part) for part in parts(over._asdict())] if any(over) else []
 
@@ -117,8 +129,11 @@ def _consolidation(graph: Graph, at: int, **found: list[Any]) -> WindowEvent:
     return ConsolidationWindowClosed(**there)
 
 
-def _archiving(graph: Graph, at: int, *, concepts: list[str], turns: list[str]) -> WindowEvent:
-    return MemoryArchived(graph=graph.graph_id, at=at, concepts=concepts, turns=turns, **UNSTAMPED)
+def _archiving(
+    graph: Graph, at: int, *, concepts: list[str], turns: list[str], links: Sequence[list[str]] = ()
+) -> WindowEvent:
+    there: dict[str, Any] = {"graph": graph.graph_id, "at": at, "links": list(links), **UNSTAMPED}
+    return MemoryArchived(concepts=concepts, turns=turns, **there)
 
 
 def next_due(graph: Graph, now: int) -> DueWindow | None:
@@ -126,16 +141,18 @@ def next_due(graph: Graph, now: int) -> DueWindow | None:
     now = max(now, graph.clock)
     if (conversation := _conversation_end(graph, now)) is not None:
         return conversation
-    consolidation = _consolidation_end(graph, now)
-    decay = _decay_end(graph)
-    if decay <= (now - graph.settings.grace if consolidation is None else consolidation):
+    consolidation, dream = _consolidation_end(graph, now), next_dream(graph)
+    decay, latest = _decay_end(graph), now - graph.settings.grace
+    if decay <= min(latest if consolidation is None else consolidation, dream):
         return DueWindow("decay", decay)
+    if dream <= latest and (consolidation is None or dream < consolidation):
+        return DueWindow("dream", dream)
     return None if consolidation is None else DueWindow("consolidation", consolidation)
 
 
 def next_alarm(graph: Graph) -> int:
     """Tell the stream time (ms) before which no window of the graph is to be closed, NEVER if none ever is."""
-    ends = _decay_end(graph), *_consolidation_ends(graph), next_end_at(graph)
+    ends = _decay_end(graph), next_dream(graph), *_consolidation_ends(graph), next_end_at(graph)
     return min(min(ends) + graph.settings.grace, NEVER)
 
 
@@ -143,7 +160,8 @@ def _decay_end(graph: Graph) -> int:
     """Find the end of the first open decay window in which something may have faded, ms."""
     settings = graph.settings
     closed = (graph.clock - settings.grace) // settings.decay_every * settings.decay_every
-    earliest = max(graph.expiry_queue().earliest(), closed + 1)
+    fading = graph.link_queue().earliest if settings.fades_links else NEVER
+    earliest = max(min(graph.expiry_queue().earliest(), fading), closed + 1)
     return earliest + -earliest % settings.decay_every
 
 
@@ -168,7 +186,7 @@ def _consolidation_ends(graph: Timekeeping) -> tuple[int, ...]:
     over = () if graph.ended_at == NEVER else (graph.ended_at,)
     if graph.enough_at == NEVER:
         return over
-    every = graph.settings.consolidate_every
+    every = graph.rhythm.consolidate_every
     return *over, graph.last_turn_at + graph.settings.idle, graph.enough_at - graph.enough_at % every + every
 
 
@@ -186,12 +204,18 @@ class WindowForecast:
     last_turn_at: int = EARLIEST_MS
     enough_at: int = NEVER
     ended_at: int = NEVER
+    pace: int = 0
+
+    @property
+    def rhythm(self) -> MemorySettings:
+        """Give the settings by which windows consolidate now."""
+        return self.settings.paced(self.pace)
 
     @classmethod
     def of(cls, graph: Graph) -> WindowForecast:
         """Start from a graph in which no window is due.  One that is yet to be born starts from its settings alone."""
         fresh = graph.fresh_turns, graph.last_turn_at, graph.enough_at, graph.ended_at
-        return cls(graph.settings, graph.clock, graph.turns, *fresh)
+        return cls(graph.settings, graph.clock, graph.turns, *fresh, pace=graph.pace)
 
     def may_close(self, at: int) -> bool:
         """Tell whether there could be a window to close before a turn at `at` (ms)."""
@@ -199,11 +223,16 @@ class WindowForecast:
         if settings.ends_sessions:
             return True
         windows = ((time - settings.grace) // settings.decay_every for time in (now, self.clock))
-        return len(set(windows)) > 1 or _consolidation_end(self, now) is not None
+        return len(set(windows)) > 1 or self._may_dream(now) or _consolidation_end(self, now) is not None
+
+    def _may_dream(self, now: int) -> bool:
+        every, offset, grace = self.settings.dream_every, self.settings.dream_at, self.settings.grace
+        ends = (dream_after(time - grace, every, offset) for time in (now, self.clock)) if every else ()
+        return len(set(ends)) > 1
 
     def add(self, at: int) -> None:
         """Count a turn at `at` (ms) that is still to be folded, and whose id is new."""
         self.turns, self.fresh_turns = self.turns + 1, self.fresh_turns + 1
         self.clock, self.last_turn_at = max(self.clock, at), max(self.last_turn_at, at)
-        if self.enough_at == NEVER and self.fresh_turns >= self.settings.enough_turns(self.turns):
+        if self.enough_at == NEVER and self.fresh_turns >= self.rhythm.enough_turns(self.turns):
             self.enough_at = self.last_turn_at

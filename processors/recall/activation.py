@@ -19,9 +19,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from emgas.messages.modes import Weighting
 from emgas.messages.relations import RelationType
-from processors.association import Edges, Weighting
+from processors.association import Edges
 from state.arrays import Floats, Integers
+from state.graph.derived_windows import DerivedWindow
 from state.graph.tables import Window
 
 INITIAL_ENERGY = 1.0  # put in at every seed (seed 000 §4.1 and table 2)
@@ -41,7 +43,8 @@ class SpreadingParameters:
     delta              stop after a round that changed less energy than this in all; 0 never does
     self_decay         whether a node that fired loses D of its energy
     convergence        p in (0, 1]: 1 adds up what a node is given; below 1, k equal gifts count k^(1/p) times one
-    window             which co-occurrence counts: within a turn, or within a turn and the one before it
+    window             which co-occurrence counts: within a turn, a turn and the one before it, a round, a session, or
+                       so many turns of one (state/graph/derived_windows.py)
     weighting          which weight of an edge (processors/association.py)
     recall_links       κ: how strongly concepts are linked that were recalled together (links.py); 0: not
     topic_links        τ: how much energy a concept's theme passes on to its members; 0: themes take no part
@@ -55,7 +58,7 @@ class SpreadingParameters:
     delta: float
     self_decay: bool
     convergence: float
-    window: Window
+    window: Window | DerivedWindow | int
     weighting: Weighting
     recall_links: float
     topic_links: float
@@ -84,9 +87,9 @@ DEFAULT = SpreadingParameters(
     marks=False,
 )
 
-# Seed 000 to the letter: concept nodes only, raw PPMI, window "one turn".  Its table 2 gives ranges, no defaults: F in
-# 0–1, D in 0–1, 3–10 iterations, delta "tiny", self-decay optional.  Ours: F 0.1 (above 0, or everything fires, T6),
-# D 0.5 (the middle), 3 iterations (the fewest), delta 0.001, self-decay off (its main text has none).
+# Seed 000 to the letter: concept nodes only, raw PPMI, a whole round of dialogue for a window.  Its table 2 gives
+# ranges, no defaults: F in 0–1, D in 0–1, 3–10 iterations, delta "tiny", self-decay optional.  Ours: F 0.1 (above 0, or
+# everything fires, T6), D 0.5 (the middle), 3 iterations (the fewest), delta 0.001, self-decay off as in its main text.
 LITERAL = SpreadingParameters(
     firing_threshold=0.1,
     propagation_decay=0.5,
@@ -94,7 +97,7 @@ LITERAL = SpreadingParameters(
     delta=1e-3,
     self_decay=False,
     convergence=1.0,
-    window="turn",
+    window="round",
     weighting="ppmi",
     recall_links=0.0,
     topic_links=0.0,

@@ -27,26 +27,32 @@ from emgas.messages.queries import Query, RecalledPassage, Reply, Timing
 from emgas.messages.turns import Attachment
 from emgas.times import wall_clock
 from processors.extraction.extractor import Extractor
+from processors.recall.activation import SpreadingParameters
 from processors.recall.context import Context, ContextPacker, Passage, is_short, most_lines
 from processors.recall.dense import Embedder, likeness
-from processors.recall.explanation import explanations
+from processors.recall.explanation import explanations, explanations_of_mode
 from processors.recall.facts import GraphChangedError, Steps, learned
 from processors.recall.filters import Allowed
+from processors.recall.graph_defaults import by_graph
 from processors.recall.habits import asked_for
+from processors.recall.how import Meant, guided, how, words_of
 from processors.recall.kinds import KINDS
+from processors.recall.load import eased, items
+from processors.recall.masking import Masks, Thresholds
 from processors.recall.perceptual import perceived
-from processors.recall.query_terms import worth
+from processors.recall.query_terms import QueryTerms, worth
 from processors.recall.recall import (
     SPREADING,
     Ranked,
     RecallOptions,
     by_token,
     latest_of,
-    recall,
     recent,
     worth_showing,
 )
+from processors.recall.retrieval import retrieve
 from processors.recall.sentences import Wanted
+from processors.recall.weights import of_graph
 from processors.recall.working import latest_session
 from processors.text.continuations import continuation
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
@@ -55,6 +61,7 @@ from state.graph.graph import Graph
 from state.graph.habit_table import Habit
 from state.graph.view import GraphView
 
+BY_VECTORS: Final = frozenset({"default", "vector", "staged"})  # modes that make use of embeddings
 LATEST: Final = 10  # turns that are offered where nothing is found
 LONG_BUDGET: Final = 2000  # tokens: what is packed into more takes longer than the rest of an answer
 EXPLAINED_AT_ONCE: Final = 20  # passages, likewise: some five
@@ -149,16 +156,21 @@ class _Answering:
     def __init__(
         self, answerer: Answerer, query: Query, memory: Memory, *, graph: Graph, read: dict[int, TurnRecorded] | None
     ) -> None:
+        query = eased(by_graph(query, graph))
         self._query, self._memory, self._graph = query, memory, graph
         self._view, self._events, self._passages = graph.view(), graph.events, graph.passages
         self._read = {} if read is None else read
+        self._remembered: dict[str, str] = {}  # texts of turns with masks, by id
         extractor, embedder = answerer.extractor, answerer.embedder
         now = wall_clock(graph.clock, query.timezone)  # "last week": seen from the end of what is known
         self._question = extractor.of_query(query.text, now)
-        self._options = _options(query, self._view, extractor, memory.time)
-        self._cosine = likeness(self._view, embedder, query.text) if embedder and query.mode == "default" else None
-        self._goes_on = query.mode == "default" and continuation(query.text) == "alone"
-        self._found = recall(self._view, self._question, query.text, self._options, self._cosine)
+        self._guiding = words_of(query.guidance, self._view, extractor)
+        self._options = _options(query, graph, extractor, memory.time, self._guiding)
+        self._cosine = (
+            likeness(self._view, embedder, query.text) if embedder and query.retriever in BY_VECTORS else None
+        )
+        self._goes_on = query.retriever == "default" and continuation(query.text) == "alone"
+        self._found = retrieve(self._view, self._question, query.text, self._options, self._cosine)
         if self._goes_on and self._options.session is not None:  # what else it finds is a word that says nothing
             wanted = LEAST_DEPTH if query.top_passages is None else query.top_passages
             latest = latest_of(self._view, self._options.session, self._options, max(wanted, LEAST_DEPTH))
@@ -174,12 +186,14 @@ class _Answering:
             wanted = query.top_passages or LATEST
             latest = recent(self._view, self._options.only, wanted)
             self._found = replace(self._found, passages=latest, depth=LATEST)
+        if query.load is not None:
+            self._found = replace(self._found, depth=min(self._found.depth, items(query.load)))
 
     def _recurring(self) -> list[Habit]:
         """Find what recurs, if that is asked for: it comes first."""
         query, asker = self._query, self._options.asker
         if (
-            query.mode != "default"
+            query.retriever != "default"
             or query.top_passages == 0
             or self._goes_on
             or self._perceives
@@ -209,6 +223,7 @@ class _Answering:
             position=self._memory.position,
             timing=UNTIMED,
             matched=self._is_match,
+            how=how(query, self._options, found, self._guiding),
         )
         return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
 
@@ -248,6 +263,8 @@ class _Answering:
             not self._query.explain or not self._is_match or self._goes_on or self._perceives
         ):  # the latest turns come for no reason
             return [None] * len(listed)
+        if self._query.retriever != "default" or self._query.rerank is not None:
+            return list(explanations_of_mode(self._view, self._found, self._options, self._meant, listed))
         whys: list[Why | None] = []
         explained = self._explanations(listed)
         for count in range(len(listed)):
@@ -280,13 +297,14 @@ class _Answering:
         for place, habit in enumerate(self._habits, start=1):
             text = habit.text.removeprefix(f"{habit.speaker}:").strip()  # a line says who anyway
             packer.add(Passage(-place, wall_clock(habit.last, self._query.timezone), habit.speaker, text))
-        _ = self._worth, self._over_since  # of the graph as it is now
+        _ = self._worth, self._over_since, self._masks  # of the graph as it is now
         if self._query.context_passages is not None:
             left = min(left, self._query.context_passages)
         for count, ranked in enumerate(self._in_context()):
             if count and count % PACKED_AT_ONCE == 0:
                 yield
-                if self._graph.passages is not self._passages:  # compacted: passages have other numbers
+                changed = self._masks is not None and self._graph.events != self._events
+                if changed or self._graph.passages is not self._passages:  # compacted: passages have other numbers
                     raise GraphChangedError
             if not left:
                 break
@@ -302,10 +320,11 @@ class _Answering:
         """
         query, found = self._query, self._found.passages
         found = found[: most_lines(query.budget)]  # however many more are listed
-        plain = not (self._goes_on or self._perceives or self._options.kind.in_mind)  # else scores are no odds
-        shown = worth_showing(found, query.mode) if plain else found
+        is_by_odds = not (self._goes_on or self._perceives or self._options.kind.in_mind)
+        plain = is_by_odds and query.rerank is None  # else scores are no odds
+        shown = worth_showing(found, query.retriever, self._graph.settings.drop) if plain else found
         is_listed_order = query.context_passages is not None or not self._is_match or not plain
-        return list(shown) if is_listed_order else by_token(self._view, shown, query.mode)
+        return list(shown) if is_listed_order else by_token(self._view, shown, query.retriever)
 
     def _turn(self, ranked: Ranked) -> TurnRecorded:
         """Read a turn, once."""
@@ -321,8 +340,32 @@ class _Answering:
         at, times = wall_clock(turn.at, self._query.timezone), tuple(turn.times)
         until = self._over_since.get(ranked.number)
         over = None if until is None else wall_clock(until, self._query.timezone)
-        text = " ".join([turn.text, *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption)])
+        said = self._masked(turn)
+        if said is not None:
+            times = tuple(span for span in times if span.text in said)
+        text = " ".join(
+            [
+                turn.text if said is None else said,
+                *(f"[{each.kind}: {each.caption}]" for each in turn.attachments if each.caption),
+            ]
+        )
         return Passage(ranked.number, at, turn.speaker, text, times, wanted, turn.session, over)
+
+    @cached_property
+    def _masks(self) -> Masks | None:
+        """What has faded of turns, if the query asks for that."""
+        query = self._query
+        if query.render != "masked":
+            return None
+        return Masks(self._graph, self._memory.time, Thresholds(query.clear_from, query.hint_from))
+
+    def _masked(self, turn: TurnRecorded) -> str | None:
+        """Give the text of a turn as it is remembered, None where nobody asks for that; once for a turn."""
+        if self._masks is None:
+            return None
+        if turn.id not in self._remembered:
+            self._remembered[turn.id] = self._masks.masked(turn)
+        return self._remembered[turn.id]
 
     def _wanted(self, turn: TurnRecorded) -> tuple[Wanted, ...]:
         """List the words of the question that a turn holds, as it has them."""
@@ -338,10 +381,14 @@ class _Answering:
     @cached_property
     def _worth(self) -> dict[str, float]:
         """What a sentence is worth for each concept that the question asks for, or that means nearly the same."""
-        return worth(self._view, self._options.terms(self._view, self._question, self._query.text))
+        return worth(self._view, self._meant)
+
+    @cached_property
+    def _meant(self) -> QueryTerms:
+        return self._options.terms(self._view, self._question, self._query.text)
 
     def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None) -> RecalledPassage:
-        turn = self._turn(ranked)
+        turn, topic = self._turn(ranked), self._found.topics.get(ranked.number)
         return RecalledPassage(
             id=turn.id,
             session=turn.session,
@@ -355,6 +402,8 @@ class _Answering:
             superseded_by=shown.superseded_by,
             attachments=[Attachment(**asdict(each)) for each in turn.attachments],
             importance=turn.importance,
+            masked=self._masked(turn),
+            topic=None if topic is None else self._view.labels[topic],
             why=why,
         )
 
@@ -374,21 +423,35 @@ def _habit(habit: Habit, score: float) -> RecalledPassage:
     )
 
 
-def _options(query: Query, view: GraphView, extractor: Extractor, now: int) -> RecallOptions:
+def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding: Meant) -> RecallOptions:
+    view = graph.view()
     only = _by_id(query.only, view, extractor)
     goes_on = KINDS[query.memory].in_mind or continuation(query.text) == "alone"
     listed = MOST_DEPTH if query.top_passages is None else query.top_passages
-    return RecallOptions(
-        mode=query.mode,
-        spreading=replace(SPREADING[query.mode], **query.spreading.model_dump(exclude_none=True)),
+    options = RecallOptions(
+        mode=query.retriever,
+        spreading=_spreading(query),
+        rerank=query.rerank,
         concepts=query.top_concepts,
         asker=query.asker or "",
         passages=max(listed, most_lines(query.budget)),
         only=only,
+        flow=of_graph(graph.weights),
         memory=query.memory,
         session=_session(query, view) if goes_on else query.session,
         now=now,
     )
+    return guided(options, query, guiding)
+
+
+def _spreading(query: Query) -> SpreadingParameters:
+    """Take the mode's own constants, but for what the query changes."""
+    given = query.spreading.model_dump(exclude_none=True)
+    if (turns := given.pop("window_turns", None)) is not None:
+        given["window"] = turns
+    if query.weighting is not None:
+        given["weighting"] = query.weighting
+    return replace(SPREADING[query.retriever], **given)
 
 
 def _session(query: Query, view: GraphView) -> str | None:

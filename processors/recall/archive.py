@@ -9,13 +9,13 @@ from typing import Final
 
 import numpy as np
 
-from emgas.messages.queries import Mode
+from emgas.messages.modes import Mode
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 TERM: Final = "archived"  # its name in an explanation
 BEHIND: Final = 0.5  # what an archived turn's score lacks in the default mode, whose scale is that of log-odds
-SHARE: Final = 0.75  # of its energies that an archived turn is ranked by in the literal mode
+SHARE: Final = 0.75  # of its score that an archived turn is ranked by in all other modes
 
 
 def behind(view: GraphView, passages: Integers, scores: Floats, mode: Mode) -> Floats:
@@ -23,7 +23,7 @@ def behind(view: GraphView, passages: Integers, scores: Floats, mode: Mode) -> F
     archived = view.of_turns("archived", passages) > 0
     if not archived.any():
         return scores
-    ranked = scores * SHARE if mode == "literal" else scores - BEHIND
+    ranked = scores - BEHIND if mode == "default" else scores * SHARE
     return np.where(archived, ranked, scores)
 
 

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from emgas.messages.queries import Mode
+from emgas.messages.modes import Mode
 from processors.recall import edge_scores
 from processors.recall.archive import behind
 from processors.recall.edge_scores import Mask

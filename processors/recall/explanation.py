@@ -14,13 +14,15 @@ from emgas.messages.explanations import Hop, Kind, Mention, Why
 from processors.association import edges_out
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import Activation, SpreadingParameters
+from processors.recall.archive import SHARE as ARCHIVED
 from processors.recall.archive import term
 from processors.recall.bm25 import idf
 from processors.recall.edge_scores import REACH
 from processors.recall.features import values
 from processors.recall.inquiry import Inquiry, Laid
+from processors.recall.modes import literal
 from processors.recall.query_terms import QueryTerms
-from processors.recall.recall import RecallOptions, activate, seeds_of
+from processors.recall.recall import Ranked, RecallOptions, RecallResult, activate, seeds_of
 from processors.recall.succession import TERM as SUCCESSION
 from processors.recall.weights import FEATURES
 from processors.recall.working import SHARE, TFIDF, weighed
@@ -66,6 +68,37 @@ def explanations(
             associations=_hops(view, meant, activation, options.spreading, passage),
             kinds=_kinds(view, meant, passage),
         )
+
+
+def explanations_of_mode(
+    view: GraphView, found: RecallResult, options: RecallOptions, meant: QueryTerms, listed: Iterable[Ranked]
+) -> Iterator[Why]:
+    """Explain, one after the other, why another mode gave each of `listed` its score."""
+    for passage, score in listed:
+        activation = found.activation
+        terms = dict(found.terms.get(passage, {}))
+        if not terms and options.mode == "literal" and activation is not None:
+            terms = literal.terms(view, activation, passage)
+            if view.of_turns("archived", np.array([passage]))[0]:
+                terms["times_archived"] = ARCHIVED
+        yield Why(
+            terms=terms or {"score": score},
+            mentions=_here(view, meant, passage),
+            associations=[] if activation is None else _hops(view, meant, activation, options.spreading, passage),
+            kinds=_kinds(view, meant, passage),
+        )
+
+
+def _here(view: GraphView, meant: QueryTerms, passage: int) -> list[Mention]:
+    """List the seeds, and what means nearly the same as one of them, in a turn itself."""
+    near = dict(zip(meant.relatives.concept.tolist(), meant.relatives.share.tolist(), strict=True))
+    weights = near | dict(zip(meant.seeds.tolist(), meant.weights.tolist(), strict=True))
+    turn = view.passage_id[passage]
+    return [
+        Mention(concept=view.ids[concept], weight=weights[concept], turn=turn, distance=0, times=count)
+        for concept, count in _postings(view, passage)
+        if concept in weights
+    ]
 
 
 def _of_mind(view: GraphView, meant: QueryTerms, passage: int, now: int) -> dict[str, float]:
@@ -119,7 +152,7 @@ def _hops(
 
 
 def _hop(view: GraphView, source: int, target: int, how: SpreadingParameters) -> Hop:
-    counts = view.windows[how.window]
+    counts = view.window(how.window)
     one = np.array([source])
     _, neighbours, together = counts.pairs.neighbours(one)
     edges = edges_out(counts, one, how.weighting)

@@ -66,6 +66,8 @@ class Allowed:
             passes &= np.isin(turn, self._holding)
         if self._exclude:
             passes &= ~np.isin(turn, self._view.passage_numbers(self._exclude))
+        if self._view.uncounted:  # gates left them out: they hold no word, and are nobody's neighbours
+            passes &= self._view.of_turns("uncounted", turn) == 0
         return passes
 
     def _said_by(self, turn: Integers) -> Mask:

@@ -48,6 +48,7 @@ def recurring(memory: Memory, asked: Habits, extractor: Extractor) -> Recurring:
 
 def _told(graph: Graph, habit: Habit) -> Told:
     numbers, concepts = graph.concepts.numbers, graph.concepts
+    words = graph.advice.rewritten.get(("habit", habit.id))
     return Told(
         id=habit.id,
         speaker=habit.speaker,
@@ -63,6 +64,8 @@ def _told(graph: Graph, habit: Habit) -> Told:
         exceptions=[Exemption(since=each.since, until=each.until, turn=each.turn or None) for each in habit.exceptions],
         members=list(habit.members[-MEMBERS:]),
         by=habit.by,
+        rewritten=words.text if words else None,
+        rewritten_by=words.by if words else None,
     )
 
 

@@ -22,7 +22,6 @@ import numpy as np
 
 from emgas.messages.queries import MemoryKind
 from emgas.times import DAY_MS
-from processors.recall.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.working import matters
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
@@ -50,13 +49,13 @@ class Kind:
 
     in_mind  whether only what is in mind of a conversation comes back, weighed as working.py does
     depth    how many turns come back where nobody says; None: as many as the question needs
-    flow     what each feature of a turn is worth
+    without  features that are worth nothing
     terms    what is added to a turn's score besides, by its name in an explanation;  most: all of it, at most
     """
 
     in_mind: bool = False
     depth: int | None = None
-    flow: FlowWeights = DEFAULT_FLOW
+    without: tuple[str, ...] = ()
     terms: Mapping[str, Callable[[GraphView, Integers], Floats]] = field(default_factory=dict)
     most: float = 0.0
 
@@ -76,7 +75,5 @@ KINDS: Final[dict[MemoryKind, Kind]] = {
     "all": Kind(),
     "working": Kind(in_mind=True, depth=5),
     "perceptual": Kind(),
-    "episodic": Kind(
-        flow=DEFAULT_FLOW.replace(importance=0.0), terms={"recency": recency, "moment": moment}, most=float(np.log(1.2))
-    ),
+    "episodic": Kind(without=("importance",), terms={"recency": recency, "moment": moment}, most=float(np.log(1.2))),
 }

@@ -1,11 +1,13 @@
 """Links between concepts that do not come from being said together: recalled together, of one theme, or related.
 
     recall   κ · x / (1 + x),  x = f · T_min,  f = n / max(T, T_min)        (SEEDS S18–S19, trap T9)
-             n how often one reinforcing query woke both, T from the source's first recall to its last touch:
-             what is recalled together often and lately is linked strongly, however rarely it was said together
+             n how often one reinforcing query woke both, T from the source's first recall to its last touch, or to
+             its last recall in graphs that keep that (`frequent_linked`): what is recalled together often and lately is
+             linked strongly, however rarely it was said together
     related  w · n / (1 + n),  n turns that say so, w the weight of the relation's type: "stress causes headaches"
              leads from either to the other, to the words of a phrase alike                     (SEEDS E37)
     theme    τ / (size − 1) to every other member of the concept's theme: so a theme passes on τ in all   (SEEDS E5)
+    rated    what two concepts said together give each other × (½ + r), r what an advisor says of them     (SEEDS E40)
 
 Both are options of spreading (activation.py).  Counts of recalls are of their own kind and never mixed with those of
 what was said, so PPMI stays what it is.
@@ -30,7 +32,9 @@ def recall_links(view: GraphView, concepts: Integers, strength: float) -> Edges:
     """Find the edges out of ascending `concepts` (k,) that recalls made; `strength` is κ."""
     position, target, together = view.windows["recall"].pairs.neighbours(concepts)
     source = concepts[position]
-    span = np.maximum(view.of_concepts("accessed", source) - view.of_concepts("first_recall", source), T_MIN)
+    first, last = view.of_concepts("first_recall", source), view.of_concepts("last_recall", source)
+    last = np.where(last > 0, last, np.where(first > 0, view.of_concepts("accessed", source), first))
+    span = np.maximum(last - first, T_MIN)
     frequency = together * T_MIN / span
     return Edges(source, target, strength * frequency / (1 + frequency))
 
@@ -57,6 +61,20 @@ def _words(view: GraphView, concept: int) -> list[int]:
     name = view.ids[concept]
     names = name.split(" ") if concept in view.phrases else [name.removeprefix("@speaker:")]
     return [number for each in names if (number := view.number(each)) is not None]
+
+
+def rated(view: GraphView, edges: Edges) -> Edges:
+    """Weigh edges by how closely an advisor says that their ends belong together: × (½ + rating).  SEEDS E40."""
+    known = [(view.number(one), view.number(other), said.rating) for (one, other), said in view.rated.items()]
+    found = [(a, b, rating) for a, b, rating in known if a is not None and b is not None]
+    if not found or not len(edges.source):
+        return edges
+    both = {end << 32 | start: rating for a, b, rating in found for start, end in ((a, b), (b, a))}
+    keys = np.array(sorted(both), np.int64)
+    factors = np.array([0.5 + both[key] / 100 for key in keys.tolist()])
+    of = edges.target << 32 | edges.source
+    place = np.minimum(np.searchsorted(keys, of), len(keys) - 1)
+    return Edges(edges.source, edges.target, edges.weight * np.where(keys[place] == of, factors[place], 1.0))
 
 
 def theme_links(view: GraphView, concepts: Integers, strength: float) -> Edges:

@@ -71,6 +71,8 @@ def recorded(turn: TurnRecorded, view: GraphView, number: int) -> RecordedTurn:
         importance=turn.importance,
         times=[SpokenTime(**asdict(span)) for span in turn.times],
         mentions=[BoundPronoun(**asdict(each)) for each in turn.mentions],
+        novelty=turn.novelty,
+        uncounted=turn.uncounted,
     )
 
 

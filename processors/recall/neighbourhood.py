@@ -133,7 +133,7 @@ def _links(view: GraphView, source: int) -> list[tuple[int, float, int]]:
     """List (target, weight, times together) of a concept's links to words, the strongest BROAD first."""
     if source in view.phrases:
         return _links_of_phrase(view, source)
-    counts, one = view.windows[DEFAULT.window], np.array([source])
+    counts, one = view.window(DEFAULT.window), np.array([source])
     _, _, together = counts.pairs.neighbours(one)
     edges = edges_out(counts, one, DEFAULT.weighting)
     kept = np.flatnonzero((edges.weight > 0) & ~view.is_mark[edges.target])
@@ -152,7 +152,7 @@ def _links_of_phrase(view: GraphView, phrase: int) -> list[tuple[int, float, int
     found, together = found[kept], together[kept]
     lift = together * view.turns / (view.holding(found) * len(passages))
     weights = np.log(np.maximum(lift, 1.0)) / np.sqrt(
-        np.maximum(len(held), 1) * view.windows[DEFAULT.window].fans(found)
+        np.maximum(len(held), 1) * view.window(DEFAULT.window).fans(found)
     )
     best = np.array([place for place in _strongest(weights).tolist() if weights[place] > 0], np.int64)
     return list(zip(found[best].tolist(), weights[best].tolist(), together[best].tolist(), strict=True))

@@ -140,7 +140,7 @@ class _Picture:
 
     def _links(self, concepts: Integers, among: Mask | None = None) -> Steps[_Links]:
         """Read the links out of ascending `concepts`, to words `among` (n,) these."""
-        counts, parts = self._view.windows[DEFAULT.window], []
+        counts, parts = self._view.window(DEFAULT.window), []
         for first in range(0, len(concepts), AT_ONCE):
             if first:
                 yield from self._let_others_in()

@@ -3,7 +3,7 @@
     question → seeds → spreading activation → energies → flow to turns → scores of passages → ranking
 
 Two modes share the graph and the one spreading function; a mode differs in how activation spreads and in how passages
-score:
+score.  Any other mode is put beside them by retrieval.py:
 
     default   what flows to a turn over typed edges, and what the turn is (edge_scores.py, features.py, weights.py)
     literal   seed 000 §4.3: the N most active concepts name the passages, ranked by the energy they hold; no marks
@@ -14,8 +14,8 @@ depends on the question and the graph alone, not on how much of either the asker
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -23,22 +23,24 @@ import numpy as np
 
 from emgas.limits import EARLIEST_MS
 from emgas.messages.filters import Filter
-from emgas.messages.queries import ActivatedConcept, MemoryKind, Mode
-from processors.association import Edges, edges_out
+from emgas.messages.modes import Mode, Rerank, Stage
+from emgas.messages.queries import ActivatedConcept, MemoryKind
 from processors.extraction.extractor import Extraction
-from processors.recall.activation import DEFAULT, LITERAL, Activation, SpreadingParameters, spread
-from processors.recall.archive import behind
+from processors.recall.activation import DEFAULT, Activation, SpreadingParameters, spread
+from processors.recall.associations import associations
 from processors.recall.best_turns import FEW, best_turns
 from processors.recall.edge_scores import Mask
 from processors.recall.filters import NO_FILTER, Allowed
 from processors.recall.inquiry import Inquiry
 from processors.recall.kinds import KINDS, Kind
-from processors.recall.links import recall_links, relation_links, theme_links
+from processors.recall.modes import literal
+from processors.recall.modes.constants import MODES
 from processors.recall.query_terms import QueryTerms, asked
-from processors.recall.ranking import carried, per_token
+from processors.recall.ranking import per_token
 from processors.recall.succession import succeeded
 from processors.recall.weights import DEFAULT_FLOW, FlowWeights
 from processors.recall.working import decay, going_on, in_mind, keywords, weighed
+from processors.text import complexity
 from processors.text.continuations import continuation
 from processors.text.language import clean
 from processors.text.question_types import LEAST_DEPTH, depth, greets
@@ -46,10 +48,12 @@ from processors.text.shown import Shown
 from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
-SPREADING: Final[dict[Mode, SpreadingParameters]] = {"default": DEFAULT, "literal": LITERAL}
+SPREADING: Final[dict[Mode, SpreadingParameters]] = {mode: facts.spreading for mode, facts in MODES.items()}
 MOST_RECALLED: Final = 10  # concepts that a reinforcing query records besides its seeds: the strongest
 LOOKED_AT: Final = 5  # times as many words as are listed: some of them nobody would say
 DROP: Final = 4.0  # of scores, behind the third best, from which a context shows no more (docs/recall.md)
+EPISODIC: Final = ("inherited", "session", "coverage", "reply")  # edge types within what was said in one place,
+SEMANTIC: Final = ("association", "bridge", "kinds")  # and between what belongs together, wherever it was said
 RECALLED_ABOVE: Final = 0.1  # energy that they need, as a share of a seed's 1.0
 
 
@@ -66,8 +70,13 @@ class RecallOptions:
     asker      who asks: "my" means this speaker; "" if nobody knows
     only       which passages may come back, its concepts by id; its metadata counts as none (filters.py)
     few        turns of a graph that is looked at whole (best_turns.py): it changes no result
-    memory     of which kind (kinds.py); with another than all, `flow` is that kind's
+    memory     of which kind (kinds.py)
     session    conversation that is gone on with, None for none, as it is at `now` (ms)
+    rerank     by which formula the best are ordered anew (rerank.py), None for none
+    weak       ids of concepts that are sought too, weakly: what a mood or a role says; not in the literal mode
+    depth      how thoroughly it is searched, 0 to 1; None: as the question's words tell
+    rounds     2: ask again with what the best passages of the first round hold
+    episodic, semantic  how much counts what was said in one place, and what belongs together at all; 1 each by itself
     """
 
     mode: Mode = "default"
@@ -82,6 +91,12 @@ class RecallOptions:
     memory: MemoryKind = "all"
     session: str | None = None
     now: int = EARLIEST_MS
+    rerank: Rerank | None = None
+    weak: tuple[str, ...] = ()
+    depth: float | None = None
+    rounds: int = 1
+    episodic: float = 1.0
+    semantic: float = 1.0
 
     @property
     def kind(self) -> Kind:
@@ -91,12 +106,19 @@ class RecallOptions:
     @property
     def weights(self) -> FlowWeights:
         """What features are worth."""
-        return self.flow if self.memory == "all" else self.kind.flow
+        flow = self.flow.replace(**dict.fromkeys(self.kind.without, 0.0)) if self.kind.without else self.flow
+        if self.episodic == self.semantic == 1.0:
+            return flow
+        return flow.replace(
+            **{name: flow[name] * self.episodic for name in EPISODIC},
+            **{name: flow[name] * self.semantic for name in SEMANTIC},
+        )
 
     def terms(self, view: GraphView, question: Extraction, text: str) -> QueryTerms:
         """Find what a question means to a graph, and to the conversation that it goes on from."""
         goes_on = self.session is not None and continuation(text) is not None
-        weak = keywords(view, self.in_mind(view).tolist()) if goes_on else ()
+        weak = keywords(view, self.in_mind(view).tolist()) if goes_on else []
+        weak += [number for name in self.weak if (number := view.number(name)) is not None]
         return asked(view, question, text, self.asker, weak)
 
     def in_mind(self, view: GraphView) -> Integers:
@@ -123,6 +145,10 @@ class RecallResult:
     depth     how many passages the question needs (processors/text/question_types.py)
     recalled  ids that a reinforcing query records: the seeds, then of the MOST_RECALLED most active concepts those with
               more energy than RECALLED_ABOVE
+    stages    what was done, one after the other, in modes that tell
+    terms     passage number → what its score is made of, in modes that tell
+    topics    passage number → the concept through which it was found, in modes that go by concepts
+    activation  what the spreading left behind
     """
 
     seeds: tuple[ActivatedConcept, ...]
@@ -132,6 +158,10 @@ class RecallResult:
     clamped: bool
     depth: int = 0
     recalled: tuple[str, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    terms: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    topics: Mapping[int, int] = field(default_factory=dict)
+    activation: Activation | None = field(default=None, compare=False, repr=False)
 
 
 NOTHING = RecallResult(seeds=(), concepts=(), passages=(), woken=0, clamped=False)
@@ -156,14 +186,14 @@ def recall(
     activation = activate(view, seeds, options.spreading)
     awake = np.flatnonzero(activation.energy > 0)
     words = awake[~view.marks(awake)]
-    strongest = _strongest(activation, words, max(options.concepts, MOST_RECALLED))
-    needed = depth(text, len(meant.words), len(meant.named))
+    strongest = strongest_of(activation, words, max(options.concepts, MOST_RECALLED))
+    needed = needs(text, meant, options)
     limit = needed if options.passages is None else options.passages
     allowed = Allowed(view, options.only)
     if options.kind.depth is not None:
         needed = options.kind.depth
     if options.mode == "literal":
-        passages = _literal(view, activation, _strongest(activation, words, options.sources), allowed, limit)
+        passages = literal.ranked(view, activation, strongest_of(activation, words, options.sources), allowed, limit)
     elif options.kind.in_mind:
         passages = _of_mind(view, meant, options, allowed, limit)
     else:
@@ -171,31 +201,28 @@ def recall(
         found = best_turns(inquiry, options.weights, allowed, limit, few=options.few, kind=options.kind)
         passages = succeeded(inquiry, found, allowed, options.weights, limit)
     return RecallResult(
-        seeds=_described(view, activation, seeds),
-        concepts=_shown(view, activation, words, options),
+        seeds=described(view, activation, seeds),
+        concepts=shown(view, activation, words, options),
         passages=tuple(map(Ranked, *(column.tolist() for column in passages))),
         woken=len(awake),
         clamped=activation.clamped,
         depth=needed,
-        recalled=_recalled(view, seeds, strongest[:MOST_RECALLED], activation.energy),
+        recalled=recalled(view, seeds, strongest[:MOST_RECALLED], activation.energy),
+        activation=activation,
     )
 
 
-def _strongest(activation: Activation, words: Integers, limit: int) -> Integers:
+def needs(text: str, meant: QueryTerms, options: RecallOptions) -> int:
+    """Tell how many passages a question needs, 3 to 20: as deep as it is asked, or as its words tell."""
+    if options.depth is not None:
+        return complexity.passages(options.depth)
+    return MODES[options.mode].depth or depth(text, len(meant.words), len(meant.named))
+
+
+def strongest_of(activation: Activation, words: Integers, limit: int) -> Integers:
     """Find the `limit` of ascending `words` that hold most energy."""
     energy = activation.energy[words]
     return words[highest(energy, energy > 0, limit)]
-
-
-def _literal(
-    view: GraphView, activation: Activation, sources: Integers, allowed: Allowed, limit: int
-) -> tuple[Integers, Floats]:
-    """Rank the passages that hold one of `sources` by the energies that they hold."""
-    passages, scores = carried(view, activation.energy, sources)
-    keep = (scores > 0) & allowed.passes(passages)
-    passages, scores = passages[keep], behind(view, passages, scores, "literal")[keep]
-    order = np.lexsort((-passages, -scores))[:limit]
-    return passages[order], scores[order]
 
 
 def _of_mind(
@@ -225,8 +252,8 @@ def latest_of(view: GraphView, session: str, options: RecallOptions, limit: int)
 
 
 def by_token(view: GraphView, passages: Sequence[Ranked], mode: Mode) -> list[Ranked]:
-    """Order passages, best first, as a context takes them: by what they answer for each token; not in literal mode."""
-    if mode == "literal" or not passages:
+    """Order passages, best first, as a context takes them: by what they answer for each token, if scores tell that."""
+    if mode != "default" or not passages:
         return list(passages)
     numbers, scores = np.array([each.number for each in passages]), np.array([each.score for each in passages])
     order = np.argsort(-per_token(scores, view.of_turns("tokens", numbers)), kind="stable")
@@ -241,19 +268,19 @@ def recent(view: GraphView, only: Filter, limit: int) -> tuple[Ranked, ...]:
     return tuple(Ranked(number, 0.0) for number in passages[order].tolist())
 
 
-def worth_showing(passages: Sequence[Ranked], mode: Mode) -> Sequence[Ranked]:
+def worth_showing(passages: Sequence[Ranked], mode: Mode, drop: float = DROP) -> Sequence[Ranked]:
     """Leave out of passages, best first, those from which scores have dropped: a budget is an upper bound.
 
-    What is less than e^−DROP times as likely to answer as the third best is left out.  Literal energies tell no such
-    thing.
+    What is less than e^−drop times as likely to answer as the third best is left out.  Scores of other modes tell no
+    such thing.
     """
-    if mode == "literal" or len(passages) <= LEAST_DEPTH:
+    if mode != "default" or len(passages) <= LEAST_DEPTH:
         return passages
-    least = passages[LEAST_DEPTH - 1].score - DROP
+    least = passages[LEAST_DEPTH - 1].score - drop
     return [each for each in passages if each.score >= least]
 
 
-def _recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:
+def recalled(view: GraphView, seeds: Integers, strongest: Integers, energy: Floats) -> tuple[str, ...]:
     """Name what a reinforcing query records: seeds first, each concept once."""
     numbers = [*seeds.tolist(), *strongest[energy[strongest] > RECALLED_ABOVE].tolist()]
     return tuple(view.ids[number] for number in dict.fromkeys(numbers))
@@ -270,20 +297,7 @@ def seeds_of(view: GraphView, question: Extraction, meant: QueryTerms, mode: Mod
 
 def activate(view: GraphView, seeds: Integers, how: SpreadingParameters) -> Activation:
     """Let energy spread from `seeds` over associations, links of recall and links by topic."""
-    counts = view.windows[how.window]
-
-    def edges(firing: Integers) -> Edges:
-        firing = firing if how.marks else firing[~view.marks(firing)]
-        out = edges_out(counts, firing, how.weighting)
-        if how.recall_links and view.windows["recall"].pairs:
-            out = out.joined(recall_links(view, firing, how.recall_links))
-        if how.topic_links:
-            out = out.joined(theme_links(view, firing, how.topic_links))
-        if how.type_weights:
-            out = out.joined(relation_links(view, firing, how.type_weights))
-        return out if how.marks else out.where(~view.marks(out.target))
-
-    return spread(seeds, view.concepts, edges, how)
+    return spread(seeds, view.concepts, associations(view, how), how)
 
 
 def highest(values: Floats, among: Mask, limit: int) -> Integers:
@@ -296,18 +310,19 @@ def highest(values: Floats, among: Mask, limit: int) -> Integers:
     return candidates[np.argsort(-values[candidates], kind="stable")][:limit]
 
 
-def _shown(
+def shown(
     view: GraphView, activation: Activation, words: Integers, options: RecallOptions
 ) -> tuple[ActivatedConcept, ...]:
     """Describe the strongest words, in the default mode those that people would say."""
     if options.mode == "literal":
-        return _described(view, activation, _strongest(activation, words, options.concepts))
-    strongest = _strongest(activation, words, LOOKED_AT * options.concepts)
+        return described(view, activation, strongest_of(activation, words, options.concepts))
+    strongest = strongest_of(activation, words, LOOKED_AT * options.concepts)
     listed = islice(Shown(view.known).labels(strongest.tolist()), options.concepts)
     return tuple(_concept(view, activation, number, label) for number, label in listed)
 
 
-def _described(view: GraphView, activation: Activation, numbers: Integers) -> tuple[ActivatedConcept, ...]:
+def described(view: GraphView, activation: Activation, numbers: Integers) -> tuple[ActivatedConcept, ...]:
+    """Describe concepts, in their order."""
     return tuple(_concept(view, activation, number, view.labels[number]) for number in numbers.tolist())
 
 

@@ -4,6 +4,8 @@
     summary   sentences by what they hold of that, less what the sentences chosen before have said already
               (maximal marginal relevance: Carbonell & Goldstein 1998), in the order of the conversation
 
+    topics    the parts of a conversation, each with its topic and its summary (compression.py)
+
     state     working: something was said within `idle`; idle: it fell silent; ended: that it ended is recorded
 
 Extractive, so nothing is said that nobody said; pure, so a replay recaps alike.  Where the end of a conversation is
@@ -21,8 +23,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from emgas.messages.sessions import Ending, SessionState
-from emgas.messages.views import Quote, Recap, Recapped, SessionRecap
+from emgas.messages.views import Quote, Recap, Recapped, SessionRecap, SessionTopic
 from processors.lifecycle.sessions import going_on, is_idle
+from processors.recall import compression
 from processors.recall.answer import Memory
 from processors.recall.context import tokens
 from processors.recall.sentences import sentences
@@ -34,6 +37,7 @@ from state.graph.session_table import SessionEnd
 from state.graph.view import GraphView
 
 ABOUT: Final = 8  # concepts that a conversation is said to be about
+NAMED_BY: Final = 3  # concepts that a part of a conversation is named by
 READ: Final = 40  # turns of a conversation that are read for its summary: those that hold most of what it is about
 SHORTEST, LONGEST = 4, 60  # words of a sentence that can stand for a conversation
 WORDS: Final = 60  # of a summary that is recorded
@@ -58,7 +62,7 @@ def recapped(memory: Memory, asked: Recap) -> Recapped:
     if graph is None or graph.is_blank:
         return Recapped(graph=asked.graph, found=False, position=memory.position)
     view = graph.view()
-    told = [_recap(memory, view, number, asked.words) for number in _wanted(view, asked)]
+    told = [_recap(memory, view, number, asked) for number in _wanted(view, asked)]
     total = len(np.unique(view.passage_session))
     return Recapped(graph=asked.graph, found=True, total=total, sessions=told, position=memory.position)
 
@@ -116,10 +120,10 @@ def ending_of(end: SessionEnd | None) -> Ending | None:
     """Tell how a session ended last."""
     if end is None:
         return None
-    return Ending(at=end.at, reason=end.reason, summary=end.text, turns=list(end.turns), by=end.by)  # type: ignore[arg-type]
+    return Ending(at=end.at, reason=end.reason, summary=end.text, turns=list(end.turns), by=end.by, topic=end.topic)  # type: ignore[arg-type]
 
 
-def _recap(memory: Memory, view: GraphView, session: int, words: int) -> SessionRecap:
+def _recap(memory: Memory, view: GraphView, session: int, asked: Recap) -> SessionRecap:
     graph = memory.graph
     assert graph is not None  # noqa: S101 - `recapped` sees to it
     passages = np.flatnonzero(view.passage_session == session)
@@ -137,9 +141,40 @@ def _recap(memory: Memory, view: GraphView, session: int, words: int) -> Session
         archived=int(view.passage_archived[passages].sum()),
         speakers=[view.speakers[number] for number, _ in speakers.most_common()],
         concepts=[label for _, label in islice(Shown(view.known).labels(best), ABOUT)],
-        summary=_summary(graph, memory.text_of, _telling(view, passages, worth), worth=by_id, words=words),
+        summary=_summary(graph, memory.text_of, _telling(view, passages, worth), worth=by_id, words=asked.words),
+        topics=_topics(memory, view, passages) if asked.topics else [],
         state=state_of(graph, name, until, memory.time),
         ended=ending_of(graph.sessions.ended.get(name)),
+    )
+
+
+def _topics(memory: Memory, view: GraphView, passages: Integers) -> list[SessionTopic]:
+    """Compress a conversation into parts, each with its topic and a summary of a tenth of its words.  SEEDS M4."""
+    graph = memory.graph
+    assert graph is not None  # noqa: S101 - `recapped` sees to it
+    within = np.isin(view.posting_passage, passages) & ~view.is_mark[view.posting_concept]
+    held: dict[int, set[int]] = {number: set() for number in passages.tolist()}
+    for passage, concept in zip(
+        view.posting_passage[within].tolist(), view.posting_concept[within].tolist(), strict=True
+    ):
+        held[passage].add(concept)
+    text = "".join(memory.text_of(graph, number).text for number in passages[-READ:].tolist())
+    places = compression.cuts(list(held.values()), compression.how_many(len(passages), compression.entropy(text)))
+    return [_part(memory, view, part) for part in np.split(passages, places)]
+
+
+def _part(memory: Memory, view: GraphView, passages: Integers) -> SessionTopic:
+    graph = memory.graph
+    assert graph is not None  # noqa: S101 - as above
+    worth = _worth(view, passages)
+    best = sorted(worth, key=lambda number: (-worth[number], number))
+    words = max(SHORTEST * 3, round(compression.RATE * int(view.passage_tokens[passages].sum())))
+    return SessionTopic(
+        topic=", ".join(label for _, label in islice(Shown(view.known).labels(best), NAMED_BY)),
+        first=view.passage_id[int(passages[0])],
+        last=view.passage_id[int(passages[-1])],
+        turns=len(passages),
+        summary=quoted(graph, view, memory.text_of, passages, words),
     )
 
 

@@ -53,9 +53,18 @@ class FlowWeights(Mapping[str, float]):
         """Copy the weights with some of them changed.  Raises ValueError for a name that is no feature."""
         return FlowWeights(**(self._weights | weights))
 
+    def own(self) -> dict[str, float]:
+        """List what differs from the default."""
+        return {each.name: value for each in features.FEATURES if (value := self[each.name]) != each.weight}
+
     def vector(self) -> Floats:
         """List the weights (f,) in the order of FEATURES."""
         return np.array(list(self._weights.values()), np.float64)
+
+
+def of_graph(own: Mapping[str, float]) -> FlowWeights:
+    """Make the weights of a graph from those of its own; what is no feature any more counts for nothing."""
+    return FlowWeights(**{name: weight for name, weight in own.items() if name in FEATURES}) if own else DEFAULT_FLOW
 
 
 DEFAULT_FLOW: Final = FlowWeights()

@@ -21,7 +21,7 @@ from replay.log import LogReader, keys_of
 from replay.rebuild.plan import Plan
 from replay.skipped_records import decision_on
 from state.errors import LogRewrittenError, UnreadableEventError
-from state.events.events import Claim, RecordSkipped
+from state.events.events import Claim, RecordSkipped, decode
 from state.graph.graph import Graph
 from state.log_position import Acceptance, LogPosition, fingerprint
 from state.partition import Folded, Partition
@@ -34,6 +34,7 @@ from state.store.store import Batch, MemoryStore, Store
 FLUSH_EVERY = 100_000  # events folded between two flushes: many, so that a graph has some; a kill costs them
 FLUSH_BYTES = 64 << 20  # the same, where events are large: bounds memory
 _LOOKED_BACK = 100  # records
+_CLAIM = Claim.__name__.encode()
 Observe = Callable[[Folded], None]
 
 
@@ -108,12 +109,29 @@ async def _check_continues(log: LogReader, partition: int, head: LogPosition) ->
 
 
 async def folded_from(log: LogReader, partition: int, head: LogPosition) -> bool:
-    """Tell whether `log` still holds, where a fold stands, the record that was folded there; so does an empty one."""
+    """Tell whether `log` still holds, where a fold stands, the record that was folded there; so does an empty one.
+
+    Shortly before it, too, it must have no other claim than the one that was folded last: where a broker lost what was
+    folded and another worker claimed the partition there, an owner who had not noticed may have gone on behind it.
+    """
     at = head.watermark
     start, _ = await log.bounds(partition)
     if at < start:
         return True  # nothing folded yet, or retention took it: whoever asks looks at what begins there
-    return [fingerprint(record.value) async for record in read_records(log, partition, at, at + 1)] == [head.last]
+    first, last, claims = max(start, at + 1 - _LOOKED_BACK), "", list[tuple[int, str]]()
+    async for record in read_records(log, partition, first, at + 1):
+        last = fingerprint(record.value) if record.offset == at else ""
+        if _is_claim(record):
+            claims.append((record.offset, fingerprint(record.value)))
+    folded = [(head.epoch, head.claim)] if head.epoch >= first else []
+    return last == head.last and claims[-1:] == folded
+
+
+def _is_claim(record: Record) -> bool:
+    try:
+        return _CLAIM in record.value and isinstance(decode(record.value), Claim)
+    except UnreadableEventError:
+        return False
 
 
 async def _told(log: LogReader, partition: int, place: int, head: LogPosition) -> str:

@@ -26,6 +26,7 @@ event that failed half-way through the fold would leave a state that is no fold 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar, Union
 
@@ -38,9 +39,11 @@ from emgas import limits
 from emgas.times import format_utc
 from state.errors import UnreadableEventError
 from state.events import vectors
+from state.events.advice_events import EdgesRated, PassageRewritten, PassageSplit, TopicNamed, WorthJudged
 from state.events.base import UNSTAMPED, DataEvent, Event, GraphEvent, GraphId, Ordinal, Quantity, Sha256, Stamp
 from state.events.extraction_types import (
     STATEMENTS,
+    UNITS,
     Anchor,
     Attached,
     Concept,
@@ -49,8 +52,10 @@ from state.events.extraction_types import (
     Relation,
     Statement,
     TimeSpan,
+    Uncounted,
 )
-from state.events.found_events import MemoryConsolidated, Superseded, WindowEvent
+from state.events.found_events import MemoryConsolidated, MemoryReplayed, Superseded, WindowEvent
+from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import MemorySettings
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.shared_events import (
@@ -69,17 +74,24 @@ __all__ = [
     "AccessGranted",
     "AccessRevoked",
     "DataEvent",
+    "EdgesRated",
     "EndReason",
     "Event",
+    "GraphConfigured",
     "GraphEvent",
     "MemoryConsolidated",
+    "MemoryReplayed",
     "Ordinal",
+    "PassageRewritten",
+    "PassageSplit",
     "SessionEnded",
     "SessionSummarised",
     "Stamp",
     "Superseded",
+    "TopicNamed",
     "TurnNotRecorded",
     "WindowEvent",
+    "WorthJudged",
 ]
 
 EventT = TypeVar("EventT", bound="Event")
@@ -110,6 +122,12 @@ def _forgot(event: Forgotten | DecayWindowClosed) -> str:
     return f"forgot {', '.join((*event.concepts, *event.turns))}"
 
 
+def _archived(event: MemoryArchived) -> str:
+    links = sum(len(names) - 1 for names in event.links)
+    faded = [f"{links} links"] if links else []
+    return f"archived {', '.join((*event.concepts, *event.turns, *faded))}"
+
+
 def _consolidated(event: ConsolidationWindowClosed) -> str:
     alike = len(event.merged) + len(event.repeats)
     return f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {alike} merged"
@@ -119,7 +137,7 @@ def _consolidation_touches(event: ConsolidationWindowClosed) -> Iterator[str]:
     yield from event.consolidated
     for change in event.topics:
         yield from (change.id, *change.concepts)
-    for pair in (*event.merged, *event.repeats):
+    for pair in (*event.merged, *event.repeats, *event.links):
         yield from pair
 
 
@@ -141,6 +159,10 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
     `attachments` and `ahead`, the minutes by which the speaker's clock is ahead of UTC, likewise.
     `relations`, written only where there are any, is what it says of two concepts, this turn's or older ones.
     `mentions`, likewise, is whom its pronouns mean, in this turn or an older one of its session.
+
+    What gates found (processors/lifecycle/gates.py), where a graph has any: `novelty`, how much it says that is new;
+    `uncounted`, why it is in the log and in no count; `units`, which of its concepts, by their places, stand in one
+    clause or window: only those count as said together, where it has any.
     """
 
     src: Ordinal
@@ -167,11 +189,16 @@ class TurnRecorded(GraphEvent, frozen=True, kw_only=True):
         default_factory=list
     )
     mentions: Annotated[list[Mention], Meta(max_length=limits.MENTIONS_PER_TURN)] = msgspec.field(default_factory=list)
+    novelty: Annotated[float, Meta(ge=0, le=1)] | None = None
+    uncounted: Uncounted = ""
+    units: Annotated[list[list[Quantity]], Meta(max_length=UNITS)] = msgspec.field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Raise ValueError when a concept is there twice: it would co-occur with itself."""
+        """Raise ValueError when a concept is there twice: or a unit holds one that is not there."""
         if len(set(map(_id_of, self.concepts))) < len(self.concepts):
             raise ValueError("concepts: one is there twice: sum up its counts")
+        if self.units and any(place >= len(self.concepts) for unit in self.units for place in unit):
+            raise ValueError("units: one holds a concept that the turn does not")
 
 
 @graph_event(
@@ -242,26 +269,19 @@ class RecordSkipped(DataEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.TIMED,
     summary=lambda event: f"recalled {', '.join(event.concepts)}",
-    touches=lambda event: event.concepts,
+    touches=lambda event: (*event.concepts, *event.related),
 )
 class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
     """A query that asked to reinforce woke these concepts at time `at` (ms).
 
     `src`, written only where a reader answered and told it in `turns`, of this or of the MemoryRestored behind it.
+    `related`, written only where a graph wants that (`recall_spread`): their neighbours, which get a share of it.
     """
 
     src: Ordinal | None = None
     at: Milliseconds
     concepts: list[str]
-
-
-@graph_event(Timing.UNTIMED, summary=lambda event: f"lives by {event.preset}")
-class GraphConfigured(GraphEvent, frozen=True, kw_only=True):
-    """How the graph lives from here on.  A replay never reads anybody's configuration: all values are here."""
-
-    src: Ordinal | None = None
-    preset: str
-    settings: MemorySettings
+    related: list[str] = msgspec.field(default_factory=list)
 
 
 @graph_event(Timing.UNTIMED, summary=_forgot, touches=_concepts_and_turns)
@@ -404,18 +424,21 @@ class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
 
 @graph_event(
     Timing.WINDOW,
-    summary=lambda event: f"archived {', '.join((*event.concepts, *event.turns))}",
-    touches=_concepts_and_turns,
+    summary=_archived,
+    touches=lambda event: (*_concepts_and_turns(event), *chain.from_iterable(event.links)),
 )
 class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
 
     They leave the active tier and can still be found.  A window may leave several of them, each a part.
+
+    `links`, written only where there are any: lists of concepts of which the first is linked no more with the others.
     """
 
     at: Milliseconds
     concepts: list[str]
     turns: list[str]
+    links: list[Annotated[list[str], Meta(min_length=2)]] = msgspec.field(default_factory=list)
 
 
 @graph_event(
@@ -458,6 +481,9 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     merged        (kept turn, dropped turn): the one that says less leaves the graph.  Only in logs of version 1
     repeats       (kept turn, its repetition): near-duplicates of one session, of which the one that says less goes to
                   the archive, and stays linked to the other
+    active        turns that are active from here on, and
+    pace          the pace of the next windows (MemorySettings.paced): written where windows adapt, in the last part
+    links         concepts that are linked as if they had been recalled together (processors/lifecycle/candidates.py)
     """
 
     at: Milliseconds
@@ -465,6 +491,9 @@ class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
     topics: list[TopicChange]
     merged: list[tuple[str, str]] = msgspec.field(default_factory=list)
     repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    active: Quantity = 0
+    pace: Annotated[int, Meta(ge=-8, le=8)] = 0
+    links: list[tuple[str, str]] = msgspec.field(default_factory=list)
 
 
 AnyEvent = Claim | DataEvent
@@ -565,8 +594,22 @@ _UNSAID = {
     "ahead": 0,
     "relations": [],
     "mentions": [],
+    "weights": {},
+    "mode": "default",
+    "rerank": "",
+    "active": 0,
+    "pace": 0,
+    "novelty": None,
+    "uncounted": "",
+    "units": [],
+    "related": [],
+    "links": [],
 }  # written only where they differ
-_UNSAID_OF: dict[type, dict[str, None]] = {kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)}
+_UNSAID_OF: dict[type, dict[str, Any]] = {
+    **{kind: {"src": None} for kind in (ConceptsRecalled, MemoryRestored)},
+    SessionSummarised: {"src": None, "topic": ""},
+    PassageRewritten: {"role": ""},
+}
 _FIELDS = {  # `kind` stands between what is inherited and what is its own
     kind: [*(inherited := kind.__bases__[0].__struct_fields__), "kind", *kind.__struct_fields__[len(inherited) :]]
     for kind in SCHEMA.__args__

@@ -19,6 +19,8 @@ from emgas import limits
 from emgas.messages.relations import Kind, RelationType
 
 TimeKind = Literal["", "time", "duration", "set", "vague"]
+Uncounted = Literal["", "redundant", "unworthy"]  # why a gate left a turn out of what is counted
+UNITS = 200  # clauses, or windows, of one turn, at most
 Milliseconds = Annotated[int, Meta(ge=limits.EARLIEST_MS, le=limits.LATEST_MS)]
 
 

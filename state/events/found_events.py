@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
 from state.events.base import GraphEvent, Ordinal, Quantity
@@ -67,3 +68,22 @@ class MemoryConsolidated(WindowEvent, frozen=True, kw_only=True):
     weekdays: Annotated[list[Quantity], Meta(min_length=7, max_length=7)]
     exceptions: list[Exempt]
     by: str
+
+
+@graph_event(
+    Timing.WINDOW,
+    summary=lambda event: f"dreamt of {', '.join(event.concepts) or 'nothing'}",
+    touches=lambda event: (*event.concepts, *(end for link in event.links for end in link)),
+)
+class MemoryReplayed(WindowEvent, frozen=True, kw_only=True):
+    """A window that ended at `at` (ms) went through what was touched in it, by random walks (SEEDS S23, P46).
+
+    seed      of the walks, derived from the graph and the window
+    concepts  by which they came, each once: they are strengthened by `dream_boost`
+    links     (where a walk began, where it ended): linked as if they had been recalled together
+    """
+
+    at: Milliseconds
+    seed: Ordinal
+    concepts: list[str]
+    links: list[tuple[str, str]] = msgspec.field(default_factory=list)

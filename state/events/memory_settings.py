@@ -6,9 +6,10 @@ What settings there are, with their bounds and defaults, stands in emgas/message
 from __future__ import annotations
 
 from emgas.messages import memory_settings
-from emgas.messages.memory_settings import AllSettings, Settings
+from emgas.messages.memory_settings import CENTURY_MS, AllSettings, Settings
 
 MOST_PATIENT = 5
+LOOSER = 0.05  # affinity that a step of pace takes less for the same habit
 
 
 class MemorySettings(AllSettings):
@@ -22,10 +23,41 @@ class MemorySettings(AllSettings):
         """
         return max(self.least_turns, min(ever // 10, MOST_PATIENT * self.least_turns))
 
+    def paced(self, pace: int) -> MemorySettings:
+        """Change the settings of consolidation to a pace: each step up, it comes twice as soon and takes more together.
+
+        SEEDS P27.  They stay within their bounds.
+        """
+        if not pace:
+            return self
+        return self.model_copy(
+            update={
+                "least_turns": max(1, round(self.least_turns * 2.0**-pace)),
+                "consolidate_every": min(max(1, round(self.consolidate_every * 2.0**-pace)), CENTURY_MS),
+                "affinity_above": min(max(0.0, self.affinity_above - LOOSER * pace), 2.0),
+                "archive_covered": min(round(self.archive_covered * 2.0**-pace), CENTURY_MS),
+            }
+        )
+
     @property
     def ends_sessions(self) -> bool:
         """Whether conversations end by themselves."""
         return bool(self.end_sessions or self.session_turns or self.topic_shift)
+
+    @property
+    def fades_links(self) -> bool:
+        """Whether links go by themselves."""
+        return bool(self.links_below or self.links_step)
+
+    @property
+    def counts_units(self) -> bool:
+        """Whether words count as said together by clauses or windows of tokens, not by turns."""
+        return bool(self.clauses or self.window_tokens)
+
+    @property
+    def has_gates(self) -> bool:
+        """Whether a turn is looked at before it is counted: all before it must be folded by then."""
+        return bool(self.novelty_above or self.worth_words or self.counts_units)
 
     def changed(self, settings: Settings) -> MemorySettings:
         """Put what `settings` gives in the place of what is here.  Raises pydantic.ValidationError."""

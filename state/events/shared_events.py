@@ -46,13 +46,17 @@ class SessionSummarised(GraphEvent, frozen=True, kw_only=True):
     """What a conversation that ended at `at` (ms) was about.
 
     turns  ids of the turns that the text is made of     by  who wrote it, with its version
+    topic  what it was about in a word or two, where its author says it; written only where it does
+    `src`, written only where an advisor wrote it: of its advice in `turns`
     """
 
+    src: Ordinal | None = None
     at: Milliseconds
     session: str
     text: Annotated[str, Meta(max_length=limits.SUMMARY_CHARACTERS)]
     turns: list[str]
     by: str
+    topic: Annotated[str, Meta(max_length=limits.THEME_NAME_CHARACTERS)] = ""
 
 
 @graph_event(Timing.UNTIMED, summary=lambda event: "a turn came while recording was paused", is_step=False)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from state.events.memory_settings import MemorySettings
 from state.graph import canonical_bytes
+from state.graph.advice_table import AdviceTable
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.decay import NEVER
@@ -57,8 +58,11 @@ def content(tables: GraphTables) -> Content:
 
 def _added(tables: GraphTables) -> dict[str, Any]:
     """Give what older graphs lack: left out while there is none, so that a graph without it has the digest it had."""
-    added = {name: getattr(tables, name).values() for name in ("sessions", "statements", "habits")}
-    added |= {"unrecorded": tables.unrecorded, "access": tables.access}
+    added = {name: getattr(tables, name).values() for name in ("sessions", "statements", "habits", "advice")}
+    added |= {"weights": tables.weights}
+    added["asked"] = [tables.mode, tables.rerank] if (tables.mode, tables.rerank) != ("default", "") else []
+    added["pace"] = [tables.pace, tables.active_before] if tables.active_before else []
+    added |= {"unrecorded": tables.unrecorded, "uncounted": tables.uncounted, "access": tables.access}
     ended = {"ended_at": tables.ended_at} if tables.ended_at != NEVER else {}
     return {name: value for name, value in added.items() if value} | ended
 
@@ -97,6 +101,10 @@ def fill(tables: GraphTables, values: dict[str, Any], arrays: dict[str, NDArray[
     tables.statements = StatementTable.of(values.get("statements", ()))
     tables.sessions = SessionTable.of(values.get("sessions", []))
     tables.ended_at, tables.unrecorded = values.get("ended_at", NEVER), values.get("unrecorded", 0)
-    tables.access = values.get("access", {})
+    tables.mode, tables.rerank = values.get("asked", ("default", ""))
+    tables.pace, tables.active_before = values.get("pace", (0, 0))
+    tables.access, tables.weights = values.get("access", {}), values.get("weights", {})
+    tables.uncounted = values.get("uncounted", 0)
+    tables.advice = AdviceTable.of(values.get("advice", {}))
     for window in tables.pairs:
         tables.pairs[window] = PairCounts.of_canonical(arrays[f"{window}_keys"], arrays[f"{window}_counts"])

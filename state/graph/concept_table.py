@@ -44,6 +44,7 @@ class ConceptTable(Table):
     strength_at: array[int] = column("q")  # ms
     recalls: array[int] = column("q")  # reinforcing queries that woke it
     first_recall: array[int] = column("q")  # ms, event time of the first of them, 0 for none
+    last_recall: array[int] = column("q", added_as="last_recall")  # ms, of the last, where a graph asks for it, else 0
     seen_windows: array[int] = column("q")  # consolidation windows with a mention
     last_window: array[int] = column("q", default=-NEVER)  # ms, start of the last of them
     long_term: array[int] = column("b")  # 1 once consolidated
@@ -170,6 +171,8 @@ class ConceptTable(Table):
         self.recalls[number] += 1
         if self.recalls[number] == 1:
             self.first_recall[number] = at
+        if settings.frequent_linked:
+            self.last_recall[number] = max(self.last_recall[number], at)
 
     def strength_of(self, number: int, at: int, settings: MemorySettings) -> float:
         """Compute the base activation at `at` (ms)."""

@@ -9,6 +9,8 @@
     levels   sorted keys of every pair in both directions, so the neighbours of `a` are one contiguous run in each; each
              LEVEL times as long as the next, no key in two of them
     fan      distinct neighbours of each concept, counted as keys come into the levels
+    stored   pairs that stay in the store (state/graph/stored_pairs.py): all others here come on top of them, and
+             what is here and there adds up
 
 A window only queues its concepts (O(concepts)); pairs are made later, many windows at once and vectorised, and come
 into the form that readers need when somebody reads (`settle`): a rebuild never does, nor a graph that only listens.
@@ -20,13 +22,14 @@ time: the number of windows changes with every turn, so a stored weight would al
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from state.arrays import Counts, Integers, Mask
+from state.graph.stored_pairs import Said, StoredPairs
 
 QUEUED_PAIRS = 1 << 16  # at most: bounds the work of the next read after a burst
 UNREAD_PAIRS = 1 << 18  # the same, as long as nobody reads: bounds memory
@@ -35,6 +38,8 @@ LEVEL = 4
 SMALLEST_LEVEL = 1 << 12  # keys
 SPARSE = 64  # numbers to a pair, beyond which nothing is counted by number
 BITS = 63  # of a number that is not negative
+MANY = 1 << 18  # pairs, in both directions, of which it is known in the store how many neighbours each concept has
+LOOKED_UP = 1 << 15  # pairs that are looked up in a store at once, and not too dear
 _LOW = np.int64(0xFFFFFFFF)
 
 
@@ -50,6 +55,31 @@ class PairCounts:
         self._half: list[_Run] = []  # longest first
         self._levels: list[_Sorted] = []  # likewise
         self._fan: Integers | None = None  # until somebody asks
+        self.stored: StoredPairs | None = None
+        self._window: Said = "turn"  # which of those
+        self._uncounted: list[Integers] = []  # keys with a < b that may be there, too, and are in no fan yet
+        self.fans_are_stored = False  # what is stored tells the fans of all concepts, but for those that changed since
+
+    def rest_on(self, stored: StoredPairs, window: Said, fan: Integers | None) -> None:
+        """Count on top of what is stored.
+
+        fan  (n,) the distinct neighbours of each concept there, None if nobody knows: they would be counted
+        """
+        self.stored, self._window, self._fan = stored, window, fan
+        self.fans_are_stored = fan is not None
+
+    def take_stored(self, keys: Integers, counts: Counts) -> None:
+        """Keep what was stored: ascending keys, every pair in both directions; both are kept, and changed."""
+        self.settle()
+        stored = _Sorted(keys, counts)
+        if self._fan is not None:
+            self._count_new(stored.has)
+        self.stored, levels = None, [stored]
+        for level in self._levels:
+            known = stored.increment(level.keys, level.counts)
+            levels.append(_Sorted(level.keys[~known], level.counts[~known]))
+        self._levels = [level for level in levels if len(level.keys)]
+        self._merge_levels()
 
     @property
     def size(self) -> int:
@@ -118,7 +148,9 @@ class PairCounts:
 
     def is_not_stored(self) -> None:
         """Note that nobody stores what was counted, or all of it has to be stored."""
-        self._unstored = None
+        if self.stored is not None:
+            self.stored.load()
+        self._unstored, self.fans_are_stored = None, False
 
     def _add_run(self, run: _Sorted) -> None:
         self._half.append(_Run(0, run))
@@ -147,7 +179,10 @@ class PairCounts:
             known = level.increment(keys, counts)
             keys, counts = keys[~known], counts[~known]
         if len(keys):
-            self._count_fans(keys >> 32)
+            if self.stored is None:
+                self._count_fans(keys >> 32)
+            elif self._fan is not None:
+                self._uncounted.append(keys[keys >> 32 < keys & _LOW])
             self._levels.append(_Sorted(keys, counts))
             self._merge_levels()
 
@@ -161,6 +196,14 @@ class PairCounts:
         else:
             np.add.at(self._fan, concepts, 1)
 
+    def _count_new(self, is_there: Callable[[Integers], Mask]) -> None:
+        """Count the fans of what came since on top of what is stored, but for the pairs that are there, too."""
+        if self._uncounted:
+            keys, self._uncounted = np.sort(np.concatenate(self._uncounted)), []
+            keys = keys[~is_there(keys)]
+            if len(keys):
+                self._count_fans(np.sort(np.concatenate((keys >> 32, keys & _LOW))))
+
     def _merge_levels(self) -> None:
         levels = self._levels
         while len(levels) > 1 and len(levels[-2].keys) < max(LEVEL * len(levels[-1].keys), SMALLEST_LEVEL):
@@ -169,11 +212,13 @@ class PairCounts:
 
     def __len__(self) -> int:
         """Count the unordered pairs."""
+        if self.stored is not None and self._fan is not None:
+            return int(self._fans().sum()) // 2
         return len(self.canonical()[0])
 
     def __bool__(self) -> bool:
         """Say whether any pair was counted, without counting what is queued."""
-        return bool(self._queued or self._counted or self._half or self._levels)
+        return bool(self._queued or self._counted or self._half or self._levels or self.stored)
 
     def neighbours(self, concepts: Integers) -> tuple[Integers, Integers, Integers]:
         """Find every edge that leaves `concepts`, ordered by (position, neighbour).
@@ -183,37 +228,114 @@ class PairCounts:
         """
         self.settle()
         parts = [level.edges(concepts) for level in self._levels] or [_Sorted.empty().edges(concepts)]
+        if self.stored is not None:
+            parts.append(self.stored.edges(self._window, concepts))
         position, neighbour, count = (np.concatenate(column) for column in zip(*parts, strict=True))
         # The split into levels depends on when it was settled; the order of what is returned must not.
-        order = np.argsort(position << 32 | neighbour, kind="stable")
-        return position[order], neighbour[order], count[order]
+        edges = position << 32 | neighbour
+        order = np.argsort(edges, kind="stable")
+        if self.stored is None:
+            return position[order], neighbour[order], count[order]
+        edges = edges[order]
+        starts = _starts(edges) if len(edges) else order
+        edges = edges[starts]
+        return edges >> 32, edges & _LOW, np.add.reduceat(count[order], starts) if len(edges) else count
 
     def fan(self, concepts: int) -> Integers:
         """Count the distinct neighbours of each concept number below `concepts`, (concepts,): not to be kept."""
+        fan = self._fan = _longer(self._fans(), concepts)
+        return fan[:concepts]
+
+    def _fans(self) -> Integers:
+        """Count the distinct neighbours of all concepts, and perhaps of some more, which have none."""
         self.settle()
+        if self._fan is None and self.stored is not None:
+            self.stored.load()
         if self._fan is None:
             self._fan = np.zeros(0, np.int64)
             for level in self._levels:
                 self._count_fans(level.keys >> 32)
-        self._fan = _longer(self._fan, concepts)
-        return self._fan[:concepts]
+        if self.stored is not None:
+            self._count_new(self.stored.has)
+        return self._fan
+
+    @property
+    def are_many(self) -> bool:
+        """Say whether so many pairs were counted, about, that it is worth while to store their fans."""
+        runs = [*self._levels, *(run.pairs for run in self._half), *(run.pairs for run in self._half)]
+        return sum(len(run.keys) for run in runs) + (self.stored.records if self.stored else 0) >= MANY
+
+    @property
+    def knows_fans(self) -> bool:
+        """Say whether it is little work to count the fans: somebody has read what is counted."""
+        waiting = sum(map(len, self._uncounted)) + sum(len(run.pairs.keys) for run in self._half) + self._queued
+        return waiting <= LOOKED_UP and self._fan is not None if self.stored is not None else bool(self._levels)
 
     def renumber(self, numbers: Integers) -> None:
         """Give concept i the number numbers[i], and forget the pairs of those with -1.
 
         numbers  (n,) ascending but for the -1, so the keys stay sorted
+
+        Whoever calls this renumbers what is stored behind it.
         """
         self._count_queue()
+        if not (numbers < 0).any():
+            return
+        fan = None if self.stored is None or self._fan is None else self._fan_without(numbers < 0)
         self._unstored = self._unstored and [each.renumbered(numbers) for each in self._unstored]
         half = (each._replace(pairs=each.pairs.renumbered(numbers)) for each in self._half)
         self._half = [each for each in half if len(each.pairs.keys)]
         left = (level.renumbered(numbers) for level in self._levels)
-        self._levels, self._fan = [level for level in left if len(level.keys)], None
+        self._levels, self._fan = [level for level in left if len(level.keys)], fan
         self._merge_levels()
+        self.fans_are_stored = False
+
+    def _fan_without(self, gone: Mask) -> Integers:
+        """Count the fans of the concepts that stay once these (n,) are gone."""
+        fan = self.fan(len(gone)).copy()
+        _, neighbour, _ = self.neighbours(np.flatnonzero(gone))
+        np.subtract.at(fan, neighbour, 1)
+        return fan[~gone]
+
+    def drop(self, keys: Integers) -> Counts:
+        """Forget the pairs of these distinct keys with a < b, (k,); return how often each was counted, 0 for none."""
+        if self.stored is not None:
+            self.stored.load()
+        self.settle()
+        dropped = np.zeros(len(keys), np.int32)
+        order = np.argsort(keys)
+        one_way, other_way = keys[order], np.sort((keys & _LOW) << 32 | keys >> 32)
+        for place, level in enumerate(self._levels):
+            here = level.places(one_way)
+            dropped[order] += np.where(here >= 0, level.counts[here], 0).astype(np.int32)
+            gone = np.concatenate((here, level.places(other_way)))
+            self._levels[place] = level.without(gone[gone >= 0])
+        self._levels, self._fan = [level for level in self._levels if len(level.keys)], None
+        self.fans_are_stored = False
+        return dropped
+
+    def take_away(self, keys: Integers, counts: Counts) -> None:
+        """Count pairs with a < b, (k,), each perhaps several times, so often less; those that are left with 0 go."""
+        self.settle()
+        distinct, of = np.unique(keys, return_inverse=True)
+        less = np.bincount(of, counts, len(distinct)).astype(np.int32)
+        turned = (distinct & _LOW) << 32 | distinct >> 32
+        order = np.argsort(turned)
+        for place, level in enumerate(self._levels):
+            for ascending, away in ((distinct, less), (turned[order], less[order])):
+                here = level.places(ascending)
+                level.counts[here[here >= 0]] -= away[here >= 0]
+            self._levels[place] = level.without(np.flatnonzero(level.counts <= 0))
+        self._levels, self._fan = [level for level in self._levels if len(level.keys)], None
 
     def canonical(self) -> tuple[Integers, Counts]:
         """List the keys with a < b, ascending, and their counts, (pairs,) each: the same for equal counts."""
         self._count_queue()
+        if self.stored is not None:
+            self.settle()
+            runs = [level.one_way() for level in self._levels]
+            found = _Sorted.sum_of([_Sorted(*self.stored.one_way(self._window)), *runs])
+            return found.keys, found.counts
         if not self._levels:  # never read
             half = self._whole_half()
             return half.keys, half.counts
@@ -226,14 +348,6 @@ class PairCounts:
         pairs = cls()
         if len(keys):
             pairs._half = [_Run(0, _Sorted(np.array(keys), np.array(counts)))]
-        return pairs
-
-    @classmethod
-    def of_both_ways(cls, keys: Integers, counts: Counts) -> PairCounts:
-        """Build the counts of ascending keys, which list every pair in both directions; they are kept."""
-        pairs = cls()
-        if len(keys):
-            pairs._levels = [_Sorted(keys, counts)]
         return pairs
 
 
@@ -265,6 +379,14 @@ class _Sorted:
         self.counts[at[known]] += counts[known]
         return known
 
+    def has(self, keys: Integers) -> Mask:
+        """Tell which of `keys` are here."""
+        if not len(self.keys):
+            return np.zeros(len(keys), np.bool_)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        here: Mask = self.keys[at] == keys
+        return here
+
     @classmethod
     def sum_of(cls, runs: Sequence[_Sorted]) -> _Sorted:
         """Add runs up: what is in several has the sum of its counts."""
@@ -294,6 +416,17 @@ class _Sorted:
         keys[at], counts[at] = other.keys, other.counts
         keys[stays], counts[stays] = self.keys, self.counts
         return _Sorted(keys, counts)
+
+    def places(self, keys: Integers) -> Integers:
+        """Find where ascending `keys` are, (k,), -1 for those that are not here."""
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, at, -1)
+
+    def without(self, places: Integers) -> _Sorted:
+        """Leave out what is at these places."""
+        stays = np.ones(len(self.keys), np.bool_)
+        stays[places] = False
+        return _Sorted(self.keys[stays], self.counts[stays])
 
     def one_way(self) -> _Sorted:
         """Give the keys with a < b alone."""
@@ -374,16 +507,30 @@ def _counted(keys: Integers) -> _Sorted:
 
 
 def _pair_keys(queue: Sequence[int], sizes: Sequence[int]) -> Integers:
-    """Make one key per pair of each window; windows of equal size are laid out as one matrix."""
+    """Make one key per pair of each window."""
     concepts, lengths = np.array(queue, np.int64), np.array(sizes, np.int64)
+    return np.concatenate([keys.ravel() for _, keys in _matrices(concepts, lengths)])
+
+
+def _matrices(concepts: Integers, lengths: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """Lay out the pairs of windows of equal size as one matrix: which windows (w,), and a key for each pair (w, k)."""
     starts = np.cumsum(lengths) - lengths
-    parts = []
     for size in np.unique(lengths).tolist():
-        rows = concepts[starts[lengths == size][:, None] + np.arange(size)]
+        windows = np.flatnonzero(lengths == size)
+        rows = concepts[starts[windows][:, None] + np.arange(size)]
         rows.sort(axis=1)
         left, right = _pairs(size)
-        parts.append((rows[:, left] << 32 | rows[:, right]).ravel())
-    return np.concatenate(parts)
+        yield windows, rows[:, left] << 32 | rows[:, right]
+
+
+def pairs_of(concepts: Integers, lengths: Integers) -> tuple[Integers, Integers]:
+    """List the pairs of windows of distinct concepts that lie one behind the other: (m,) keys a << 32 | b, a < b.
+
+    returns  besides, (m,) which window each is of
+    """
+    found = [(keys.ravel(), np.repeat(windows, keys.shape[1])) for windows, keys in _matrices(concepts, lengths)]
+    keys, of = zip(*found, strict=True)
+    return np.concatenate(keys), np.concatenate(of)
 
 
 @lru_cache(maxsize=256)

@@ -16,21 +16,30 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from typing import Any, TypeVar
 
+import numpy as np
+from msgspec.structs import replace
+
+from state.arrays import Integers
 from state.events.events import (
     AccessGranted,
     AccessRevoked,
     ConceptsRecalled,
     ConsolidationWindowClosed,
     DecayWindowClosed,
+    EdgesRated,
     FeedbackGiven,
     Forgotten,
     GraphConfigured,
     GraphEvent,
     MemoryArchived,
     MemoryConsolidated,
+    MemoryReplayed,
     MemoryRestored,
+    PassageRewritten,
+    PassageSplit,
     Pinned,
     Retracted,
     Sealed,
@@ -39,21 +48,26 @@ from state.events.events import (
     SubjectErased,
     Superseded,
     Ticked,
+    TopicNamed,
     TurnEmbedded,
     TurnNotRecorded,
     TurnRecorded,
     Unpinned,
+    WorthJudged,
 )
 from state.graph import codec
 from state.graph.decay import NEVER
 from state.graph.expiry_queue import ExpiryQueue
+from state.graph.link_queue import LinkQueue
 from state.graph.tables import GraphTables
 from state.graph.turn_counting import count
 from state.graph.turn_index import TurnIndex
+from state.graph.unit_counting import count_in_units
 from state.graph.view import GraphView
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
 FEEDBACK_COUNTS = 2  # recalls that a user's word counts for: it weighs more than our own (SEEDS S11)
+WORTH = 0.5  # of a turn, by an advisor: what is worth less goes to the archive (SEEDS M11)
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
 FIXED_BYTES = 20_000  # of an empty graph
 WAITING = 256  # turns, at most, that are not counted yet
@@ -80,15 +94,18 @@ class Graph(GraphTables):
         super().__init__(graph_id)
         self._begin()
         self._expiry_queue: ExpiryQueue | None = None  # made when somebody asks for it: a replay never does
+        self._link_queue: LinkQueue | None = None  # likewise, and only where links fade
         self._turn_index: TurnIndex | None = None  # likewise: made for the first question
         self._view: GraphView | None = None
         self.stored_events = 0  # how many events what is stored is the fold of
         self.unstored_vectors: list[tuple[int, str, bytes]] = []  # event, model and vector, of those that came since
+        self.unstored_faded: list[Integers] = []  # (5, m) rows of links that were cut since, and their counts
 
     def _begin(self) -> None:
         """Go on from tables in which nothing is forgotten, and every passage is counted."""
         self._counted = len(self.passages)  # passages from here on wait: concepts and pairs do not know of them yet
         self._weights = array("d")  # of the postings of those
+        self._units: dict[int, list[list[int]]] = {}  # of those that have any: concepts of each clause, or window
         self._dead_rows = 0
 
     def fold(self, event: GraphEvent) -> bool:
@@ -109,22 +126,32 @@ class Graph(GraphTables):
         if first == self._counted:
             return
         weights, self._weights = self._weights, array("d")
-        count(self, first, weights)
+        units, self._units = self._units, {}
+        if units or self.settings.counts_units:
+            count_in_units(self, first, weights, units)
+        else:
+            count(self, first, weights)
         if self._expiry_queue:
             mentioned = self.passages.posting_concept[self.passages.starts[first] :]
             self._expiry_queue.watch_boosted(self.concepts, mentioned, boosts=weights, settings=self.settings)
             self._expiry_queue.watch_passages(self.passages, range(first, self._counted), self.settings)
+        if self._link_queue:
+            self._link_queue.add(self.concepts, self.passages, first, self.settings)
 
     def compact(self) -> None:
         """Settle, and remove the rows of what was forgotten.  Concepts and passages get new numbers."""
         self.settle()
         if not self._dead_rows:
             return
+        self._link_queue = None
         self.concepts, concepts = self.concepts.compacted()
         self.passages, passages = self.passages.compacted(concepts)
         self._begin()
+        stored = self.pairs["exchange"].stored
         for pairs in self.pairs.values():
             pairs.renumber(concepts)
+        if stored:
+            stored.renumber(concepts)
         self.embeddings.renumber(passages)
         self.relations = self.relations.renumbered(concepts, passages)
         self.sessions.renumber(passages)
@@ -141,6 +168,13 @@ class Graph(GraphTables):
         if self._expiry_queue is None:
             self._expiry_queue = ExpiryQueue.of(self.concepts, self.passages, self.settings)
         return self._expiry_queue
+
+    def link_queue(self) -> LinkQueue:
+        """Compact, and find when concepts were last said together.  The fold keeps it up to date from now on."""
+        self.compact()
+        if self._link_queue is None:
+            self._link_queue = LinkQueue.of(self.concepts, self.passages, self.settings)
+        return self._link_queue
 
     def view(self) -> GraphView:
         """Compact, and show what recall may see, taken now; the same object until the next event."""
@@ -184,9 +218,15 @@ class Graph(GraphTables):
         if self.knows(event.id):
             return False
         self.clock = max(self.clock, event.at)
+        if event.uncounted:  # its words, and what it says, stay in the log
+            event = replace(event, concepts=[], relations=[], statements=[], units=[])
+            self.uncounted += 1
         numbers = self.concepts.numbers_of(event.concepts, event.at)
-        self.relations.add(self.passages.add(event, self.events, numbers), event.relations, self.concepts.numbers)
+        passage = self.passages.add(event, self.events, numbers)
+        self.relations.add(passage, event.relations, self.concepts.numbers)
         self.statements.add(event.id, event.speaker, event.statements)
+        if event.units:
+            self._units[passage] = [[numbers[place] for place in unit] for unit in event.units]
         self._weights.extend([concept.weight for concept in event.concepts])
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
@@ -201,7 +241,7 @@ class Graph(GraphTables):
             self._ask_if_enough()
 
     def _ask_if_enough(self) -> None:
-        if self.fresh_turns < self.settings.enough_turns(self.turns):
+        if self.fresh_turns < self.rhythm.enough_turns(self.turns):
             self.enough_at = NEVER
         elif self.enough_at == NEVER:
             self.enough_at = self.last_turn_at
@@ -234,21 +274,39 @@ class Graph(GraphTables):
         for pairs in self.pairs.values():
             pairs.is_stored()
 
+    def load_pairs(self, most: float = inf) -> bool:
+        """Read so many of the pairs that are still where they are stored; tell whether there are more."""
+        stored = self.pairs["exchange"].stored
+        return stored is not None and stored.load(most)
+
+    @property
+    def rests_on_store(self) -> bool:
+        """Whether pairs are read where they are stored: they must not be changed there."""
+        return self.pairs["exchange"].stored is not None
+
+    @property
+    def opens_late(self) -> bool:
+        """Whether all of its many pairs would have to be read if it were opened from what is stored now."""
+        exchange = self.pairs["exchange"]
+        return exchange.are_many and not (exchange.fans_are_stored and self.stored_events == self.events)
+
     @property
     def size(self) -> int:
         """How much memory it takes, its index included, about, bytes."""
         pairs = sum(window.size for window in self.pairs.values())
+        stored = self.pairs["exchange"].stored
+        pairs += stored.size if stored else 0
         return FIXED_BYTES + self.concepts.size + self.passages.size + self.embeddings.size + pairs
 
     def is_not_stored(self) -> None:
         """Note that nothing of the graph is stored any more: it is to be stored whole."""
-        self.stored_events, self.unstored_vectors = 0, []
+        self.stored_events, self.unstored_vectors, self.unstored_faded = 0, [], []
         for pairs in self.pairs.values():
             pairs.is_not_stored()
 
     def is_stored(self) -> None:
         """Note that all of the graph has been stored."""
-        self.stored_events, self.unstored_vectors = self.events, []
+        self.stored_events, self.unstored_vectors, self.unstored_faded = self.events, [], []
         self.concepts.is_stored()
         self.passages.is_stored()
         for pairs in self.pairs.values():
@@ -258,7 +316,20 @@ class Graph(GraphTables):
     def _fold_recall(self, event: ConceptsRecalled) -> bool:
         self.settle()
         self.clock = max(self.clock, event.at)
+        self._boost(event.related, self.settings.recall_boost * self.settings.recall_spread, event.at)
         return self._wake(event.concepts, event.at)
+
+    def _boost(self, concepts: Iterable[str], amount: float, at: int) -> None:
+        """Strengthen concepts at `at` (ms) that nobody asked for."""
+        known = self._known(concepts)
+        for number in known:
+            self.concepts.boost(number, amount, at=at, settings=self.settings)
+        self._watch(known, amount)
+
+    def _link(self, links: Iterable[tuple[str, str]]) -> None:
+        """Link concepts as if they had been recalled together, pair by pair."""
+        for link in links:
+            self.pairs["recall"].add(self._known(link))
 
     def _wake(self, concepts: Iterable[str], at: int) -> bool:
         """Strengthen concepts that were recalled together at `at` (ms), and link the strongest, which come first."""
@@ -268,6 +339,8 @@ class Graph(GraphTables):
         self._watch(known, self.settings.recall_boost)
         self.recalled += bool(known)
         self.pairs["recall"].add([number for number in known if not self.concepts.is_mark[number]][:LINKED_BY_RECALL])
+        if self._link_queue:
+            self._link_queue.touched(at, self.settings)
         return bool(known)
 
     @folds(GraphConfigured)
@@ -275,7 +348,10 @@ class Graph(GraphTables):
         self.settle()
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
         self.preset, self.settings, self.configured = event.preset, event.settings, True
-        self._expiry_queue = None
+        self.weights, self.mode, self.rerank = dict(event.weights), event.mode, event.rerank
+        if not event.settings.steady_growth:
+            self.pace = self.active_before = 0
+        self._expiry_queue = self._link_queue = None
         self._ask_if_enough()
         return True
 
@@ -305,7 +381,20 @@ class Graph(GraphTables):
             self.passages.archive(number)
         alive, archived = self.concepts.alive, self.concepts.archived
         self.themes.keep(lambda word: bool(alive[word]) and not archived[word])
+        if event.links:
+            self._cut(event.links)
         return True
+
+    def _cut(self, links: Iterable[Sequence[str]]) -> None:
+        """Cut the links of the first concept of each list with the others, as far as they are here."""
+        find = self.concepts.numbers.get
+        ends = ((find(one), find(other)) for one, *others in links for other in others)
+        pairs = {(min(a, b), max(a, b)) for a, b in ends if a is not None and b is not None}
+        keys = np.array(sorted(a << 32 | b for a, b in pairs), np.int64)
+        faded = [self.pairs[window].drop(keys) for window in ("exchange", "turn", "recall")]
+        if self.stored_events and len(keys):
+            rows = np.array(self.concepts.rows)
+            self.unstored_faded.append(np.stack([rows[keys >> 32], rows[keys & 0xFFFFFFFF], *faded]))
 
     @folds(MemoryRestored)
     def _fold_restored(self, event: MemoryRestored) -> bool:
@@ -346,6 +435,8 @@ class Graph(GraphTables):
         words, turns = self._known(event.concepts), self._passages(event.turns)
         for number in words:
             self.concepts.pin(number, pinned=pinned)
+        if self._link_queue:
+            self._link_queue.look_again()
         for number in turns:
             self.passages.pin(number, pinned=pinned)
         self._watch(words, 0.0)
@@ -361,13 +452,28 @@ class Graph(GraphTables):
         for number in known:
             self.concepts.consolidate(number, event.at, self.settings)
         self._watch(known, 0.0)
+        if self._link_queue:
+            self._link_queue.look_again()  # another law holds
         for change in event.topics:
             self.themes.apply(change, self._known(change.concepts), event.at)
         self._drop([], [dropped for _, dropped in event.merged])
         for kept, repetition in event.repeats:
             if {kept, repetition} <= self.passages.numbers.keys():
                 self.passages.archive(self.passages.numbers[repetition], repeats=self.passages.numbers[kept])
+        self._link(event.links)
         self.fresh_turns, self.enough_at, self.ended_at = 0, NEVER, NEVER
+        self.pace, self.active_before = event.pace, event.active
+        return True
+
+    @folds(MemoryReplayed)
+    def _fold_replayed(self, event: MemoryReplayed) -> bool:
+        """Strengthen and link what a dream came by; what has faded meanwhile stays in the archive."""
+        self.settle()
+        self._pass_window(event.at)
+        archived, ids = self.concepts.archived, self.concepts.ids
+        awake = [ids[number] for number in self._known(event.concepts) if not archived[number]]
+        self._boost(awake, self.settings.dream_boost, event.at)
+        self._link(event.links)
         return True
 
     @folds(MemoryConsolidated)
@@ -378,6 +484,7 @@ class Graph(GraphTables):
             self.habits.apply(event, [turn for turn in event.members if turn in self.passages.numbers])
         else:
             self.habits.remove(event.id)
+        self.advice.keep_habits(self.habits.habits, changed=event.id)
         return True
 
     @folds(SessionEnded)
@@ -415,6 +522,40 @@ class Graph(GraphTables):
         had = self.access[event.subject]
         self.access[event.subject] = [right for right in had if right not in event.rights]
         return len(self.access[event.subject]) < len(had)
+
+    @folds(TopicNamed)
+    def _fold_name(self, event: TopicNamed) -> bool:
+        return self.themes.name(event.topic, event.name, event.by)
+
+    @folds(EdgesRated)
+    def _fold_ratings(self, event: EdgesRated) -> bool:
+        return self.advice.rate(event, self.concepts.numbers)
+
+    @folds(PassageRewritten)
+    def _fold_rewritten(self, event: PassageRewritten) -> bool:
+        here = event.id in (self.passages.numbers if event.of == "turn" else self.habits.habits)
+        if here:
+            self.advice.rewrite(event)
+        return here
+
+    @folds(PassageSplit)
+    def _fold_split(self, event: PassageSplit) -> bool:
+        if event.turn not in self.passages.numbers:
+            return False
+        self.advice.part(event)
+        return True
+
+    @folds(WorthJudged)
+    def _fold_worth(self, event: WorthJudged) -> bool:
+        """Keep what a turn is worth; one that is not worth much leaves the active tier, and can still be found."""
+        number = self.passages.numbers.get(event.turn)
+        if number is None:
+            return False
+        self.advice.judge(event)
+        if event.worth < WORTH and not self.passages.stays(number):
+            self.settle()
+            self.passages.archive(number)
+        return True
 
     @folds(SubjectErased)
     def _fold_erased(self, event: SubjectErased) -> bool:
@@ -463,5 +604,6 @@ class Graph(GraphTables):
             self.passages.remove(number)
             self._dead_rows += 1
         self.sessions.forget(frozenset(turns), self.passages.has_session)
+        self.advice.without(turns, concepts, self.habits.habits)
         if self._dead_rows > ENOUGH_DEAD + (len(self.concepts) + len(self.passages)) // 2:
             self.compact()

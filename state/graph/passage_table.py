@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from state.arrays import Counts, Integers
 from state.events.events import TurnRecorded
 from state.graph.columns import Table, column
+from state.graph.lists import stable_order
 
 ROLES = (None, "user", "assistant", "system", "tool")
 MODALITIES = ("image", "audio", "video", "file")
@@ -78,6 +79,7 @@ class PassageTable(Table):
     superseded: array[int] = column(
         "i", -1, added_as="superseded"
     )  # the passage since which it is history, -1 for none
+    uncounted: array[int] = column("b", added_as="uncounted")  # 1 for one that a gate left out of what is counted
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,6 +131,7 @@ class PassageTable(Table):
         self.superseded.append(-1)
         self.ahead.append(turn.ahead)
         self.modality.append(modality(each.kind for each in turn.attachments))
+        self.uncounted.append(bool(turn.uncounted))
         self._follow(number)
         self.starts.append(len(self.posting_concept))
         self.posting_concept.extend(concepts)
@@ -140,6 +143,16 @@ class PassageTable(Table):
         session = self.session[number]
         self._before.append(self._last_of_session.get(session, -1))
         self._last_of_session[session] = number
+
+    def _follow_all(self) -> None:
+        """Let each passage be the last one of its session, in their order."""
+        session = np.array(self.session, np.int64)
+        order = stable_order(session)
+        goes_on = np.flatnonzero(session[order][1:] == session[order][:-1])
+        before = np.full(len(order), -1, np.int32)
+        before[order[goes_on + 1]] = order[goes_on]
+        self._before = array("i", before.tobytes())
+        self._last_of_session = dict(zip(session.tolist(), range(len(session)), strict=True))
 
     def knows(self, turn: str) -> int | None:
         """Find the fingerprint of the turn of this id, None if none was ever accepted."""
@@ -175,6 +188,17 @@ class PassageTable(Table):
         """Slice the concept numbers of the passage before this one in its session, () if it is the first."""
         before = self._before[number]
         return () if before < 0 else self.concepts_of(before)
+
+    def before_within(self, number: int, tokens: float) -> Iterator[int]:
+        """Yield the kept passages before this one in its session, the last first, as long as they fit into `tokens`."""
+        before = self._before[number]
+        while before >= 0:
+            if self.kept[before]:
+                tokens -= self.tokens[before]
+                if tokens < 0:
+                    return
+                yield before
+            before = self._before[before]
 
     def backwards(self, session: int) -> Iterator[int]:
         """Yield the passages of a session that are kept, the last folded first."""
@@ -334,8 +358,7 @@ class PassageTable(Table):
         table.speakers = {speaker: number for number, speaker in enumerate(values["speakers"])}
         table.read(arrays)
         table.changed = array("b", bytes(len(table.ids)))
-        for number in range(len(table)):
-            table._follow(number)
+        table._follow_all()
         if "archived" in arrays:
             texts = arrays["archived_fingerprint"].tolist()
             table.gone = dict(zip(arrays["archived"].tolist(), texts, strict=True))

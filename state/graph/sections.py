@@ -16,6 +16,10 @@
     statements   event → speaker, what the turn states                 the newest
     said         row a, row b, windows that held both                  the sum
     recalled     the same for what was recalled together               the sum
+    fans         row → distinct neighbours in exchanges; of graphs     the newest
+                 with many pairs, where the values say so
+    faded        pair of rows, how often it had been together: both    all
+                 of that is not to be counted any more
 
 A concept's row and a turn's event (its ordinal) are given once and stay: positions in tables change when something is
 forgotten, and no record has to be changed for that.  What was forgotten is in a list of its own (`Changes`).
@@ -56,6 +60,7 @@ CONCEPTS: Final = np.dtype([
 TURNS: Final = np.dtype([
     ("key", "<i8"), ("at", "<i8"), ("fingerprint", "<i8"), ("session", "<i8"), ("speaker", "<i8"),
     ("tokens", "<i4"), ("ahead", "<i4"), ("role", "i1"), ("question", "i1"), ("importance", "i1"), ("modality", "i1"),
+    ("uncounted", "i1"),
 ])  # fmt: skip
 MARKS: Final = np.dtype([
     ("key", "<i8"), ("restored", "<i8"), ("repeats", "<i8"), ("superseded", "<i8"),
@@ -67,6 +72,8 @@ RELATIONS: Final = np.dtype([
 POSTINGS: Final = np.dtype([("key", "<i8"), ("concept", "<i4"), ("count", "<i4")])
 GONE: Final = np.dtype([("key", "<i8"), ("fingerprint", "<i8")])
 PAIRS: Final = np.dtype("<i8")
+FANS: Final = np.dtype([("key", "<i8"), ("fan", "<i8")])
+FADED: Final = np.dtype([("key", "<i8"), ("exchanges", "<i4"), ("turns", "<i4"), ("recalls", "<i4")])
 
 
 class Section(NamedTuple):
@@ -105,6 +112,8 @@ SECTIONS: Final = (
     Section("kinds", 13, None, "newest", 1024, 32, "rows"),
     Section("relations", 14, RELATIONS, "all", 1024, 4, "events"),
     Section("statements", 15, None, "newest", 1024, 32, "events"),
+    Section("fans", 18, FANS, "newest", 4096, 2, "rows"),
+    Section("faded", 24, FADED, "all", 1024, 2, "none"),
 )
 SECTION: Final = {section.name: section for section in SECTIONS}
 
@@ -168,14 +177,16 @@ def combined(section: Section, parts: Sequence[Part]) -> Part:
 
 def _combined_texts(section: Section, parts: Sequence[Part]) -> Texts:
     found: Texts = {}
+    in_order = True
     for part in parts:
         assert isinstance(part, dict)  # noqa: S101 - a section of no dtype has nothing else
+        in_order &= not (found and part) or next(reversed(found)) < next(iter(part))
         if section.adding == "newest":
             found.update(part)
         else:
             for key, values in part.items():
                 found[key] = [*found.get(key, ()), *values]
-    return found if len(parts) < 2 else dict(sorted(found.items()))
+    return found if in_order else dict(sorted(found.items()))
 
 
 def cut(section: Section, part: Part, first: int | None, last: int | None) -> Part:
@@ -256,18 +267,25 @@ def totals(records: Records) -> tuple[Integers, Integers, Integers]:
     if not len(pair):
         return (np.zeros(0, np.int64),) * 3
     is_first = np.append(True, pair[1:] != pair[:-1])
+    windows, turns = counts(records)
     if is_first.all():
-        return records >> TURN_BITS & _MOST_WINDOWS, records & _MOST_TURNS, pair
+        return windows, turns, pair
     starts = np.flatnonzero(is_first)
-    windows = np.add.reduceat(records >> TURN_BITS & _MOST_WINDOWS, starts)
-    return windows, np.add.reduceat(records & _MOST_TURNS, starts), pair[starts]
+    return np.add.reduceat(windows, starts), np.add.reduceat(turns, starts), pair[starts]
 
 
-def end_of_pair(records: Records, place: int) -> int:
-    """Find where the pair ends that stands before this place of ascending records."""
-    if place >= len(records):
-        return len(records)
-    return place + int(np.searchsorted(records[place:], (records[place - 1] | _COUNTS) + 1))
+def counts(records: Records) -> tuple[Integers, Integers]:
+    """Read the windows and the turns of each record."""
+    return records >> TURN_BITS & _MOST_WINDOWS, records & _MOST_TURNS
+
+
+def faded_records(links: Sequence[Integers]) -> Records:
+    """Make records of links that were cut: (5, m) each, rows of both ends, and exchanges, turns, recalls so far."""
+    found = np.concatenate([np.zeros((5, 0), np.int64), *links], axis=1)
+    records = np.zeros(found.shape[1], FADED)
+    records["key"] = found[0] << ROW_BITS | found[1]
+    records["exchanges"], records["turns"], records["recalls"] = found[2:]
+    return records[np.argsort(records["key"], kind="stable")]
 
 
 def ends(records: Records) -> tuple[Integers, Integers]:

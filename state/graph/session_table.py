@@ -25,6 +25,7 @@ class SessionEnd:
 
     upto   passages of the graph that lay before its end: numbers from there on are of the next one
     text   what it was about, "" where nobody summed it up;  turns: ids of those that the text is made of;  by: whom
+    topic  what it was about in a word or two, "" where nobody said
     """
 
     at: int
@@ -33,6 +34,7 @@ class SessionEnd:
     text: str = ""
     turns: tuple[str, ...] = ()
     by: str = ""
+    topic: str = ""
 
 
 class SessionTable:
@@ -50,7 +52,9 @@ class SessionTable:
         """Note what a session that has ended was about; tell whether there is one."""
         end = self.ended.get(event.session)
         if end is not None:
-            self.ended[event.session] = replace(end, text=event.text, turns=tuple(event.turns), by=event.by)
+            self.ended[event.session] = replace(
+                end, text=event.text, turns=tuple(event.turns), by=event.by, topic=event.topic
+            )
         return end is not None
 
     def forget(self, turns: AbstractSet[str], is_here: Callable[[str], bool]) -> None:
@@ -59,7 +63,7 @@ class SessionTable:
             if not is_here(session):
                 del self.ended[session]
             elif not turns.isdisjoint(end.turns):
-                self.ended[session] = replace(end, text="", turns=(), by="")
+                self.ended[session] = replace(end, text="", turns=(), by="", topic="")
 
     def renumber(self, passages: Integers) -> None:
         """Let ends lie among passages of new numbers (p,), -1 for those that are gone."""
@@ -75,7 +79,16 @@ class SessionTable:
     def values(self) -> list[list[Any]]:
         """Give the table as JSON-able values."""
         return [
-            [session, end.at, end.reason, end.upto, end.text, list(end.turns), end.by]
+            [
+                session,
+                end.at,
+                end.reason,
+                end.upto,
+                end.text,
+                list(end.turns),
+                end.by,
+                *([end.topic] if end.topic else ()),
+            ]
             for session, end in self.ended.items()
         ]
 
@@ -83,6 +96,6 @@ class SessionTable:
     def of(cls, values: Iterable[list[Any]]) -> SessionTable:
         """Build the table that `values` described."""
         table = cls()
-        for session, at, reason, upto, text, turns, by in values:
-            table.ended[session] = SessionEnd(at, reason, upto, text, tuple(turns), by)
+        for session, at, reason, upto, text, turns, by, *topic in values:
+            table.ended[session] = SessionEnd(at, reason, upto, text, tuple(turns), by, *topic)
         return table

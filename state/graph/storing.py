@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from state.arrays import Counts, Integers, Mask
+from state.arrays import Integers, Mask
 from state.events.extraction_types import Statement
 from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph import sections
+from state.graph.advice_table import AdviceTable
 from state.graph.codec import NO_CONTENT, PLAIN
 from state.graph.columns import Table
 from state.graph.concept_table import ConceptTable
-from state.graph.cooccurrence import PairCounts
 from state.graph.embedding_table import EmbeddingTable
 from state.graph.graph import Graph
 from state.graph.habit_table import HabitTable
@@ -32,23 +32,30 @@ from state.graph.passage_table import PassageTable
 from state.graph.relation_table import RelationTable
 from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Reading, Values
 from state.graph.session_table import SessionTable
+from state.graph.stored_pairs import Runs, StoredPairs
 from state.graph.theme_table import ThemeTable
 
-PIECE = 1 << 16  # pairs that are read at once
 _ENDS = ("session", "speaker")
 _POINTING = ("repeats", "superseded")  # at other turns
 _NO_MARKS = {"restored": 0, "repeats": -1, "superseded": -1, "archived": 0, "pinned": 0, "feedback": 0}
 
 
-def changes(graph: Graph) -> Changes:
-    """Settle, and take what the graph's store does not know yet; `Graph.is_stored` is to be called once it does."""
+def changes(graph: Graph, *, thoroughly: bool = False) -> Changes:
+    """Settle, and take what the graph's store does not know yet; `Graph.is_stored` is to be called once it does.
+
+    thoroughly  count the fans of many pairs, too, though nobody has yet: so that they need not be read to open it
+    """
     if not graph.stored_events:
         _begin(graph)
+    if thoroughly:
+        graph.compact()
     graph.settle()
-    found = Changes(
-        graph.events, _values(graph), dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed
-    )
-    parts = {**_concepts(graph), **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
+    concepts, fans = _concepts(graph), _fans(graph, thoroughly=thoroughly)
+    values = _values(graph) | {"fans": fans is not None}
+    found = Changes(graph.events, values, dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed)
+    parts = {**concepts, **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
+    parts["fans"] = np.zeros(0, sections.FANS) if fans is None else fans
+    parts["faded"] = sections.faded_records(graph.unstored_faded)
     found.parts = {name: part for name, part in parts.items() if len(part)}
     return found
 
@@ -62,6 +69,7 @@ def _begin(graph: Graph) -> None:
     concepts.changed = type(concepts.changed)("b", b"\x01" * len(concepts))
     passages.changed = type(passages.changed)("b", b"\x01" * len(passages))
     passages.removed, passages.newly_gone, passages.origins = [], list(passages.gone), {}
+    graph.unstored_faded = []  # their counts are not stored either
 
 
 def _values(graph: Graph) -> dict[str, Any]:
@@ -73,10 +81,15 @@ def _values(graph: Graph) -> dict[str, Any]:
         "name": graph.graph_id,
         **{name: getattr(graph, name) for name in (*PLAIN, *NO_CONTENT)},
         "habits": graph.habits.values(),
+        **({"advice": graph.advice.values()} if graph.advice else {}),
         "sessions": _sessions(graph),
         "ended_at": graph.ended_at,
         "unrecorded": graph.unrecorded,
+        "uncounted": graph.uncounted,
         "access": graph.access,
+        "weights": graph.weights,
+        "asked": [graph.mode, graph.rerank],
+        "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,
         "born": graph.concepts.born,
@@ -104,6 +117,22 @@ def _concepts(graph: Graph) -> dict[str, sections.Part]:
         "forms": {row: forms for row, n in zip(rows, listed, strict=True) if (forms := table.other_forms(n))},
         "kinds": {row: kinds for row, n in zip(rows, listed, strict=True) if (kinds := table.kinds_of(n))},
     }
+
+
+def _fans(graph: Graph, *, thoroughly: bool) -> NDArray[Any] | None:
+    """List the fans that the store does not know; None where they are not to be told."""
+    concepts, exchange = graph.concepts, graph.pairs["exchange"]
+    knows = exchange.knows_fans or thoroughly
+    if not knows or not exchange.are_many or len(concepts.numbers) < len(concepts):  # some have yet to go
+        exchange.fans_are_stored = False
+        return None
+    changed = np.array(concepts.changed, np.bool_)
+    numbers = np.flatnonzero(changed) if exchange.fans_are_stored else np.arange(len(concepts))
+    records = np.zeros(len(numbers), sections.FANS)
+    records["key"] = np.frombuffer(concepts.rows, np.int64)[numbers] if len(numbers) else 0
+    records["fan"] = exchange.fan(len(concepts))[numbers]
+    exchange.fans_are_stored = True
+    return records
 
 
 def _copy(table: Table, numbers: Integers, records: NDArray[Any]) -> None:
@@ -256,12 +285,21 @@ def _by_event(vectors: Iterable[tuple[int, str, bytes]]) -> sections.Part:
 
 
 def stored(
-    events: int, values: Values, read: Reading, dead_rows: Collection[int], dead_events: Collection[int]
+    events: int,
+    values: Values,
+    read: Reading,
+    dead_rows: Collection[int],
+    dead_events: Collection[int],
+    *,
+    said: Runs | None = None,
+    lazily: bool = False,
 ) -> Graph:
     """Build the graph of `events` events that was stored.
 
-    read   gives all records of a section, by its name, in the form of one; None without any
-    dead   rows and events of what was forgotten: their records may be there, or not
+    read    gives all records of a section, by its name, in the form of one; None without any
+    dead    rows and events of what was forgotten: their records may be there, or not
+    said    the runs of that section, None to leave them out
+    lazily  leave many pairs where they are: whoever stores the graph must not change them until all are loaded
     Raises ValueError for what another layout wrote.
     """
     graph = Graph(values["name"])
@@ -271,11 +309,23 @@ def stored(
     graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
     graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
     _fill_pairs(graph, read, numbers)
+    faded = _records(read, "faded", np.zeros(0, np.int64))
+    if said is not None and said.records:
+        knows_fans = values["fans"] and not len(faded)  # a link that was cut is in no fan, but in the records still
+        _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
+        if not (lazily and knows_fans):
+            graph.load_pairs()
+    if len(faded):
+        _take_faded(graph, faded, numbers)
     graph.embeddings = _stored_vectors(read, graph.passages)
     graph.themes = _stored_themes(values["topics"], numbers)
     graph.habits = HabitTable.of(values["habits"])
+    graph.advice = AdviceTable.of(values.get("advice", {}))
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
-    graph.access = values["access"]
+    graph.mode, graph.rerank = values.get("asked", ("default", ""))
+    graph.pace, graph.active_before = values.get("pace", (0, 0))
+    graph.weights = values.get("weights", {})
+    graph.access, graph.uncounted = values["access"], values["uncounted"]
     _fill_from_turns(graph, values, read, numbers)
     graph.begin_from_store(events)
     return graph
@@ -328,7 +378,7 @@ def _records(read: Reading, name: str, dead: Integers) -> NDArray[Any]:
 def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
     records, marks, postings = (_records(read, name, dead) for name in ("turns", "marks", "postings"))
     events = np.ascontiguousarray(records["key"])
-    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality")
+    plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality", "uncounted")
     arrays = {name: records[name] for name in plain}
     arrays |= {"event": events, "kept": np.ones(len(events), np.int8)}
     values: dict[str, Any] = {}
@@ -387,47 +437,39 @@ def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integer
 
 
 def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
-    keys, windows, turns = _stored_pairs(read("said"), numbers)
-    graph.pairs["exchange"] = _counts(keys, windows)
-    graph.pairs["turn"] = _counts(keys, turns)
-    keys, recalls, _ = _stored_pairs(read("recalled"), numbers)
-    graph.pairs["recall"] = _counts(keys, recalls)
+    """Fill what was recalled together: it is little."""
+    found = read("recalled")
+    if found is not None:
+        assert isinstance(found, np.ndarray)  # noqa: S101 - the section has a dtype
+        recalls, _, pair = sections.totals(found)
+        one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
+        here = (one >= 0) & (other >= 0)
+        graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
 
 
-def _stored_pairs(records: sections.Part | None, numbers: Integers) -> tuple[Integers, Counts, Counts]:
-    """List keys of concept numbers, ascending, each pair in both directions, windows and turns, (m,) each.
-
-    It goes piece by piece: arrays of all pairs, made and dropped on the way, would cost more than what they are for.
-    """
-    if records is None:
-        return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)
-    assert isinstance(records, np.ndarray)  # noqa: S101 - the section has a dtype
-    keys = np.empty(len(records), np.int64)
-    windows, turns = np.empty(len(records), np.int32), np.empty(len(records), np.int32)
-    start = filled = 0
-    while start < len(records):
-        end = sections.end_of_pair(records, start + PIECE)
-        found = _numbered(sections.totals(records[start:end]), numbers)
-        to = filled + len(found[0])
-        keys[filled:to], windows[filled:to], turns[filled:to] = found
-        start, filled = end, to
-    return keys[:filled], windows[:filled], turns[:filled]
-
-
-def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) -> tuple[Integers, Integers, Integers]:
-    """Let pairs of rows, which were added up, be keys of numbers, without those of what was forgotten."""
-    windows, turns, pair = totals
-    one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
+def _take_faded(graph: Graph, faded: NDArray[Any], numbers: Integers) -> None:
+    """Take away what was counted of links before they were cut: the records of what was said together still have it."""
+    one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
     here = (one >= 0) & (other >= 0)
-    keys = one << 32 | other
-    return (keys, windows, turns) if here.all() else (keys[here], windows[here], turns[here])
+    keys = np.minimum(one, other)[here] << 32 | np.maximum(one, other)[here]
+    graph.pairs["exchange"].take_away(keys, faded["exchanges"][here])
+    graph.pairs["turn"].take_away(keys, faded["turns"][here])
+    graph.pairs["recall"].take_away(keys, faded["recalls"][here])
 
 
-def _counts(keys: Integers, counts: Counts) -> PairCounts:
-    there = counts > 0
-    if there.all():
-        return PairCounts.of_both_ways(keys, counts)
-    return PairCounts.of_both_ways(keys[there], counts[there])
+def _rest_on(graph: Graph, said: Runs, numbers: Integers, fans: Integers | None) -> None:
+    turn, exchange = graph.pairs["turn"], graph.pairs["exchange"]
+    rows = np.array(graph.concepts.rows, np.int64)
+    there = StoredPairs(said, rows, numbers, {"exchange": exchange, "turn": turn})
+    exchange.rest_on(there, "exchange", fans)
+    turn.rest_on(there, "turn", None)
+
+
+def _stored_fans(read: Reading, numbers: Integers, concepts: int) -> Integers:
+    fans, records = np.zeros(concepts, np.int64), _records(read, "fans", np.zeros(0, np.int64))
+    here = records[numbers[records["key"]] >= 0]
+    fans[numbers[here["key"]]] = here["fan"]
+    return fans
 
 
 def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from emgas.limits import EARLIEST_MS
-from state.events.memory_settings import PRESETS
+from state.events.memory_settings import PRESETS, MemorySettings
+from state.graph.advice_table import AdviceTable
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
 from state.graph.decay import NEVER
@@ -35,16 +36,22 @@ class GraphTables:
     fresh_turns    turns since the last consolidation
     last_turn_at   the largest event time of a turn
     enough_at      `last_turn_at` when the new turns became enough to be consolidated, NEVER while they are not
+    mode, rerank   of its questions that name no mode
+    pace           how much sooner than set windows consolidate, in steps (MemorySettings.paced); 0 unless they adapt
+    active_before  turns that were active after the last consolidation, where windows adapt
     recalled       ConceptsRecalled that had an effect
     forgotten      concepts that are gone for good; turns that are, are `passages.gone`
     events         how many events there were, those without effect among them: the next one's ordinal
     undoable_from  ordinal of the first event that may still be taken back: it only ever grows
+    weights        what features of a turn are worth in its recall, by name, where that is not the default
     configured     whether a GraphConfigured is among the events that count
     pairs          how often concepts occurred together, by kind of window
     sessions       the conversations that have ended
     ended_at       when the last one did (ms), until what is new is consolidated; NEVER while none has
     unrecorded     turns that came while recording was paused
+    uncounted      turns that gates left out of what is counted: they are passages without a word
     access         who may do what, by subject; empty: nobody is kept out
+    advice         what advisors said, beside all that
     facts          metadata and times of turns, as far as somebody asked for them: no content
     """
 
@@ -54,6 +61,9 @@ class GraphTables:
         self.events = self.undoable_from = 0
         self.configured = self.live = False
         self.preset, self.settings = "default", PRESETS["default"]
+        self.weights: dict[str, float] = {}
+        self.mode, self.rerank = "default", ""
+        self.pace = self.active_before = 0
         self.recalled = self.forgotten = 0
         self.fresh_turns, self.last_turn_at, self.enough_at = 0, EARLIEST_MS, NEVER
         self.concepts = ConceptTable()
@@ -66,8 +76,15 @@ class GraphTables:
         self.habits = HabitTable()
         self.sessions, self.ended_at = SessionTable(), NEVER
         self.unrecorded = 0
+        self.uncounted = 0
         self.access: dict[str, list[str]] = {}
+        self.advice = AdviceTable()
         self.facts = TurnFacts()
+
+    @property
+    def rhythm(self) -> MemorySettings:
+        """Give the settings by which windows consolidate now."""
+        return self.settings.paced(self.pace)
 
     @property
     def turns(self) -> int:

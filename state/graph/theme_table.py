@@ -10,7 +10,7 @@ recorded; here it is only kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from state.events.events import TopicChange
@@ -18,12 +18,17 @@ from state.events.events import TopicChange
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One theme as of the last consolidation, without members that were forgotten or archived since."""
+    """One theme as of the last consolidation, without members that were forgotten or archived since.
+
+    name, by  what an advisor calls it, and who; "" where nobody does
+    """
 
     id: str
     label: str
     members: tuple[int, ...]
     born: int
+    name: str = ""
+    by: str = ""
 
 
 class ThemeTable:
@@ -40,8 +45,17 @@ class ThemeTable:
             return
         known = self.themes.get(change.id)
         self.born += known is None
-        born = known.born if known else at
-        self.themes[change.id] = Theme(change.id, change.label, tuple(members), born)
+        theme = Theme(change.id, change.label, tuple(members), known.born if known else at)
+        if known and known.name and 2 * len(set(known.members) & set(theme.members)) >= len(known.members):
+            theme = replace(theme, name=known.name, by=known.by)  # else the name is one of something else
+        self.themes[change.id] = theme
+
+    def name(self, topic: str, name: str, by: str) -> bool:
+        """Let a theme have a name; tell whether there is one."""
+        known = self.themes.get(topic)
+        if known is not None:
+            self.themes[topic] = replace(known, name=name, by=by)
+        return known is not None
 
     def keep(self, is_active: Callable[[int], bool]) -> None:
         """Keep only words that are neither archived nor forgotten; a theme without any left dies."""
@@ -50,17 +64,20 @@ class ThemeTable:
             if not members:
                 del self.themes[name]
             elif len(members) < len(theme.members):
-                self.themes[name] = Theme(name, theme.label, members, theme.born)
+                self.themes[name] = replace(theme, members=members)
 
     def renumber(self, numbers: Sequence[int]) -> None:
         """Give concept i the number numbers[i], and let those of -1 go."""
         for name, theme in self.themes.items():
             members = tuple(numbers[member] for member in theme.members if numbers[member] >= 0)
-            self.themes[name] = Theme(name, theme.label, members, theme.born)
+            self.themes[name] = replace(theme, members=members)
 
     def values(self) -> dict[str, Any]:
         """Give the table as JSON-able values."""
-        listed = [[theme.id, theme.label, list(theme.members), theme.born] for theme in self.themes.values()]
+        listed = [
+            [theme.id, theme.label, list(theme.members), theme.born, *([theme.name, theme.by] if theme.name else ())]
+            for theme in self.themes.values()
+        ]
         return {"born": self.born, "topics": listed}
 
     @classmethod
@@ -68,6 +85,6 @@ class ThemeTable:
         """Build the table that `values` described."""
         table = cls()
         table.born = values["born"]
-        for name, label, members, born in values["topics"]:
-            table.themes[name] = Theme(name, label, tuple(members), born)
+        for name, label, members, born, *named in values["topics"]:
+            table.themes[name] = Theme(name, label, tuple(members), born, *named)
         return table

@@ -5,23 +5,36 @@
     first letter, or letters → the words that begin so     two Chinese characters → the words that hold them
 
 All of it is derived from the tables and no content.  It is brought up to date when somebody asks (`catch_up`: as much
-work as there are new turns), and made anew after a compaction, which numbers everything anew.
+work as there are new turns; words when one is looked for), and made anew after a compaction, which numbers everything
+anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
 from state.arrays import Integers
 from state.graph.concept_table import ConceptTable
-from state.graph.lists import Growable, Lists
+from state.graph.lists import Growable, Lists, stable_order
 from state.graph.passage_table import PassageTable
 
 NO_TURN: Final = 1 << 31
 PREFIX: Final = 4  # letters by which words are found that begin alike
+
+
+class _Words:
+    """Words by a part of them; filled when somebody looks for one.
+
+    known   how many concepts are in
+    """
+
+    def __init__(self) -> None:
+        self.known = 0
+        self.lists = defaultdict[str, list[str]](list)
 
 
 class TurnIndex:
@@ -32,19 +45,16 @@ class TurnIndex:
         self.postings = Lists(columns=2)
         self.sessions = Lists()
         self._place, self._session_tokens = Growable(np.int32), Growable(np.int64)
-        self._words = self._turns = 0  # up to which all is in
+        self._turns = 0  # up to which all is in
         self.tokens, self.lengths = 0, (NO_TURN, 0)  # words of all turns; of the shortest and the longest
-        self.beginning: dict[str, list[str]] = {}
-        self.holding: dict[str, list[str]] = {}
-        self.initials: dict[str, list[str]] = {}
+        self._beginning, self._holding, self._initials = _Words(), _Words(), _Words()
 
     def belongs_to(self, concepts: ConceptTable, passages: PassageTable) -> bool:
         """Say whether these are the tables that it indexes: a compaction makes others."""
         return self._concepts is concepts and self._passages is passages
 
     def catch_up(self) -> None:
-        """Take in the turns and words that have come since."""
-        self._take_words()
+        """Take in the turns that have come since."""
         self.postings.grow(len(self._concepts))
         first, self._turns = self._turns, len(self._passages)
         if first == self._turns:
@@ -62,7 +72,7 @@ class TurnIndex:
         self.sessions.grow(sessions)
         self._session_tokens.grow(sessions)
         self._place.grow(self._turns)
-        order = np.argsort(session, kind="stable")
+        order = stable_order(session)
         ordered = session[order]
         first = np.flatnonzero(np.diff(ordered, prepend=-1))
         within = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
@@ -73,16 +83,11 @@ class TurnIndex:
         shortest, longest = self.lengths
         self.lengths = min(shortest, int(tokens.min())), max(longest, int(tokens.max()))
 
-    def _take_words(self) -> None:
+    def _words_since(self, of: _Words) -> Iterator[str]:
+        """Yield the words that have come since somebody looked for one there."""
+        first, of.known = of.known, len(self._concepts)
         ids, is_mark = self._concepts.ids, self._concepts.is_mark
-        for number, name in enumerate(ids[self._words :], self._words):
-            if not is_mark[number]:
-                self.initials.setdefault(name[:1], []).append(name)
-                self.beginning.setdefault(name[:PREFIX], []).append(name)
-                if not name.isascii():
-                    for pair in {name[at : at + 2] for at in range(len(name) - 1)}:
-                        self.holding.setdefault(pair, []).append(name)
-        self._words = len(ids)
+        return (name for name, marks in zip(ids[first:], is_mark[first:], strict=True) if not marks)
 
     @property
     def place(self) -> Integers:
@@ -96,12 +101,19 @@ class TurnIndex:
 
     def words_beginning(self, prefix: str) -> Sequence[str]:
         """List the words that begin with these PREFIX letters, in the order first seen."""
-        return self.beginning.get(prefix, ())
+        for name in self._words_since(self._beginning):
+            self._beginning.lists[name[:PREFIX]].append(name)
+        return self._beginning.lists.get(prefix, ())
 
     def words_with_initial(self, letter: str) -> Sequence[str]:
         """List the words that begin with this letter, in the order first seen."""
-        return self.initials.get(letter, ())
+        for name in self._words_since(self._initials):
+            self._initials.lists[name[:1]].append(name)
+        return self._initials.lists.get(letter, ())
 
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters, in no ASCII script, in the order first seen."""
-        return self.holding.get(pair, ())
+        for name in self._words_since(self._holding):
+            for each in () if name.isascii() else {name[at : at + 2] for at in range(len(name) - 1)}:
+                self._holding.lists[each].append(name)
+        return self._holding.lists.get(pair, ())

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Literal, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from state.arrays import Counts, Floats, Integers, Mask
 from state.errors import StaleViewError
+from state.graph.advice_table import Rating
 from state.graph.concept_table import ConceptTable
 from state.graph.cooccurrence import PairCounts
+from state.graph.derived_windows import DerivedWindow, derived
 from state.graph.embedding_table import Embeddings, Model
 from state.graph.excerpt import Excerpt, SessionOrder
 from state.graph.lists import ragged
@@ -23,12 +25,14 @@ from state.graph.tables import GraphTables, Window
 from state.graph.turn_facts import TurnFacts
 from state.graph.turn_index import TurnIndex
 
+T = TypeVar("T")
+
 
 class WindowCounts:
     """Counts of one kind of co-occurrence window, over n concepts.
 
     total    number of windows.  turn: one per turn ever; exchange: each with the turn before it in its session;
-             recall: one per reinforcing query, holding the concepts that it woke
+             recall: one per reinforcing query, holding the concepts that it woke; derived ones: as many as there are
     pairs    edges out of chosen concepts: `pairs.neighbours(concepts)`
     """
 
@@ -75,7 +79,7 @@ class Labels(Sequence[str]):
 
 
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
-ConceptColumn = Literal["accessed", "first_recall"]
+ConceptColumn = Literal["accessed", "first_recall", "last_recall"]
 TurnColumn = Literal[
     "at",
     "tokens",
@@ -91,6 +95,7 @@ TurnColumn = Literal[
     "superseded",
     "modality",
     "ahead",
+    "uncounted",
 ]
 
 
@@ -110,10 +115,12 @@ class GraphView:
     Concept and passage numbers are positions in these columns; numbers are given in first-seen order.
     Lists are the graph's own and may have grown since; only positions below n and p belong to this view.
 
+        uncounted         how many turns gates ever left out of what is counted
         turns, concepts   p and n;  tokens: the words of all turns;  lengths: of the shortest, of the longest
         ids, labels       (n,) concept id and its most frequent surface form
         numbers           concept id → number
         settings          how the graph fades: what `strength` is worth now
+        rated             how closely concepts belong together by advisors, by their ids
         themes            the graph's themes that have words, in order of birth
         phrases           numbers of concepts that are phrases ("new york"), ascending
         passage_id        (p,) turn ids
@@ -147,16 +154,19 @@ class GraphView:
         concepts, passages = tables.concepts, tables.passages
         self._concepts, self._passages = concepts, passages
         self.turns, self.concepts = len(passages), len(concepts)
+        self.uncounted = tables.uncounted
         self.tokens, self.lengths = index.tokens, index.lengths
         self.graph_id, self.clock, self.settings = tables.graph_id, tables.clock, tables.settings
         self.ids: Sequence[str] = concepts.ids
         self.labels: Sequence[str] = Labels(concepts)
         self.numbers: Mapping[str, int] = concepts.numbers
         self.passage_id: Sequence[str] = passages.ids
+        self.rated: Mapping[tuple[str, str], Rating] = tables.advice.rated
         self.themes = tuple(theme for theme in tables.themes.themes.values() if theme.members)
+        counted = tables.turns - tables.uncounted
         self.windows: Mapping[Window, WindowCounts] = {
-            "turn": WindowCounts(tables.turns, lambda: self._rows.in_turns, tables.pairs["turn"]),
-            "exchange": WindowCounts(tables.turns, lambda: self._rows.in_exchanges, tables.pairs["exchange"]),
+            "turn": WindowCounts(counted, lambda: self._rows.in_turns, tables.pairs["turn"]),
+            "exchange": WindowCounts(counted, lambda: self._rows.in_exchanges, tables.pairs["exchange"]),
             "recall": WindowCounts(tables.recalled, lambda: self._rows.recalls, tables.pairs["recall"]),
         }
 
@@ -244,6 +254,30 @@ class GraphView:
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters of no ASCII script, in the order first seen."""
         return self._found.words_holding(pair)
+
+    def window(self, kind: Window | DerivedWindow | int) -> WindowCounts:
+        """Give the counts of a kind of window, or of windows of so many turns; what no fold counts is derived."""
+        if kind == "turn" or kind == "exchange" or kind == "recall":  # noqa: PLR1714 - so that the type is known
+            return self.windows[kind]
+        return self.once(("window", kind), lambda _: self._derived(kind))
+
+    def _derived(self, kind: DerivedWindow | int) -> WindowCounts:
+        in_windows = ~np.isin(self.posting_concept, np.array(list(self.phrases), np.int64))
+        held = self.posting_passage[in_windows], self.posting_concept[in_windows]
+        found = derived(kind, self.session_order, self.passage_speaker, held, self.concepts)
+        return WindowCounts(found.total, lambda: found.seen, found.pairs)
+
+    def once(self, key: Hashable, compute: Callable[[GraphView], T]) -> T:
+        """Compute something of this view, or give what it was the first time: it lasts until the graph changes."""
+        self.check_fresh()
+        if key not in self._computed:
+            self._computed[key] = compute(self)
+        found: T = self._computed[key]
+        return found
+
+    @cached_property
+    def _computed(self) -> dict[Hashable, Any]:
+        return {}
 
     @property
     def known(self) -> ConceptTable:

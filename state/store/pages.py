@@ -64,13 +64,14 @@ class GraphPages:
         """Let go of what is kept in memory of a graph."""
         self._tables.pop(graph_id, None)
 
-    def newest(self, graph_id: str, at_most: float = inf) -> Graph:
+    def newest(self, graph_id: str, at_most: float = inf, *, lazily: bool = False) -> Graph:
         """Build the newest fold that is stored; make a graph without events if there is none that can be read.
 
         at_most  how many events it may hold
+        lazily   leave many pairs in the store (Tables.graph)
         """
         with contextlib.suppress(ValueError):  # another layout, or its key is destroyed
-            found = self.tables(graph_id).graph(at_most)
+            found = self.tables(graph_id).graph(at_most, lazily=lazily)
             if found is not None:
                 return found
         return Graph(graph_id)
@@ -88,8 +89,8 @@ class GraphPages:
         """Put a piece of what is due to be merged of a graph's tables into the batch; tell whether more is due."""
         return graph_id in self._tables and self._tables[graph_id].tidy(most)
 
-    def keep(self, graph: Graph) -> None:
+    def keep(self, graph: Graph, *, thoroughly: bool = False) -> None:
         """Put what the graph's tables lack into the batch, and delete what nobody will read again."""
         graph_id = graph.graph_id
-        gone = self.tables(graph_id).store(graph)
+        gone = self.tables(graph_id).store(graph, thoroughly=thoroughly)
         self.batch.update((keys.event_key(graph_id, ordinal), None) for ordinal in gone)

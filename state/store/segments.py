@@ -11,6 +11,7 @@ says the same as all of them: nobody sees it before it is whole, and until then 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -18,10 +19,12 @@ import msgspec
 import numpy as np
 import orjson
 
+from state.arrays import Integers
 from state.graph import sections
 from state.graph.codec import LAYOUT
-from state.graph.sections import SECTION, SECTIONS, Changes, Part, Section
+from state.graph.sections import SECTION, SECTIONS, Changes, Part, Records, Section
 
+CACHED_PAGES = 512  # of pairs, of one graph: 16 MB
 Pages = list[tuple[int, int]]  # section's number, and how many pages of it there are
 
 
@@ -118,12 +121,21 @@ class Segment:
         start = 0 if first is None else max(int(np.searchsorted(fences, first)) - 1, 0)
         end = len(fences) if last is None else int(np.searchsorted(fences, last))
         for page in range(start, end):
-            part = sections.decoded(section, self._store.page(self.number, section.number, page))
+            part = self.page(section, page)
             opens, closes = page <= start + 1, page == end - 1
             if (first is not None and opens) or (last is not None and closes):
                 part = sections.cut(section, part, first if opens else None, last if closes else None)
             if len(part):
                 yield part
+
+    @property
+    def fences(self) -> Mapping[str, Integers]:
+        """The key of the first record of each page, by section."""
+        return self._fences
+
+    def page(self, section: Section, page: int) -> Part:
+        """Read the records of one page."""
+        return sections.decoded(section, self._store.page(self.number, section.number, page))
 
     def fence_behind(self, section: Section, key: int | None) -> int | None:
         """Find the first key of the page behind that of `key`; None if that is the last one."""
@@ -326,3 +338,59 @@ def pair_totals(segments: Sequence[Segment], section: Section, row: int, other: 
         return 0, 0
     windows, turns, _ = sections.totals(np.sort(np.concatenate(found)))
     return int(windows.sum()), int(turns.sum())
+
+
+class Runs:
+    """The pairs that several segments hold, a run each, read where they lie; pages that were read last are kept.
+
+    The segments must stay as they are as long as anybody reads here.
+    """
+
+    def __init__(self, found: Sequence[Segment], section: Section) -> None:
+        self._segments = [each for each in found if section.name in each.fences]
+        self._section = section
+        self._cached = OrderedDict[tuple[int, int], Records]()
+        self.records = sum(len(each.fences[section.name]) for each in self._segments) * section.page
+
+    @property
+    def size(self) -> int:
+        """How much memory the pages take that are kept, bytes."""
+        return sum(page.nbytes for page in self._cached.values())
+
+    def bounds(self, most: int) -> list[int | None]:
+        """Part all records into pieces of about `most`: ascending keys, None at either end; no pair is torn apart."""
+        fences = [each.fences[self._section.name] for each in self._segments]
+        every = max(most // self._section.page, 1)
+        chosen = np.sort(np.concatenate(fences or [np.zeros(0, np.int64)]))[every::every]
+        return [None, *np.unique(chosen >> sections.COUNT_BITS << sections.COUNT_BITS).tolist(), None]
+
+    def within(self, first: int | None, last: int | None) -> Records:
+        """Read all records from the key `first` to before `last`, ascending; several of one pair may be there."""
+        read = (each.records(self._section, first, last) for each in self._segments)
+        parts = [part for part in read if isinstance(part, np.ndarray)]
+        records = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        records.sort()
+        return records
+
+    def near(self, firsts: Integers, lasts: Integers) -> Iterator[Records]:
+        """Read of each run, ascending, all records from firsts[i] to before lasts[i] (k,), and some beside them."""
+        for segment in self._segments:
+            fences = segment.fences[self._section.name]
+            begins = np.zeros(len(fences) + 1, np.int64)
+            np.add.at(begins, np.maximum(np.searchsorted(fences, firsts) - 1, 0), 1)
+            np.add.at(begins, np.searchsorted(fences, lasts), -1)
+            pages = np.flatnonzero(np.cumsum(begins[:-1]) > 0).tolist()
+            if pages:
+                yield np.concatenate([self._page(segment, page) for page in pages])
+
+    def _page(self, segment: Segment, page: int) -> Records:
+        found = self._cached.get((segment.number, page))
+        if found is None:
+            part = segment.page(self._section, page)
+            assert isinstance(part, np.ndarray)  # noqa: S101 - the section has a dtype
+            found = self._cached[segment.number, page] = part
+            if len(self._cached) > CACHED_PAGES:
+                self._cached.popitem(last=False)
+        else:
+            self._cached.move_to_end((segment.number, page))
+        return found

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from state.graph.graph import Graph
-from state.graph.sections import SECTION
+from state.graph.sections import ROW_BITS, SECTION
 from state.retraction import refolded
 from state.sealing.keyring import NO_KEYS, Keyring
 from state.store.pages import GraphPages
@@ -80,12 +80,25 @@ class StoredGraph:
             return self._stored_pair(rows[one], rows[other])
         concepts = self._later.concepts
         numbers = concepts.numbers[one], concepts.numbers[other]
-        return self._stored_pair(*(concepts.rows[number] for number in numbers)).plus(_pair_of(self._later, *numbers))
+        ends = sorted(concepts.rows[number] for number in numbers)
+        later = _pair_of(self._later, *numbers)
+        was_cut = any((links[:2] == np.array(ends)[:, None]).all(axis=0).any() for links in self._later.unstored_faded)
+        return later if was_cut else self._stored_pair(*ends).plus(later)
 
     def _stored_pair(self, one: int, other: int) -> PairCount:
         exchanges, turns = pair_totals(self._tables.segments, SECTION["said"], one, other)
         recalls, _ = pair_totals(self._tables.segments, SECTION["recalled"], one, other)
-        return PairCount(turns, exchanges, recalls)
+        faded = self._faded(min(one, other) << ROW_BITS | max(one, other))
+        return PairCount(turns, exchanges, recalls).plus(PairCount(*(-count for count in faded)))
+
+    def _faded(self, pair: int) -> PairCount:
+        """Add up what of a pair is not counted any more, as its link was cut."""
+        found = PairCount(0, 0, 0)
+        for segment in self._tables.segments:
+            records = segment.records(SECTION["faded"])
+            for record in records[records["key"] == pair] if isinstance(records, np.ndarray) else ():
+                found = found.plus(PairCount(*(int(record[name]) for name in PairCount._fields)))
+        return found
 
 
 def _pair_of(graph: Graph, one: int, other: int) -> PairCount:

@@ -25,13 +25,12 @@ from typing import Protocol
 import msgspec
 
 from state.graph.graph import Graph
-from state.graph.sections import SECTION
+from state.graph.sections import SECTION, Part
 from state.graph.storing import changes, stored
 from state.sealing.keyring import NO_KEYS, Keyring, lock, unlock
 from state.store import keys, segments
 from state.store.segments import Merge, Pages, Segment
 
-PAIRS = ("said", "recalled")  # sections
 FAN = 12
 SLACK = 1.3  # how much more is merged with a flush than is needed on average
 LEAST_CREDIT = 1 << 14  # pairs that are merged for every flush, if there is anything to merge
@@ -145,26 +144,38 @@ class Tables:
         """List after how many events segments end, ascending."""
         return [segment.events for segment in self.segments]
 
-    def graph(self, at_most: float = inf, *, with_pairs: bool = True) -> Graph | None:
-        """Build the graph as of the last end of a segment that is no more than `at_most` events; None without any."""
+    def graph(self, at_most: float = inf, *, with_pairs: bool = True, lazily: bool = False) -> Graph | None:
+        """Build the graph as of the last end of a segment that is no more than `at_most` events; None without any.
+
+        lazily  leave many pairs in these tables, to be read by need: nobody else may store the graph meanwhile
+        """
         found = [segment for segment in self.segments if segment.events <= at_most]
         if not found:
             return None
-        read = {name: segments.whole(found, name) if with_pairs or name not in PAIRS else None for name in SECTION}
-        return stored(found[-1].events, found[-1].values(), read.__getitem__, *segments.dead(found))
 
-    def store(self, graph: Graph) -> list[int]:
-        """Put what the store lacks of the graph into the batch; list the events whose rows nobody will read again."""
+        def read(name: str) -> Part | None:
+            return segments.whole(found, name) if with_pairs or name != "recalled" else None
+
+        said = segments.Runs(found, SECTION["said"]) if with_pairs else None
+        values, dead = found[-1].values(), segments.dead(found)
+        return stored(found[-1].events, values, read, *dead, said=said, lazily=lazily)
+
+    def store(self, graph: Graph, *, thoroughly: bool = False) -> list[int]:
+        """Put what the store lacks of the graph into the batch; list the events whose rows nobody will read again.
+
+        Nothing is merged while the graph still reads pairs where they lie.
+        """
         if not graph.stored_events:
             self.drop_all()
-        while self._merge(inf):
+        while not graph.rests_on_store and self._merge(inf):
             pass
-        new = segments.written(self._next(), changes(graph), self._pages)
+        new = segments.written(self._next(), changes(graph, thoroughly=thoroughly), self._pages)
         graph.is_stored()
         self.segments.append(new)
         gone = [] if self._graph_keys.of(self._graph_id) else self._move_base(graph.undoable_from)
-        self._begin_merges()
-        self._give_credit(new.size)
+        if not graph.rests_on_store:
+            self._begin_merges()
+            self._give_credit(new.size)
         self._empty_trash()
         self._write_manifest()
         return gone

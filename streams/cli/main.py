@@ -40,6 +40,7 @@ class Commands(LazyGroup):
         "pin": Lazy("streams.cli.memory.pin:pin"),
         "unpin": Lazy("streams.cli.memory.pin:unpin"),
         "feedback": Lazy("streams.cli.memory.feedback:feedback"),
+        "advise": Lazy("streams.cli.memory.advise:advise"),
         "pause": Lazy("streams.cli.memory.sharing:pause"),
         "resume": Lazy("streams.cli.memory.sharing:resume"),
         "grant": Lazy("streams.cli.memory.sharing:grant"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from emgas.messages.advice import Advice
 from emgas.messages.queries import Query
 from emgas.messages.rights import Grant, Revoke, Right
 from emgas.messages.topics import Command, OfGraph
@@ -16,7 +17,7 @@ from state.events.events import UNSTAMPED, AccessGranted, AccessRevoked
 from state.graph.graph import Graph
 from streams.errors import RejectedError
 
-_ADMIN: Final = (Configure, Erase, Grant, Revoke)
+_ADMIN: Final = (Configure, Erase, Grant, Revoke, Advice)
 
 
 def needed(command: Command) -> Right:

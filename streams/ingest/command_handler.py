@@ -14,6 +14,8 @@ Every record gets exactly one event that accounts for it, in order, so that the 
     a request to configure, forget, undo,   GraphConfigured, Forgotten, Retracted, Pinned, Unpinned, FeedbackGiven,
     pin, unpin, feedback, erase, end a      SubjectErased, SessionEnded, AccessGranted, AccessRevoked.  Requests are
     session, grant, revoke                  not told apart by id: a repeated one has its effect once more
+    what an advisor says                    TopicNamed, EdgesRated, SessionSummarised, PassageRewritten, PassageSplit,
+                                            WorthJudged, if it fits what the graph has
     of a subject that may not               TurnRejected
 
 The events are unstamped: where they lie in the log is for the partition's writer to say.
@@ -31,7 +33,7 @@ from pydantic import ValidationError
 from emgas import limits
 from emgas.errors import HaltedError, TransportError
 from emgas.logs import logger
-from emgas.messages.memory_settings import Settings
+from emgas.messages.advice import Advice
 from emgas.messages.rights import Grant, Revoke
 from emgas.messages.sessions import EndSession
 from emgas.messages.topics import INBOUND, Command
@@ -68,7 +70,7 @@ from state.events.events import (
     encode,
 )
 from state.events.extraction_types import Attached, Concept, Mention
-from state.events.memory_settings import PRESETS, SWITCHES, MemorySettings
+from state.events.memory_settings import PRESETS, MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import ERASED, fingerprint
@@ -78,9 +80,12 @@ from state.sealing.keyring import NO_KEYS, Keyring
 from streams.errors import RejectedError
 from streams.ingest import conversations
 from streams.ingest.access import check_command, granted
+from streams.ingest.advising import AdviceHandler
 from streams.ingest.ahead import AheadExtractor
 from streams.ingest.beside_words import read_by, remembered, stated_by
+from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
+from streams.ingest.gating import passed
 from streams.ingest.reinforcing import commanded
 from streams.ingest.undoing import why_not
 from streams.ingest.weighing import weighed
@@ -258,7 +263,7 @@ class CommandHandler:
         except RejectedError as why:
             return _rejected(arrival, command, str(why))
         match command:
-            case EndSession() | Grant() | Revoke():
+            case EndSession() | Grant() | Revoke() | Advice():
                 return self._shared(arrival, command)
             case Configure():
                 return self._configured(arrival, command)
@@ -273,9 +278,13 @@ class CommandHandler:
             case Turn():
                 return self._of_turn(arrival, command)
 
-    def _shared(self, arrival: Record, request: EndSession | Grant | Revoke) -> Decision:
-        """Decide what concerns those who share a graph: its conversations, and who may do what."""
+    def _shared(self, arrival: Record, request: EndSession | Grant | Revoke | Advice) -> Decision:
+        """Decide what concerns those who share a graph: its conversations, who may do what, and what advisors say."""
         try:
+            if isinstance(request, Advice):
+                advising = AdviceHandler(self._state, self._context.extractor, self._context.keys)
+                advised: list[DataEvent] = [advising.decided(request, arrival.offset)]
+                return Decision(arrival, advised, "accepted", request.id, graph_id=request.graph)
             if isinstance(request, EndSession):
                 events: list[DataEvent] = [*conversations.parts_of(request, self._state, arrival.offset)]
             else:
@@ -351,15 +360,25 @@ class CommandHandler:
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
-        events: list[DataEvent] = [
-            *birth,
-            event,
-            *self._embedded(turn, at),
-            *self._perceived(turn, at),
-            *self._superseded(event),
-        ]
+        event = self._passed(event, said.text, birth)
+        embedded = [] if event.uncounted else [*self._embedded(turn, at), *self._perceived(turn, at)]
+        events: list[DataEvent] = [*birth, event, *embedded, *self._superseded(event)]
         settings = birth[0].settings if birth else None
         return Decision(arrival, events, "accepted", turn.id, graph_id=turn.graph, at=at, settings=settings)
+
+    def has_gates(self, graph_id: str) -> bool:
+        """Tell whether a turn is looked at before it is counted: then all before it must be folded."""
+        return self._settings(graph_id).has_gates
+
+    def _settings(self, graph_id: str) -> MemorySettings:
+        """Tell how a graph lives, or will from its birth on."""
+        graph = self._state.graph(graph_id)
+        return PRESETS[self._context.preset] if graph is None or graph.is_blank else graph.settings
+
+    def _passed(self, event: TurnRecorded, text: str, birth: Sequence[GraphConfigured]) -> TurnRecorded:
+        settings = birth[0].settings if birth else self._settings(event.graph)
+        graph, extractor = self._state.graph(event.graph), self._context.extractor
+        return passed(event, text, graph=graph, settings=settings, extractor=extractor)
 
     def _mentions(self, turn: Turn, concepts: Sequence[Concept]) -> list[Mention]:
         """Bind the pronouns of a turn, and remember what of it those of the next one may mean, until it is folded.
@@ -430,27 +449,29 @@ class CommandHandler:
         if graph_id in self._born or (known is not None and not known.is_blank):
             return []
         self._born.add(graph_id)
-        preset = self._context.preset
-        return [GraphConfigured(graph=graph_id, preset=preset, settings=PRESETS[preset], **UNSTAMPED)]
+        return [born(graph_id, self._context.preset)]
 
     def _configured(self, arrival: Record, request: Configure) -> Decision:
+        graph = self._state.graph(request.graph)
         try:
-            settings = PRESETS[request.preset].changed(self._switched(request))
+            settings = settings_of(request, graph)
+            weights, (mode, rerank) = weights_of(request, graph), asked_of(request, graph)
         except ValidationError as error:  # each value is within its bounds, but they do not go together
             return _rejected(arrival, request, explained(error))
+        except ValueError as error:
+            return _rejected(arrival, request, str(error))
         self._born.add(request.graph)
         event = GraphConfigured(
-            src=arrival.offset, graph=request.graph, preset=request.preset, settings=settings, **UNSTAMPED
+            src=arrival.offset,
+            graph=request.graph,
+            preset=request.preset,
+            settings=settings,
+            weights=weights,
+            mode=mode,
+            rerank=rerank,
+            **UNSTAMPED,
         )
         return Decision(arrival, [event], "accepted", request.id, graph_id=request.graph)
-
-    def _switched(self, request: Configure) -> Settings:
-        """Keep what a user said of recording and recalling, unless the request says otherwise."""
-        graph = self._state.graph(request.graph)
-        if graph is None:
-            return request.settings
-        kept = {name: getattr(graph.settings, name) for name in SWITCHES}
-        return Settings(**{**kept, **request.settings.model_dump(exclude_none=True)})
 
     def _forgotten(self, arrival: Record, request: Forget) -> Decision:
         graph = self._state.graph(request.graph)

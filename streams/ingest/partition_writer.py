@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord, Record
-from replay.accepted_events import fold_record
+from replay.accepted_events import check_same, fold_record
 from replay.log import LogReader, keys_of
 from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, SubjectErased, encode
 from state.log_position import Acceptance, LogPosition, stamp
@@ -78,6 +78,8 @@ class PartitionWriter:
     lost        told how many turns are recorded as lost
     slices      of the event loop, which folding shares with others
     sealer      of what belongs to encrypted graphs
+
+    `found`: where the fold stood when it came to our claim.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class PartitionWriter:
         self.lost = lost
         self._slices = slices or Slices(time.perf_counter)
         self._epoch = -1
+        self._before = self.found = state.position
         self._turn_to_append = asyncio.Lock()
         self._folded = asyncio.Condition()
 
@@ -117,6 +120,7 @@ class PartitionWriter:
                 writer=self._worker, partitions=self._partitions, nonce=nonce, anew=anew, source_topic=source_topic
             )
             (self._epoch,) = await self._append([_record(claim, encode)])
+            self.found = self._before
             self._check_owned()
             await self._sealer.finish_erasures(self.state)
 
@@ -143,6 +147,11 @@ class PartitionWriter:
         at = self.state.position.watermark
         found = [record async for batch in self._log.read(self.partition, max(at, 0), at + 1) for record in batch]
         return found[-1] if found else None
+
+    @property
+    def epoch(self) -> int:
+        """Offset of our claim, -1 before it."""
+        return self._epoch
 
     @property
     def is_fenced(self) -> bool:
@@ -179,6 +188,7 @@ class PartitionWriter:
 
     async def _fold_own(self, offset: int, value: bytes) -> None:
         await self._catch_up(offset)
+        self._before = self.state.position
         acceptance = self.state.fold(offset, value).acceptance
         passing(Step.FOLD)
         if acceptance is not Acceptance.ACCEPTED:
@@ -187,12 +197,16 @@ class PartitionWriter:
             )
 
     async def _catch_up(self, end: int) -> None:
-        """Fold what others appended before `end`."""
-        start = self.state.position.watermark + 1
-        if start < end:
+        """Fold what others appended before `end`.  Raises LogRewrittenError where they wrote over what is folded.
+
+        A broker that loses the end of the log lets others write there: what they claimed would never be seen.
+        """
+        head = self.state.position
+        if head.watermark + 1 < end:
             await self._check_shown(end)
-            async for batch in self._log.read(self.partition, start, end):
+            async for batch in self._log.read(self.partition, max(head.watermark, 0), end):
                 for record in batch:
+                    check_same(head, record)
                     if record.offset > self.state.position.watermark:  # recovery may fold meanwhile what it has in hand
                         folded = await fold_record(self.state, self._log, self.partition, record)
                         if folded.acceptance is not Acceptance.ACCEPTED:

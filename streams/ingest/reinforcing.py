@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from emgas.messages.turns import Reinforce
+from processors.recall.propagation import related
 from state.events.events import UNSTAMPED, ConceptsRecalled, MemoryRestored
 from state.graph.concept_table import ConceptTable
 from state.graph.graph import Graph
@@ -29,7 +30,9 @@ def recalled_events(
         graph.settle()  # nobody may have asked it here since turns came
     known = graph.concepts if graph else ConceptTable()
     faded = [id for id in concepts if id in known.numbers and known.archived[known.numbers[id]]]
-    events: list[RecallEvent] = [ConceptsRecalled(**UNSTAMPED, graph=graph_id, at=at, concepts=list(concepts))]
+    near = related(graph, concepts) if graph else []
+    recalled = ConceptsRecalled(**UNSTAMPED, graph=graph_id, at=at, concepts=list(concepts), related=near)
+    events: list[RecallEvent] = [recalled]
     if faded or turns:
         events.append(MemoryRestored(**UNSTAMPED, graph=graph_id, at=at, concepts=faded, turns=list(turns)))
     return events

@@ -95,12 +95,13 @@ class _Batch:
     async def decide(self, arrival: Record) -> Decision:
         """Decide what becomes of `arrival`; on a state that has folded everything before it, if that matters.
 
-        It does for all but a turn that states nothing: what a turn states is held against what was stated before.
+        It does for all but a turn that states nothing: what a turn states is held against what was stated before; and
+        what a turn says in a graph with gates, against what was said.
         """
         command = self._handler.read(arrival)
         if isinstance(command, Decision):
             return command
-        if not isinstance(command, Turn) or stated_by(command):
+        if not isinstance(command, Turn) or stated_by(command) or self._handler.has_gates(command.graph):
             await self.append()
         if isinstance(command, Reinforce):  # what it finds faded is what has faded by then
             await self._timer.close_due(command.graph, self._handler.asked_at(command, arrival))
@@ -175,6 +176,7 @@ class TurnProcessor:
         self._is_behind = is_behind
         self._queue: asyncio.Queue[Delivery] = asyncio.Queue()
         self._ahead: deque[_Portion] = deque()  # taken from the queue, and not begun
+        self._under_way: list[Decision] = []  # decided, perhaps appended, and nobody is told yet
         self._is_held = False
         self._came, self._in_second = 0, -1  # turns that came in this second
         self._working = asyncio.Lock()
@@ -300,6 +302,7 @@ class TurnProcessor:
             await asyncio.to_thread(self._handler.embed_ahead, [delivery.arrival for delivery in deliveries])
         async with self._timer.lock:
             batch = _Batch(self._handler, self._timer, self._writer.state)
+            self._under_way = batch.decisions
             with self._context.slices.work() as share:
                 for delivery in deliveries:
                     await self._decide(delivery.arrival, batch)
@@ -307,8 +310,25 @@ class TurnProcessor:
             await batch.finish()
         for delivery in deliveries:
             delivery.done()
+        self._under_way = []
         for decision in batch.decisions:
             self._tell(decision)
+
+    def take_over(self, failed: TurnProcessor) -> None:
+        """Tell what became of the turns that were under way when this partition failed, of those that are in the log.
+
+        Nobody else wrote under that claim; if another came before ours, its owner has told.  The rest is read again.
+        """
+        found = self._writer.found
+        if found.epoch == failed.epoch:
+            for decision in failed._under_way:
+                if decision.arrival.offset <= found.source:
+                    self._tell(decision)
+
+    @property
+    def epoch(self) -> int:
+        """The claim under which it works."""
+        return self._writer.epoch
 
     async def _decide(self, arrival: Record, batch: _Batch) -> None:
         passing(Step.TURN)

@@ -8,7 +8,7 @@ only for the state it was made on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 from processors.lifecycle.windows import due_windows, next_alarm
@@ -17,7 +17,7 @@ from state.graph.decay import NEVER
 from state.graph.graph import Graph
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.conversations import with_summaries
-from streams.ingest.partition_writer import PartitionWriter
+from streams.ingest.partition_writer import AppendedEvent, PartitionWriter
 from streams.transport.failpoints import Step, passing
 
 LOOKED_AT = 50  # graphs that one tick looks at for the first time: a large partition is not loaded at once
@@ -26,7 +26,14 @@ LOOKED_AT = 50  # graphs that one tick looks at for the first time: a large part
 class WindowTimer:
     """Moves time in the graphs of one partition.  All but `tick` and `catch_up` want `lock` to be held."""
 
-    def __init__(self, writer: PartitionWriter, feed: ChangeFeed) -> None:
+    def __init__(
+        self,
+        writer: PartitionWriter,
+        feed: ChangeFeed,
+        heard: Callable[[Sequence[AppendedEvent]], object] = lambda appended: None,
+    ) -> None:
+        """Move time in what `writer` writes.  heard: told of what was appended and folded."""
+        self._heard = heard
         self.lock = asyncio.Lock()
         self._writer = writer
         self._state = writer.state
@@ -36,7 +43,9 @@ class WindowTimer:
 
     async def append(self, events: Sequence[DataEvent]) -> None:
         """Append and fold events, and tell other programs what windows decided."""
-        await self.feed.tell(await self._writer.append(events))
+        appended = await self._writer.append(events)
+        self._heard(appended)
+        await self.feed.tell(appended)
 
     async def close_due(self, graph_id: str, now: int) -> None:
         """Close all windows of a graph that have ended at `now` (ms), or by its own clock if that is ahead.

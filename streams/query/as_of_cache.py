@@ -287,5 +287,4 @@ def _folded(checkpoint: _Checkpoint) -> int:
 
 def _settle(graph: Graph) -> None:
     """Bring a graph into the form that recall reads: of a large one, that takes a while the first time."""
-    graph.view()
-    graph.pairs[DEFAULT.window].settle()
+    graph.view().window(DEFAULT.window).pairs.settle()

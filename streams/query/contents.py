@@ -14,6 +14,7 @@ from emgas.messages.pictures import ChangedConcept, ChangedTheme, Compare, Compa
 from emgas.messages.sessions import InMind, Recent
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from processors.extraction.extractor import Extractor
+from processors.recall.advised import advised
 from processors.recall.answer import Memory, concept_ids
 from processors.recall.habit_views import recurring
 from processors.recall.minds import minded, recorded
@@ -49,6 +50,8 @@ def turns(memory: Memory, request: Read, extractor: Extractor) -> Turns:
     ordinals = np.array(graph.passages.event, np.int64)[wanted]
     page = _page(ordinals, request)
     read = [recorded(memory.text_of(graph, number), view, number) for number in wanted[page].tolist()]
+    if request.advised:
+        read = [turn.model_copy(update={"advised": advised(graph, turn.id)}) for turn in read]
     read = read[: _fitting(read)]
     return Turns(
         graph=request.graph,

@@ -48,7 +48,7 @@ from processors.recall.facts import GraphChangedError, Steps
 from processors.recall.picture import pictured
 from replay.as_of.graph_as_of import AsOf
 from replay.errors import SnapshotRefusedError, SnapshotsUnreachableError
-from state.errors import LogRewrittenError, StoreCorruptError
+from state.errors import LogRewrittenError, StoreCorruptError, TooMuchAskedError
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
 from streams.errors import RefusedError, RejectedError
@@ -227,6 +227,8 @@ class QueryHandler:
             answer = await self._found(asked)
         except RefusedError as refusal:
             answer = refusal.failure
+        except TooMuchAskedError as error:
+            answer = Failure(code="invalid", message=str(error))
         except HaltedError as error:
             await self._send(to, Failure(code="internal", message=MENDED), asked.told)
             self._context.fail(asked.partition, error)
@@ -292,7 +294,7 @@ class QueryHandler:
             case Query():
                 return await self._recall(request, writer, asked, started=started)
             case Describe():
-                return description(writer.state, request.graph, position_of(writer))
+                return description(writer.state, request.graph, position_of(writer), measured=request.measures)
             case Recap() | Trend() | Explore() | Habits() | Recent():
                 memory = await self._memory(request, writer, asked)
                 async with self._turn(self._short, asked):

@@ -10,6 +10,8 @@ from emgas.messages.fields import Position
 from emgas.messages.memory_settings import AllSettings
 from emgas.messages.operator import Inspect, Inspection
 from emgas.messages.queries import Description, Theme
+from processors.lifecycle.homeostasis import measures
+from processors.recall.graph_defaults import mode_of, rerank_of
 from processors.text.shown import Shown
 from state.graph import theme_table
 from state.partition import Partition
@@ -53,8 +55,8 @@ def inspection(writer: HeldPartition, request: Inspect) -> Inspection:
     )
 
 
-def description(state: Partition, graph_id: str, position: Position) -> Description:
-    """Tell what a graph holds, and how it lives."""
+def description(state: Partition, graph_id: str, position: Position, *, measured: bool = False) -> Description:
+    """Tell what a graph holds, and how it lives; if it is to be `measured`, how it hangs together."""
     graph = state.graph(graph_id)
     if graph is None or graph.is_blank:  # what was taken back entirely never was
         return Description(graph=graph_id, found=False, position=position)
@@ -65,6 +67,9 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         found=True,
         preset=graph.preset,
         settings={name: getattr(graph.settings, name) for name in AllSettings.model_fields},
+        mode=mode_of(graph),
+        rerank=rerank_of(graph),
+        weights=graph.weights,
         clock=graph.clock,
         turns=len(graph.passages) - archived,
         archived=archived,
@@ -76,7 +81,9 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
         long_term=sum(graph.concepts.long_term),
         themes=[_theme(topic, view.labels, Shown(view.known)) for topic in view.themes],
         unrecorded=graph.unrecorded,
+        uncounted=graph.uncounted,
         access={subject: list(rights) for subject, rights in graph.access.items()},
+        measures=measures(graph)._asdict() if measured else {},
         position=position,
     )
 
@@ -84,4 +91,11 @@ def description(state: Partition, graph_id: str, position: Position) -> Descript
 def _theme(topic: theme_table.Theme, labels: Sequence[str], shown: Shown) -> Theme:
     concepts = [label for _, label in shown.labels(topic.members)] or [labels[number] for number in topic.members]
     # The recorded label may name a concept that was forgotten since: what is shown names the living only.
-    return Theme(id=topic.id, label=", ".join(concepts[:NAMED_BY]), concepts=concepts, born=topic.born)
+    return Theme(
+        id=topic.id,
+        label=", ".join(concepts[:NAMED_BY]),
+        concepts=concepts,
+        born=topic.born,
+        name=topic.name or None,
+        by=topic.by or None,
+    )

@@ -31,6 +31,7 @@ from processors.recall.dense import Embedder
 from processors.recall.perceptual import Encoder
 from state.store.store import Store
 from streams.ingest.slices import Slices
+from streams.plugins.asking import Asking
 from streams.plugins.extraction_pool import ExtractionPool
 from streams.query.as_of_cache import AsOfCache
 from streams.query.held import HeldPartition
@@ -59,6 +60,7 @@ class WorkerContext:
     on_halt   told when the worker must not go on       metrics    where it counts and times what it does
     folders   where its stores lie, if not where        monotonic  counts s since whenever
               the settings say                          pool       finds concepts in other processes, if there is one
+    asking    asks the advisor, if there is one
     """
 
     extractor: Extractor
@@ -71,6 +73,7 @@ class WorkerContext:
     folders: StoreFolders | None = None
     monotonic: Callable[[], float] = time.monotonic
     pool: ExtractionPool | None = None
+    asking: Asking | None = None
 
 
 class Holding(Protocol):

@@ -25,8 +25,9 @@ from faust.types import EventT as Event
 
 from emgas.errors import TransportError
 from emgas.logs import logger
+from emgas.messages.advice import Advice
 from emgas.messages.queries import Failure
-from emgas.wire import Record
+from emgas.wire import ProducerRecord, Record, cloud_event, partition_of
 from streams.ingest import source
 from streams.ingest.change_feed import ChangeFeed
 from streams.ingest.command_handler import CommandHandler, HandlerContext
@@ -40,6 +41,7 @@ from streams.settings import Settings
 from streams.transport.keys.kafka_keys import KafkaKeys
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer, Rejoins
+from streams.worker.advice_desk import AdviceDesk, DeskContext
 from streams.worker.answering_app import AnsweringApp, WorkerContext, record_of
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
 
@@ -60,6 +62,7 @@ class MemoryApp(AnsweringApp):
         self.ownership = Ownership(self._ownership_context())
         owned = {"writers": self.ownership.writers, "timers": self.ownership.timers}
         self._query_handler = QueryHandler(self._answering(**owned, fail=self.ownership.fail))
+        self._desk = self._advice_desk()
         self._wire()
 
     def _ownership_context(self) -> OwnershipContext:
@@ -74,6 +77,36 @@ class MemoryApp(AnsweringApp):
             tick_seconds=self._emgas.tick_seconds,
             retry_seconds=self._emgas.tick_seconds,
         )
+
+    def _advice_desk(self) -> AdviceDesk | None:
+        asking = self._context.asking
+        if asking is None:
+            return None
+        return AdviceDesk(
+            DeskContext(
+                asking=asking,
+                wants=frozenset(self._emgas.advisor_asks),
+                state_of=lambda partition: (
+                    self.folds.open.get(partition) if partition in self.ownership.writers else None
+                ),
+                send=self._advise,
+                extractor=self._context.extractor,
+                keys=self._sealer.keys,
+                counted=self.metrics.advised,
+            )
+        )
+
+    async def _advise(self, said: Advice) -> None:
+        """Send what an advisor said to the writer of its graph; return once the log has it."""
+        headers = cloud_event(said.kind, said.id, said.graph)
+        key, value = said.graph.encode(), said.model_dump_json().encode()
+        partition = partition_of(said.graph, self._partition_count)
+        await (await self._send(ProducerRecord(self._emgas.topics.turns, key, value, headers, partition)))
+
+    @faust.Service.task
+    async def _ask_for_advice(self) -> None:
+        if self._desk is not None:
+            await self._desk.run()
 
     def _hold(self, partition: int, is_full: bool) -> None:  # noqa: FBT001 - the one thing that is said
         cast(PositionedConsumer, self.consumer).hold(TP(self._emgas.topics.turns, partition), is_full)
@@ -190,7 +223,8 @@ class MemoryApp(AnsweringApp):
         self.metrics.claims.inc()
         for place in self._questions_about(partition):
             await self._query_handler.claimed(place)
-        timer = WindowTimer(writer, self._change_feed(partition))
+        heard = {} if self._desk is None else {"heard": partial(self._desk.heard, partition)}
+        timer = WindowTimer(writer, self._change_feed(partition), **heard)
         return OwnedPartition(writer, timer, self._turn_processor(writer, timer))
 
     def _change_feed(self, partition: int) -> ChangeFeed:

@@ -7,6 +7,7 @@ Of each partition that is owned, or followed by a reader, by its number:
     emgas_last_fold_timestamp_seconds the last append that was folded               emgas_queued_turns       read ahead
     emgas_graphs, emgas_held_turns    what is remembered                            emgas_store_bytes        on the disk
     emgas_partition_halted            1: it cannot go on
+    and how its graphs hang together  graph_gauges.py
 
 Of the worker: emgas_owned_partitions, emgas_ready, emgas_answering_questions, emgas_unacknowledged_answers,
 emgas_disk_free_bytes, emgas_disk_size_bytes, emgas_build_info{version,role}, and process_* of prometheus_client.
@@ -29,6 +30,7 @@ from prometheus_client.registry import Collector
 from emgas import __version__
 from streams.settings import Settings
 from streams.worker.answering_app import AnsweringApp
+from streams.worker.graph_gauges import GraphGauges
 
 LAG_SECONDS = 2.0  # a scrape does not wait longer for a broker
 Values = Mapping[int, float]  # by partition
@@ -41,11 +43,14 @@ class WorkerGauges(Collector):
         self._settings = settings
         self._app = app
         self._ends: dict[int, int] = {}
+        self._graphs = GraphGauges()
         app.metrics.registry.register(self)
         ProcessCollector(registry=app.metrics.registry)
 
     async def look(self) -> None:
-        """Ask where `turns` ends, of each owned partition."""
+        """Ask where `turns` ends, of each owned partition; measure some of the graphs in memory."""
+        held = self._app.ownership.held.items()
+        self._graphs.look((partition, graph) for partition, writer in held for graph in writer.state.graphs_in_memory())
         topic = self._settings.topics.turns
         wanted = [TP(topic, partition) for partition in self._app.ownership.held]
         self._ends = {}
@@ -55,7 +60,7 @@ class WorkerGauges(Collector):
                 self._ends = {tp.partition: end for tp, end in ends.items()}
 
     def collect(self) -> Iterator[Metric]:
-        for name, told, values in self._of_partitions():
+        for name, told, values in (*self._of_partitions(), *self._graphs.told()):
             family = GaugeMetricFamily(f"emgas_{name}", told, labels=["partition"])
             for partition, value in sorted(values.items()):
                 family.add_metric([str(partition)], value)

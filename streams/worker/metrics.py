@@ -8,6 +8,7 @@
     emgas_claims_total                partitions taken up
     emgas_rebalances_total            times that the group took partitions away
     emgas_halts_total{what,error}     the worker, or a partition alone, by the class of the error
+    emgas_advice_total{kind,result}   name, rate, …: given, late, unfit, sent, … (docs/advisor.md)
     emgas_append_seconds              from the first event of an append to the last ack
     emgas_fold_seconds                to fold and flush what was appended
     emgas_answer_seconds              of questions: waited and recalled
@@ -50,6 +51,7 @@ class WorkerMetrics:
         self.halts = self._counter(
             "halts", "Halts: of the worker for good, of a partition for a while.", "what", "error"
         )
+        self.advice = self._counter("advice", "What became of what an advisor was asked.", "kind", "result")
         self.append_seconds = self._histogram("append_seconds", "From the first event of an append to the last ack.")
         self.fold_seconds = self._histogram("fold_seconds", "To fold and flush what was appended.")
         self.answer_seconds = self._histogram("answer_seconds", "For which a question waited and was answered.")
@@ -65,6 +67,10 @@ class WorkerMetrics:
     def told(self, result: str) -> None:
         """Count a turn that is accounted for."""
         self.turns.labels(result).inc()
+
+    def advised(self, kind: str, result: str) -> None:
+        """Count what became of something that an advisor was asked."""
+        self.advice.labels(kind, result).inc()
 
     def appended(self, partition: int, append_seconds: float, fold_seconds: float) -> None:
         """Time an append to a partition's log, and its fold."""

@@ -152,11 +152,13 @@ class Ownership:
         """End what works on a partition that failed; take it up again, as often as that needs."""
         await self._context.stop_answering(True, partition)  # noqa: FBT003 - the one thing that is said
         await _ended(ending)
-        if processor := self.processors.pop(partition, None):
-            processor.drop()
+        if failed := self.processors.pop(partition, None):
+            failed.drop()
         while partition in self.halted_partitions:
             await asyncio.sleep(self._pause(partition))
             await self._take_up(partition)
+        if failed:
+            self.processors[partition].take_over(failed)
 
     def _pause(self, partition: int) -> float:
         """Compute for how many seconds nothing is tried: none the first time."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from emgas.errors import TransportError
 from emgas.logs import logger
-from streams.plugins import embedders, encoders, extractors
+from streams.plugins import advisors, embedders, encoders, extractors
 from streams.plugins.extraction_pool import ExtractionPool, Loading, by_cores
 from streams.settings import Settings
 from streams.transport import select
@@ -27,6 +27,7 @@ from streams.transport.embedded.log import EmbeddedLog
 from streams.worker.answering_app import AnsweringApp, WorkerContext
 from streams.worker.app import MemoryApp
 from streams.worker.health import served
+from streams.worker.metrics import WorkerMetrics
 
 log = logger("worker")
 
@@ -64,7 +65,13 @@ async def running(
         pool = _pool(settings, extractor.version)
         if pool is not None:
             resources.push_async_callback(pool.close)
+        metrics = WorkerMetrics()
+        asking = None if settings.role == "reader" else advisors.chosen(settings, time.monotonic, metrics.advised)
+        if asking is not None:
+            resources.push_async_callback(asking.close)
         context = WorkerContext(
+            metrics=metrics,
+            asking=asking,
             extractor=extractor,
             embedder=embedder,
             encoders=seeing,

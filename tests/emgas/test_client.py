@@ -238,7 +238,12 @@ async def test_closing_fails_what_still_waits_and_closes_the_connection() -> Non
         ({"graph": "g", "text": "x", "only": {"since": "soon"}}, "'soon' is no time"),
         ({"graph": "g", "text": "x", "only": {"since": 1, "until": 1}}, "`until` must be later than `since`"),
         ({"graph": "g", "text": "x", "only": {"exclude": ["t"] * 1001}}, "exclude: .*at most 1000 items"),
-        ({"graph": "g", "text": "x", "explain": True, "mode": "literal"}, "only the default mode is explained"),
+        (
+            {"graph": "g", "text": "x", "memory": "working", "mode": "literal"},
+            "kinds of memory are of the default mode",
+        ),
+        ({"graph": "g", "text": "x", "mode": "sideways"}, "mode: must be 'default', 'literal', 'ppr'"),
+        ({"graph": "g", "text": "x", "guidance": {"depth": 2}}, "guidance.depth: must be less than or equal to 1"),
     ],
 )
 async def test_an_invalid_query_is_refused_and_nothing_is_sent(fields: dict[str, Any], problem: str) -> None:

@@ -1,28 +1,24 @@
-"""The peers, each against an independent way to the same numbers: hand, networkx, a linear solver."""
+"""The peers, each against an independent way to the same numbers; their walks are in tests/processors/test_modes.py."""
 
 from __future__ import annotations
 
 import math
 
-import networkx
 import numpy as np
 import pytest
 
 from evaluation.baselines.bm25 import Index, bm25
-from evaluation.baselines.ppr import DAMPING, Walk, graph_of
-from evaluation.baselines.seeds import put_in
-from evaluation.baselines.steady_state import DECAY, Network
-from evaluation.baselines.structured import columns, lasting, matched
-from evaluation.baselines.subtractive import woken
+from evaluation.baselines.structured import columns, lasting
 from evaluation.fitting import features
 from evaluation.memory import Memory
-from processors.association import edges_out
 from processors.lexicon.query_expansion import SYNONYM
+from processors.recall.modes.matching import matched
+from processors.recall.modes.seeds import put_in
 from processors.recall.query_terms import asked
 from processors.recall.weights import FEATURES
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_recorded
-from tests.support.memories import demo, extractor, memory_of, said
+from tests.support.memories import extractor, memory_of, said
 
 
 def view_of_turns(*concepts: str) -> GraphView:
@@ -61,78 +57,6 @@ def test_bm25_knows_the_words_of_a_turn_and_its_speaker_but_no_marks() -> None:
     rank = bm25(memory)
     assert rank(extractor().of_query("the kettle of Ben?"), "the kettle of Ben?").listed.tolist() == [1, 0]
     assert rank(extractor().of_query("When?"), "When?").listed.tolist() == [], "@time is no word"
-
-
-# ppr
-
-
-@pytest.mark.source("S4")
-def test_the_walk_is_the_one_of_networkx() -> None:
-    view = demo().memory.view
-    n, walk = len(view.ids), graph_of(view)
-    graph = networkx.DiGraph()
-    graph.add_nodes_from(range(n + len(view.passage_at)))
-    edges = edges_out(view.windows["exchange"], np.arange(n), "ppmi")
-    for source, target, weight in zip(*(column.tolist() for column in edges), strict=True):
-        if weight > 0:
-            graph.add_edge(source, target, weight=weight)
-    for concept, passage in zip(view.posting_concept.tolist(), view.posting_passage.tolist(), strict=True):
-        graph.add_edge(concept, n + passage, weight=1.0)
-        graph.add_edge(n + passage, concept, weight=1.0)
-    restart = np.zeros(n + len(view.passage_at))
-    restart[[0, 3, 8]] = 0.5, 0.3, 0.2
-    start = dict(enumerate(restart.tolist()))
-    steps = networkx.google_matrix(graph, DAMPING, personalization=start, nodelist=list(start))
-    assert walk.stationary(restart) == pytest.approx(np.linalg.matrix_power(steps, 200)[0], abs=1e-8)
-
-
-def test_a_walk_that_is_stuck_starts_again() -> None:
-    walk = Walk(np.array([0]), np.array([1]), np.array([1.0]), 3)
-    here = walk.stationary(np.array([1.0, 0.0, 0.0]))
-    assert here.sum() == pytest.approx(1.0)
-    assert here == pytest.approx([2 / 3, 1 / 3, 0.0])
-
-
-# subtractive
-
-
-@pytest.mark.source("M16")
-def test_subtractive_energy_by_hand() -> None:
-    # tea–milk twice, milk–cow four times, cow–field twice, tea–cup once, field–barn four times
-    view = view_of_turns(*["tea milk"] * 2, *["milk cow"] * 4, *["cow field"] * 2, "tea cup", *["field barn"] * 4)
-    energy = dict(zip(view.ids, woken(view, view.numbers["tea"]).tolist(), strict=True))
-    assert energy["tea"] == 1
-    assert energy["milk"] == 1 - 1 / 2
-    assert energy["cow"] == 1 - 1 / 2 - 1 / 4
-    assert energy["cup"] == 0, "an edge that was seen once passes nothing on"
-    assert energy["field"] == 0, "1/4 − 1/2 is below nothing"
-    assert energy["barn"] == 0
-
-
-@pytest.mark.source("M18")
-def test_subtractive_stops_after_three_edges_and_keeps_the_first_energy() -> None:
-    view = view_of_turns(*["a b"] * 10, *["b c"] * 10, *["c d"] * 10, *["d e"] * 10, *["a c"] * 2)
-    energy = dict(zip(view.ids, woken(view, view.numbers["a"]).tolist(), strict=True))
-    assert energy["c"] == pytest.approx(0.5), "reached over one edge, though two would give more"
-    assert energy["d"] == pytest.approx(0.4)
-    assert energy["e"] == pytest.approx(0.3)
-
-
-# steady state
-
-
-@pytest.mark.source("S13")
-def test_the_steady_state_is_the_solution_of_the_equation() -> None:
-    view = demo().memory.view
-    n, seeds = len(view.ids), np.array([2, 5])
-    edges = edges_out(view.windows["exchange"], np.arange(n), "ppmi")
-    weights = np.zeros((n, n))
-    weights[edges.source, edges.target] = edges.weight
-    strength = np.sqrt(weights.sum(axis=1))
-    normal = np.divide(weights, np.outer(strength, strength), out=np.zeros_like(weights), where=weights > 0)
-    put_in = np.zeros(n)
-    put_in[seeds] = 1.0
-    assert Network(view).steady(put_in) == pytest.approx(np.linalg.solve(np.eye(n) - DECAY * normal, put_in), abs=1e-7)
 
 
 # the structure that peers get

@@ -46,9 +46,9 @@ def test_what_the_headline_leaves_out_is_left_out_here() -> None:
 
 def test_weights_of_other_forms_are_compared_too_where_they_were_fitted() -> None:
     fitted = part("talk", [1.0, 0.0], [0.0, 0.0])
-    scores = {**fitted.scores, "default-other-forms": fitted.scores["default"], "ppr": fitted.scores["bm25"]}
+    scores = {**fitted.scores, "default-other-forms": fitted.scores["default"], "ppr-structured": fitted.scores["bm25"]}
     told = by_form([fitted._replace(scores=scores)], np.random.default_rng(1))["talk"]["differences"]
-    assert list(told) == ["default - bm25", "default - ppr", "default-other-forms - bm25"]
+    assert list(told) == ["default - bm25", "default - ppr-structured", "default-other-forms - bm25"]
     assert told["default-other-forms - bm25"] == told["default - bm25"]
 
 

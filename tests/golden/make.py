@@ -6,6 +6,7 @@ moment.  It holds every kind of event, and all that a graph can go through:
     demo, demo-zh   the conversation of `emgas demo`, imported: English and Chinese, with times; topics; undo
     garden          forgetful, with settings of its own: weeks of talk that end decay, session and tumbling windows
     mornings        a habit, what is history since another turn, and a photo
+    sieve           with gates, clauses and dreams: what is not counted, linked by frequency and in the night
     kitchen         live: said as the clock stands, near-duplicates, a late turn, one from the future, then silence
     vault, ashes    some of one graph, and all of another, is erased
     a log between two lives: exported, restored elsewhere, where it goes on, with a model of text embeddings
@@ -70,6 +71,14 @@ KITCHEN = (
     "Tomorrow the plumber comes because of the dripping tap.",
 )
 
+SIEVED = (
+    "The ferry to the island leaves at noon, because the harbour freezes at night.",
+    "The island has a volcano. Its ash feeds the garden of the old monastery.",
+    "The ferry to the island leaves at noon.",
+    "haha",
+    "Monks sell honey from the garden, and the roses smell of smoke.",
+    "In the spring the harbour is full of herring.",
+)
 VAULT = (
     ("vault", "The emerald lies in the vault behind the painting."),
     ("vault", "The painting shows a lighthouse and the emerald sea."),
@@ -92,11 +101,14 @@ class Story:
         memory = self.pipeline.memory
         for line in CONVERSATION.read_text(encoding="utf-8").splitlines():
             await memory.record(json.loads(line))
-        await memory.configure("garden", "forgetful", least_turns=2, recall_boost=0.75)
+        await memory.configure(
+            "garden", "forgetful", least_turns=2, recall_boost=0.75, weights={"match": 2.5}, steady_growth=0.2
+        )
         for turn in talk(["garden"], weeks=8):
             await memory.record(turn)
         await self.kitchen()
         await self.mornings()
+        await self.sieve()
         await self.pipeline.restart()
         await self.change_our_minds()
         await self.disturb()
@@ -130,6 +142,26 @@ class Story:
             at, there = WINTER + (20 + number) * DAY, {"timezone": "Europe/Lisbon" if number else "Europe/Berlin"}
             said = {"text": text, "attachments": attached, "metadata": there, "session": f"h{number}"}
             await memory.record(Turn(id=f"h{number}", graph="mornings", speaker="Ada", at=at, **said))
+
+    async def sieve(self) -> None:
+        """Let gates leave out what is said again and what is small talk; recall, consolidate and dream."""
+        memory = self.pipeline.memory
+        gates = {"novelty_above": 0.35, "worth_words": 2, "clauses": 1, "least_turns": 2, "habit_members": 0}
+        linking = {
+            "dream_every": DAY,
+            "dream_at": 3 * HOUR,
+            "dream_steps": 3,
+            "frequent_linked": 2,
+            "recall_spread": 0.5,
+        }
+        await memory.configure("sieve", "elephant", **gates, **linking)
+        for number, text in enumerate(SIEVED):
+            at = WINTER + number * DAY // 2
+            await memory.record(
+                Turn(id=f"s{number}", graph="sieve", speaker="Ada", text=text, session=f"{number}", at=at)
+            )
+            if number == 1:
+                await memory.query("sieve", "the ferry", reinforce=True)
 
     async def change_our_minds(self) -> None:
         memory = self.pipeline.memory
@@ -166,8 +198,35 @@ class Story:
         await memory.record(
             {"id": "later", "graph": "talks", "speaker": "Ada", "text": "Hello.", "at": self.now + HOUR}
         )
+        await self.advise()
         await memory.grant("talks", "planner", ["read", "write"])
         await memory.revoke("talks", "planner", ["write"])
+
+    async def advise(self) -> None:
+        """Let an advisor say something of each kind, beside what the memory has of its own."""
+        memory = self.pipeline.memory
+        themes = {graph: (await memory.describe(graph)).themes for graph in ("demo", "demo-zh", "kitchen", "garden")}
+        named, (theme, *_) = next((graph, found) for graph, found in themes.items() if found)
+        habit = (await memory.habits("mornings")).habits[0]
+        words = f"{habit.text.swapcase()} So it goes."
+        for graph, said in (
+            (named, {"named": {"theme": theme.id, "name": "What it is about"}}),
+            (
+                "talks",
+                {"summary": {"session": "s0", "topic": "Baking", "summary": "Ada bakes sourdough bread on Fridays."}},
+            ),
+            ("talks", {"judged": {"turn": "talk-4", "worth": 0.2, "keywords": ["plumber"]}}),
+            ("talks", {"split": {"turn": "talk-2", "parts": [{"start": 0, "end": 20}, {"start": 20, "end": 49}]}}),
+            (
+                "talks",
+                {"rewritten": {"turn": "talk-1", "text": "In the cellar the dish is.", "role": "a sage"}},
+            ),
+            ("talks", {"rated": [{"source": "blue", "target": "cellar", "rating": 0.75}]}),
+            ("mornings", {"rewritten": {"habit": habit.id, "text": words}}),
+        ):
+            outcome = await memory.advise(graph, "golden advisor 1", **said)
+            if outcome.status != "accepted":
+                sys.exit(f"advice was to be recorded: {outcome.reason}")
 
     async def disturb(self) -> None:
         """Append what workers once wrote and operators write; a record twice, and one of a writer that was replaced."""
@@ -181,7 +240,7 @@ class Story:
                 [
                     Ticked(**there),
                     DecayWindowClosed(concepts=words[:1], turns=turns[:1], **there),
-                    MemoryArchived(concepts=words[1:4], turns=turns[1:4], **there),
+                    MemoryArchived(concepts=words[1:4], turns=turns[1:4], links=[words[4:8]], **there),
                     MemoryRestored(concepts=words[1:2], turns=turns[1:2], **there),
                     RecordSkipped(offset=0, sha256="0" * 64, reason="made up", **UNSTAMPED),
                 ]

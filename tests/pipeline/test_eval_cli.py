@@ -60,7 +60,9 @@ def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Pat
     assert told["file"] == str(file)
     assert (told["graphs"], told["turns"], told["forgotten"]) == (2, 16, 0)
     assert (told["questions"], told["headline"], told["unusable"]) == (10, 8, 2)
-    expected = ["default", "default-no-spreading", "literal", "bm25", "ppr", "subtractive", "steady-state"]
+    modes = ["literal", "ppr", "ppr-push", "steady-state", "subtractive", "path", "vector", "staged"]
+    structured = ["ppr-structured", "subtractive-structured", "steady-state-structured"]
+    expected = ["default", "default-no-spreading", "bm25", *modes, *structured]
     assert list(told["methods"]) == expected
     for method in told["methods"].values():
         times = {"ms_per_query_p50", "ms_per_query_p99", "ms_per_turn"}
@@ -71,7 +73,7 @@ def test_a_file_is_measured_by_every_method_and_nothing_is_left_behind(file: Pat
             ["adversarial", "multi-hop", "open-domain", "single-hop", "temporal"], 2
         )
     assert told["methods"]["default"]["R@5"] > 80
-    assert list(told["differences"]) == ["default - default-no-spreading", "default - bm25", "default - ppr"]
+    assert list(told["differences"]) == ["default - default-no-spreading", "default - bm25", "default - ppr-structured"]
     assert set(told["differences"]["default - bm25"]["recall_within_973_tokens"]) == {"mean", "low", "high"}
     for word in (*expected, "recall within 973 tokens by category", "single-hop", "16 turns in 2 graphs"):
         assert word in said.out
@@ -102,7 +104,7 @@ def test_turns_and_questions_alike_are_extracted_by_the_extractor_of_the_setting
 
 def test_the_same_file_gives_the_same_numbers(file: Path, tmp_path: Path) -> None:
     def shares() -> dict[str, Any]:
-        told = emgas_here(tmp_path / "home", "eval", str(file), "--json", "--methods", "default,ppr").json
+        told = emgas_here(tmp_path / "home", "eval", str(file), "--json", "--methods", "default,ppr-structured").json
         methods = {name: {each: method[each] for each in METRICS} for name, method in told["methods"].items()}
         return {**methods, "differences": told["differences"]}
 

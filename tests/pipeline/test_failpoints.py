@@ -16,6 +16,12 @@ from streams.transport import failpoints
 from streams.transport.failpoints import Step
 from tests.support.cli import PATIENCE
 
+WITH_EVERYTHING = {
+    *("links", "MemoryArchived", "MemoryConsolidated", "SessionEnded", "SessionSummarised", "Superseded", "Pinned"),
+    *("FeedbackGiven", "Forgotten", "ConceptsRecalled", "ConsolidationWindowClosed", "TurnNotRecorded"),
+    "AccessGranted",
+}
+
 
 def test_a_memory_that_dies_at_every_step_loses_nothing_doubles_nothing_and_lives_again() -> None:
     done = subprocess.run(
@@ -28,6 +34,7 @@ def test_a_memory_that_dies_at_every_step_loses_nothing_doubles_nothing_and_live
     assert (found["wedged"], found["lost"], found["doubled"], found["match"]) == ([], 0, 0, True)
     assert found["legible"] == 0
     assert found["acknowledged"] >= len(Step)
+    assert found["happened"].keys() >= WITH_EVERYTHING
     assert len(found["recovered_s"]) == len(Step), "each life but the one that dies while it recovers, and the last one"
 
 

@@ -198,9 +198,9 @@ def test_a_filter_changes_no_explanation() -> None:
     assert all(whole[each.id] == each for each in passages({"speakers": ["Bob"]}, explain=True))
 
 
-def test_the_literal_mode_is_not_explained() -> None:
-    with pytest.raises(InvalidMessageError, match="only the default mode is explained"):
-        ask(mode="literal", explain=True)
+def test_kinds_of_memory_are_of_the_default_mode() -> None:
+    with pytest.raises(InvalidMessageError, match="kinds of memory are of the default mode"):
+        ask(mode="literal", memory="working")
 
 
 # how much comes back

@@ -165,6 +165,28 @@ def test_what_is_no_habit(turns: list[TurnRecorded]) -> None:
     assert told(lived(turns)).habits == []
 
 
+@pytest.mark.source("P41")
+def test_what_tells_a_time_may_hang_together_by_other_constants_than_what_tells_none() -> None:
+    hours = zip((8, 9), WAYS[:2], strict=True)
+    dated = [said(f"d{n}", f"At {hour} o'clock: {text}", MORNING) for n, (hour, text) in enumerate(hours)]
+    plain = [said(f"p{n}", text, MORNING + n * 90 * DAY_MS) for n, text in enumerate(WAYS[:2])]
+
+    def between(**changed: Any) -> tuple[float, float]:
+        life = lived([*dated, *plain], until=300, **changed)
+        graph = life.graph
+        graph.settle()
+        number, affinities = graph.passages.numbers, Affinities(graph)
+        assert [affinities.tells_time(number[name]) for name in ("d0", "p0")] == [True, False]
+        return affinities.between(number["d0"], number["d1"]), affinities.between(number["p0"], number["p1"])
+
+    one, other = between()
+    by_time, unchanged = between(affinity_dated=0.2)
+    assert by_time > one, "said at one moment, and now that counts for more"
+    assert unchanged == other
+    assert between(affinity_tau_dated=DAY_MS)[1] == other
+    assert between(affinity_dated=1.0, affinity_tau_dated=0) == (one, other)
+
+
 @pytest.mark.source("P19", "P20", "P41")
 def test_gamma_and_tau_are_settings_of_a_graph() -> None:
     turns = [said(f"m{n}", text, MORNING + n * 40 * DAY_MS) for n, text in enumerate(WAYS * 3)]

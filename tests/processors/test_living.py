@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS
+from processors.lifecycle.fading_links import faded_links
 from processors.lifecycle.forgetting import faded
 from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
 from state.graph.decay import NEVER
@@ -87,8 +88,11 @@ def scanned(graph: Graph, at: int) -> tuple[list[str], list[str]]:
     """Return what has faded by `at`, by looking at everything."""
     graph.settle()
     concepts, passages, how = graph.concepts, graph.passages, graph.settings
-    active = concepts.is_active()
+    active, (_, alone) = concepts.is_active(), faded_links(graph, at)
     gone = {number for number in concepts.numbers.values() if active[number] and concepts.expiry(number, how) <= at}
+    gone |= alone  # test_fading_links.py looks at all links
+    if how.fades_links:
+        graph.link_queue().look_again()
     turns = []
     for turn, number in passages.numbers.items():
         if passages.archived[number] or passages.stays(number):
@@ -151,7 +155,7 @@ def test_no_window_closes_before_its_end_and_the_grace(happened: list[Happening]
             pending.clear()
 
 
-@given(happenings(), configurations(prune_below=0.0, episode_life=0))
+@given(happenings(), configurations(prune_below=0.0, episode_life=0, links_below=0.0, links_step=0))
 def test_an_elephant_never_forgets(happened: list[Happening], configured: GraphEvent) -> None:
     life = live(happened, [configured], until=END)
     assert not any(isinstance(window, MemoryArchived) for window in life.windows)

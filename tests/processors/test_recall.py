@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.messages.filters import Filter
-from emgas.messages.queries import Mode
+from emgas.messages.modes import Mode
 from processors.extraction.extractor import Extraction, Extractor
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.activation import DEFAULT, LITERAL, SpreadingParameters

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from emgas.messages.fields import Position
 from emgas.messages.views import Recap, Recapped
 from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall import compression
 from processors.recall.answer import Memory
 from processors.recall.context import tokens
 from processors.recall.recaps import recapped
@@ -61,3 +67,65 @@ def test_what_stands_for_a_conversation_is_what_sets_it_apart() -> None:
 def test_a_graph_that_nobody_wrote_to_has_nothing_to_recap() -> None:
     nobody = Memory(None, lambda _, number: memory()[1][number], Position(partition=0, watermark=-1, source=-1))
     assert not recapped(nobody, Recap(graph="ada")).found
+
+
+# parts of a conversation
+
+HOUSE = (
+    "The boiler in the cellar leaks again.",
+    "The plumber says the boiler needs a new valve.",
+    "A valve for this boiler costs two hundred.",
+    "The plumber brings the valve for the boiler on Monday.",
+)
+TRIP = (
+    "We fly to Lisbon in June.",
+    "The hotel in Lisbon has a garden.",
+    "June in Lisbon is warm, so the hotel is full.",
+    "I booked the hotel and the flight to Lisbon.",
+)
+
+
+def talked(texts: Sequence[str], **wanted: object) -> Recapped:
+    graph, turns = Graph("ada"), dict[int, TurnRecorded]()
+    for number, text in enumerate(texts):
+        found = EXTRACTOR.of_turn(text, speaker="Ada", at=NOON + number)
+        facts = {"concepts": list(found.concepts), "tokens": found.tokens, "question": found.question}
+        turns[number] = turn_recorded(id=f"t{number}", text=text, session="talk", at=NOON + number, **facts)
+        graph.fold(turns[number])
+    memory = Memory(graph, lambda _, number: turns[number], Position(partition=0, watermark=0, source=0))
+    return recapped(memory, Recap(graph="ada", topics=True, **wanted))  # type: ignore[arg-type]
+
+
+@pytest.mark.source("M4")
+def test_a_conversation_is_compressed_into_topics_where_it_turns_to_something_else() -> None:
+    texts = [*HOUSE, *TRIP] * 3
+    (session,) = talked(texts).sessions
+    assert len(session.topics) == compression.how_many(24, compression.entropy("".join(texts))) == 2
+    assert sum(part.turns for part in session.topics) == 24
+    assert session.topics[0].first == "t0"
+    assert session.topics[-1].last == "t23"
+    assert session.topics[0].turns in (4, 8, 12, 16, 20), "between two topics, not within one"
+    assert all(quote.text in texts for part in session.topics for quote in part.summary)
+    assert all(part.summary for part in session.topics)
+    (alone,) = talked(HOUSE[:2]).sessions
+    assert [part.turns for part in alone.topics] == [2]
+
+
+def test_topics_are_told_on_request_alone() -> None:
+    assert [session.topics for session in told().sessions] == [[], [], []]
+
+
+@pytest.mark.source("M4")
+@pytest.mark.parametrize(
+    ("turns", "bits", "parts"), [(0, 0.0, 1), (1, 4.2, 1), (20, 4.2, 2), (100, 4.2, 6), (100, 9.0, 7), (100, 1.0, 5)]
+)
+def test_there_are_as_many_topics_as_the_source_has_them(turns: int, bits: float, parts: int) -> None:
+    assert compression.how_many(turns, bits) == parts
+    assert compression.entropy("abab") == 1.0
+
+
+@given(st.lists(st.sets(st.integers(0, 5)), max_size=30), st.integers(1, 9))
+def test_parts_are_not_more_than_asked_for_and_none_is_too_short(held: list[set[int]], parts: int) -> None:
+    places = [0, *compression.cuts(held, parts), len(held)]
+    assert len(places) <= parts + 1
+    assert all(after - before >= compression.SHORTEST for before, after in pairwise(places)) or len(places) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import orjson
@@ -15,6 +16,7 @@ from tests.support.time_expressions import ms
 
 DATA = Path(__file__).parent / "data"
 SETS = ("time_expressions", "time_expressions_more", "time_expressions_unseen")
+CHAINS = ("time_chains", "time_chains_unseen")
 
 
 def rows(name: str) -> Iterator[list[str]]:
@@ -27,10 +29,11 @@ def notes(text: str, at: int) -> list[str]:
     return [told(span) for span in anchored(clean(text), at, "en")]
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_of_a_hundred_notes_at_least_98_are_right_and_few_are_missed(name: str) -> None:
+@pytest.mark.source("P11")
+@pytest.mark.parametrize("names", [*((name,) for name in SETS), CHAINS], ids=[*SETS, "chains"])
+def test_of_a_hundred_notes_at_least_98_are_right_and_few_are_missed(names: tuple[str, ...]) -> None:
     noted = right = meant = 0
-    for said, text, means in rows(name):
+    for said, text, means in chain.from_iterable(map(rows, names)):
         found = [note.partition(" = ")[2] for note in notes(text, ms(f"{said}T12:00"))]
         wanted = [] if means == "-" else means.split("; ")
         right += (Counter(found) & Counter(wanted)).total()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from state import partition as partitions
+from state.graph import cooccurrence, stored_pairs
 from state.graph.graph import Graph
 from state.graph.tables import Window
 from state.partition import Partition
@@ -92,6 +96,91 @@ def test_a_graph_stored_in_any_increments_and_killed_anywhere_is_the_fold(kind: 
     check()
 
 
+@pytest.fixture(params=[(2, 1, 1), (64, 512, 1 << 15)], ids=["page by page", "at once"])
+def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, small: None) -> None:
+    """Let a few pairs be many, and be read in pieces of so many, with so many pages kept and pairs looked up."""
+    piece, pages, looked_up = request.param
+    monkeypatch.setattr(stored_pairs, "PIECE", piece)
+    monkeypatch.setattr(segments, "CACHED_PAGES", pages)
+    monkeypatch.setattr(cooccurrence, "LOOKED_UP", looked_up)
+    monkeypatch.setattr(cooccurrence, "MANY", 1)
+    monkeypatch.setattr(partitions, "TIDIED_AT_ONCE", 1)
+
+
+def check_same_links(graph: Graph, fresh: Graph) -> None:
+    """Check what recall reads of pairs, one concept at a time: nothing of that needs all of them."""
+    graph.compact()
+    fresh.compact()
+    for window in ("exchange", "turn", "recall"):
+        for concept in range(len(fresh.concepts)):
+            one = np.array([concept])
+            here, there = graph.pairs[window].neighbours(one), fresh.pairs[window].neighbours(one)
+            assert [column.tolist() for column in here] == [column.tolist() for column in there]
+    concepts = len(fresh.concepts)
+    assert graph.pairs["exchange"].fan(concepts).tolist() == fresh.pairs["exchange"].fan(concepts).tolist()
+    assert len(graph.pairs["exchange"]) == len(fresh.pairs["exchange"])
+
+
+@pytest.mark.usefixtures("many")
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps(40) | steps_taken_back(), places, places, places, places)
+def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_it(
+    happened: list[Step], flushes: set[int], closings: set[int], asked: set[int], tidied: set[int]
+) -> None:
+    log, store = written(happened), MemoryStore()
+    fresh, partition = Partition(MemoryStore()), Partition(store)
+    for number, record in enumerate(log.records):
+        partition.fold(*record)
+        fresh.fold(*record)
+        if number in asked:
+            for graph in fresh.graphs():
+                found = partition.graph(graph.graph_id)
+                assert found is not None
+                check_same_links(found, graph)
+        if number in flushes:
+            partition.flush()
+        if number in tidied:
+            partition.tidy()
+        if number in closings:
+            partition.close()
+            partition = Partition(store)
+    partition.close()
+    for graph in fresh.graphs():
+        found = Partition(store).graph(graph.graph_id)
+        assert found is not None
+        assert found.rests_on_store == bool(found.pairs["exchange"])
+        check_same_links(found, graph)
+        assert found.rests_on_store == bool(found.pairs["exchange"]), "answering reads no more than it needs"
+        assert found.digest() == graph.digest()
+        assert_same_view(found, graph)
+        check_nothing_is_left_over(store, graph.graph_id)
+    check_same(store, fresh)
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_everything_that_a_graph_ever_held_is_answered_from_the_store(version: int) -> None:
+    for records in golden(version):
+        partition, fresh = Partition(store := MemoryStore(), memory=1), Partition(MemoryStore())
+        for number, record in enumerate(records):
+            partition.fold(record.offset, record.value)
+            fresh.fold(record.offset, record.value)
+            if number % 8 == 0:
+                partition.flush()
+            if number % 24 == 0:
+                partition.tidy()
+            if number % 96 == 0:
+                partition.close()
+                partition = Partition(store, memory=1)
+        partition.close()
+        partition = Partition(store)
+        for graph in fresh.graphs():
+            found = partition.graph(graph.graph_id)
+            assert found is not None
+            check_same_links(found, graph)
+        check_same(store, fresh)
+
+
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_everything_that_a_graph_ever_held_is_stored(version: int) -> None:
@@ -133,6 +222,29 @@ def test_with_every_flush_the_store_tells_how_often_two_concepts_were_together(
                     stored = StoredGraph(store, graph.graph_id)
                     for (one, other), counts in pairs_of(graph).items():
                         assert list(stored.pair(one, other)) == list(stored.pair(other, one)) == counts
+
+
+@pytest.mark.source("S27")
+def test_a_link_that_was_cut_is_cut_in_the_store_and_counts_from_then_on() -> None:
+    log, store = LogWriter(), MemoryStore()
+    partition = log.folded(store)
+
+    def happens(method: str, **changes: Any) -> None:
+        getattr(log, method)(**changes)
+        partition.fold(*log.records[-1])
+        partition.flush()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitions, "STORED_AFTER", 1)
+        for number in range(3):
+            happens("turn", session=str(number), concepts="coffee tea milk")
+        happens("recall", concepts="coffee tea")
+        happens("archive", links=[["tea", "coffee"]])
+        assert StoredGraph(store, "ada").pair("tea", "coffee") == PairCount(0, 0, 0)
+        happens("turn", session="later", concepts="coffee tea")
+        assert StoredGraph(store, "ada").pair("tea", "coffee") == PairCount(1, 1, 0)
+        assert StoredGraph(store, "ada").pair("tea", "milk") == PairCount(3, 3, 0)
+        assert Partition(store).digest() == partition.digest() == log.folded().digest()
 
 
 def test_a_pair_that_was_together_more_often_than_a_record_can_count_is_counted() -> None:

@@ -12,6 +12,7 @@ import pytest
 from replay.graph_export import WRITERS
 from streams.cli.main import Commands
 from streams.cli.memory.export import OF_A_GRAPH
+from streams.cli.replay.commands import ReplayCommands
 from tests.support.cli import PATIENCE
 
 # What takes long to import, and what a list of options needs none of.
@@ -38,8 +39,9 @@ for command in json.loads(sys.argv[2]):
     heavy -= set(sys.modules)  # told of the first command that imports it
 print(json.dumps(told))
 """
-GROUPED = ["replay rebuild", "replay diff", "replay verify", "topics create", "snapshot create"]
-COMMANDS = ["", *sorted(set(Commands.lazy) - {"eval"}), *GROUPED]  # eval lists the methods of recall, which are work
+WORK = {"eval", "tune"}  # these list the methods of recall, of which all that works is made
+REPLAY = [f"replay {name}" for name in ReplayCommands.lazy]
+COMMANDS = ["", *sorted(set(Commands.lazy) - WORK), *REPLAY, "topics create", "snapshot create"]
 
 
 @pytest.fixture(scope="module")

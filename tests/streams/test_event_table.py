@@ -12,6 +12,7 @@ from faust.types import TP
 from emgas.errors import DataDirectoryInUseError, TransportError
 from replay.rebuild.rebuild import refold
 from state.errors import LogRewrittenError, StoreCorruptError, UnreadableEventError
+from state.events.events import Claim, encode
 from state.partition import Partition
 from state.store.keys import LAYOUT, LAYOUT_KEY, u64
 from state.store.rocksdb import RocksStore
@@ -20,6 +21,7 @@ from streams.ingest.partition_writer import PartitionWriter
 from streams.recovery.event_table import FoldStore
 from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
+from tests.support.builders import turn_rejected
 from tests.support.fakes import MemoryLog
 from tests.support.logged import capture_logs
 from tests.support.logs import LogWriter
@@ -156,6 +158,24 @@ async def test_an_event_that_cannot_be_folded_breaks_its_partition_alone_and_not
     with pytest.raises(UnreadableEventError):
         await held.reopen(0)
     assert (set(held.broken), set(held.open)) == ({0}, {1})
+    held.close()
+
+
+async def test_what_an_owner_folded_behind_the_claim_of_another_is_set_aside(tmp_path: Path) -> None:
+    """The log lost its end while the owner was frozen, and grew again by as much: its next event fits there."""
+    log, _ = a_log()
+    held = partitions(tmp_path, log)
+    await held.hold({0})
+    held.fold(records(log))
+    writer = PartitionWriter(0, held.open[0], log, partitions=PARTITIONS, worker="frozen", timeout=60.0)
+    await writer.claim()
+    await writer.append([turn_rejected(src=3)])
+    log.records[0].pop()
+    log.put(encode(Claim(writer="another", partitions=PARTITIONS, nonce="its own")))
+    await writer.append([turn_rejected(src=4)])
+    await held.hold({0})
+    assert Settings(data=tmp_path, broker=None).store_of(0).with_name("0.set-aside").is_dir()
+    assert held.open[0].position.watermark == -1
     held.close()
 
 

@@ -103,6 +103,10 @@ TURNS = st.fixed_dictionaries(
 )
 NOTED = {"concepts": MANY, "turns": MANY}
 OF_SUBJECTS = {"subject": NAMES, "rights": st.lists(st.sampled_from(get_args(Right)), min_size=1, max_size=4)}
+RATED = st.fixed_dictionaries({"source": NAMES, "target": NAMES, "rating": st.floats(0, 1)})
+PARTS = st.lists(
+    st.fixed_dictionaries({"start": st.integers(0, 60), "end": st.integers(1, 60)}), min_size=2, max_size=4
+)
 REQUESTS = {
     "configure": _request("configure", preset=st.sampled_from(sorted(PRESETS)), settings=SETTINGS),
     "forget": _request("forget", **NOTED, sessions=MANY, everything=st.booleans()),
@@ -119,6 +123,14 @@ REQUESTS = {
     "grant": _request("grant", **OF_SUBJECTS),
     "revoke": _request("revoke", **OF_SUBJECTS),
     "reinforce": _request("reinforce", **NOTED, at=st.integers(limits.EARLIEST_MS, limits.LATEST_MS)),
+    "advice": st.one_of(
+        _request("advice", by=NAMES, named=st.fixed_dictionaries({"theme": NAMES, "name": NAMES})),
+        _request("advice", by=NAMES, rated=st.lists(RATED, min_size=1, max_size=3)),
+        _request("advice", by=NAMES, summary=st.fixed_dictionaries({"session": NAMES, "summary": TEXTS})),
+        _request("advice", by=NAMES, rewritten=st.fixed_dictionaries({"turn": NAMES, "text": TEXTS, "role": NAMES})),
+        _request("advice", by=NAMES, split=st.fixed_dictionaries({"turn": NAMES, "parts": PARTS})),
+        _request("advice", by=NAMES, judged=st.fixed_dictionaries({"turn": NAMES, "worth": st.floats(0, 1)})),
+    ),
 }
 
 

@@ -23,6 +23,7 @@ class Work:
         self.half_done = asyncio.Lock()
         self.running = False
         self.dropped = False
+        self.took_over: list[object] = []
 
     async def catch_up(self) -> None:
         pass
@@ -44,6 +45,9 @@ class Work:
 
     def drop(self) -> None:
         self.dropped = True
+
+    def take_over(self, failed: object) -> None:
+        self.took_over.append(failed)
 
 
 class Worker:
@@ -172,6 +176,7 @@ async def test_a_partition_that_fails_halts_alone_and_is_taken_up_again(worker: 
     assert [str(error) for _, error in worker.condemned] == ["damaged"]
     assert (works[0].running, works[0].dropped, works[1].running) == (False, True, True)
     assert (True, {2}) in worker.stops, "its questions end, whatever they append"
+    assert cast(Work, worker.ownership.processors[1]).took_over == [works[0]], "what was under way is told"
 
 
 async def test_a_partition_that_cannot_be_claimed_halts_alone_until_it_can(worker: Worker) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.wire import Record
-from state.errors import UnreadableEventError, WrongLayoutError
+from state.errors import LogRewrittenError, UnreadableEventError, WrongLayoutError
 from state.events.events import Claim, DataEvent, decode, encode
 from state.partition import Partition
 from state.store.store import MemoryStore
@@ -84,6 +84,19 @@ async def test_a_log_that_does_not_show_yet_what_it_holds_is_not_taken_for_the_w
         log.put(value)
     with pytest.raises(AppendFailedError, match="shows 1 of 2 records"):
         await claimed(log)
+
+
+async def test_an_owner_does_not_go_on_behind_what_others_wrote_where_the_log_lost_what_it_folded() -> None:
+    """Found by the simulation (seed 51700): the claim of another lies where it had folded its own events."""
+    log = MemoryLog()
+    writer = await claimed(log)
+    await writer.append(turns(0, 1))
+    del log.records[0][1:]
+    log.put(another_claim())
+    await (other := writer_of(log)).claim()
+    await other.append(turns(0, 1))
+    with pytest.raises(LogRewrittenError, match="another record at offset 2 "):
+        await writer.append(turns(2))
 
 
 async def test_two_claims_are_never_the_same_bytes() -> None:

@@ -17,6 +17,7 @@ from emgas.errors import TransportError
 from emgas.wire import partition_of
 from processors.extraction.extractor import Extraction, Said
 from processors.recall.dense import Embedder, Vectors
+from state.errors import StoreCorruptError
 from state.events.events import GraphConfigured, TurnRecorded, TurnRejected, TurnsLost, decode
 from state.partition import Partition
 from state.store.store import MemoryStore
@@ -321,6 +322,76 @@ async def test_a_topic_for_answers_that_is_gone_holds_up_no_turn() -> None:
         await bench.put(*(a_turn(f"t{number}") for number in range(20)))
         await bench.until_done(19)
     assert bench.sent.all == []
+
+
+# what was under way when a partition failed
+
+
+async def failing(value: bytes, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """Fail over a turn that is in the log: the store shows itself damaged as it is folded."""
+    bench = Bench()
+
+    def damaged() -> None:
+        raise StoreCorruptError("a block is damaged")
+
+    async with running(bench) as task:
+        await bench.put(a_turn("t0"))
+        await bench.until_done(0)
+        monkeypatch.setattr(bench.state, "flush", damaged)
+        await bench.put(value)
+        with pytest.raises(StoreCorruptError):
+            await task
+    assert [sent.message["turn"] for sent in bench.sent.to(REPLIES)] == ["t0"]
+    return bench
+
+
+def taking_up(failed: Bench) -> Bench:
+    """Make what takes a partition up again: its store is empty, the log is the same."""
+    bench = Bench()
+    bench.log.records, bench.turns.records = failed.log.records, failed.turns.records
+    return bench
+
+
+@pytest.mark.parametrize(("value", "told"), [(a_turn("t1"), ("t1", "accepted")), (b"{", (None, "rejected"))])
+async def test_what_became_of_a_turn_over_which_its_partition_failed_is_told_once_it_goes_on(
+    value: bytes, told: tuple[str | None, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by the simulation (seed 51906): it is accounted for, so it is not read again, and nobody told."""
+    failed = await failing(value, monkeypatch)
+    bench = taking_up(failed)
+    async with running(bench):
+        bench.processor.take_over(failed.processor)
+        await eventually(lambda: bench.sent.to(REPLIES))
+    assert [(sent.message["turn"], sent.message["status"]) for sent in bench.sent.to(REPLIES)] == [told]
+    assert bench.state.position.source == 1
+
+
+async def test_a_turn_that_never_came_into_the_log_is_read_again_and_told_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failed = await failing(a_turn("t1"), monkeypatch)
+    failed.log.records[HERE].pop()
+    bench = taking_up(failed)
+    async with running(bench):
+        bench.processor.take_over(failed.processor)
+        bench.processor.put(bench.arrives(a_turn("t1"), 1))
+        await bench.until_done(1)
+    assert [sent.message["turn"] for sent in bench.sent.to(REPLIES)] == ["t1"]
+    assert (bench.ids, bench.state.position.source) == (["t0", "t1"], 1)
+
+
+async def test_a_turn_of_which_another_owner_told_meanwhile_is_not_told_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failed = await failing(a_turn("t1"), monkeypatch)
+    between = taking_up(failed)
+    await between.writer.claim()
+    bench = taking_up(failed)
+    async with running(bench):
+        bench.processor.take_over(failed.processor)
+        await bench.put(a_turn("t2"))
+        await eventually(lambda: bench.sent.to(REPLIES))
+    assert [sent.message["turn"] for sent in bench.sent.to(REPLIES)] == ["t2"]
 
 
 # what is found ahead

@@ -35,6 +35,8 @@ CHANGES: dict[str, list[Any]] = {
     "grace": [0, 5 * MINUTE, 2 * DAY],
     "least_turns": [1, 3, 12],
     "duplicate_above": [0.3, 0.9, 2.0],
+    "links_below": [0.0, 0.3, 0.9, 2.0],
+    "links_step": [0, HOUR, 7 * DAY],
 }
 
 _concepts = st.lists(

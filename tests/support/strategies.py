@@ -61,6 +61,10 @@ _settings = st.fixed_dictionaries(
     optional={"stability": st.integers(0, 200), "half_life": st.integers(1, 100 * DAY), "wished": st.booleans()},
 )
 _decay = st.fixed_dictionaries({"graph": _graph, "at": _times, "concepts": _words, "turns": _turns})
+_links = st.lists(st.lists(st.sampled_from(WORDS), min_size=2, max_size=4), max_size=2)
+_fading = st.fixed_dictionaries(
+    {"graph": _graph, "at": _times, "concepts": _words, "turns": _turns}, optional={"links": _links}
+)
 _consolidation = st.fixed_dictionaries(
     {
         "graph": _graph,
@@ -109,7 +113,8 @@ _life: st.SearchStrategy[Step] = st.one_of(
     st.tuples(st.sampled_from(["grant", "revoke"]), _rights),
     st.tuples(st.just("tick"), st.fixed_dictionaries({"graph": _graph, "at": _times})),
     st.tuples(st.just("decay"), _decay),
-    st.tuples(st.sampled_from(["archive", "archive", "restore"]), _decay),
+    st.tuples(st.just("archive"), _fading),
+    st.tuples(st.sampled_from(["archive", "restore"]), _decay),
     st.tuples(st.just("embed"), _vector),
     st.tuples(st.just("consolidation"), _consolidation),
 )

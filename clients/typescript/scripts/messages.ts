@@ -24,11 +24,14 @@ const union = (name: string, channel: string) => `export type ${name} = ${Object
 /** What is left out of an answer where there is nothing to say. */
 const MAY_LACK: Record<string, string[]> = {
   Description: ["unrecorded", "access"],
+  Ending: ["topic"],
+  Habit: ["rewritten", "rewritten_by"],
   InMind: ["paused"],
   RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "why"],
-  RecordedTurn: ["pinned", "importance", "times", "mentions"],
+  RecordedTurn: ["pinned", "importance", "times", "mentions", "advised"],
   Reply: ["matched", "paused"],
-  SessionRecap: ["ended"],
+  SessionRecap: ["ended", "topics"],
+  Theme: ["name", "by"],
 };
 
 const definitions = asDefinitions(schemas) as Record<string, JSONSchema>;

@@ -129,6 +129,98 @@ export interface Settings {
    * 0: questions bring back nothing, and are told why
    */
   recalling?: number | null;
+  /**
+   * a turn whose score of novelty is lower is redundant: it is recorded, and not counted; 0: all are counted
+   */
+  novelty_above?: number | null;
+  /**
+   * share of what is named for the first time in that score; the rest is how far the words are from those said lately
+   */
+  novelty_alpha?: number | null;
+  /**
+   * share of each turn in the moving average of the words said lately
+   */
+  novelty_beta?: number | null;
+  /**
+   * so far below `novelty_above`, a turn that names something for the first time is counted all the same
+   */
+  novelty_border?: number | null;
+  /**
+   * 1: what is named for the first time is a share of all words, not of what is named
+   */
+  novelty_literal?: number | null;
+  /**
+   * content words that make a turn worth remembering, unless it holds a name, a time, a statement or an anchor; else it is recorded, and not counted; 0: all turns are counted
+   */
+  worth_words?: number | null;
+  /**
+   * length in words of the windows in which words are counted as said together; 0: a turn, and the one before it
+   */
+  window_tokens?: number | null;
+  /**
+   * share of such a window that the one before it holds, too
+   */
+  window_overlap?: number | null;
+  /**
+   * 1: only words of one clause are counted as said together
+   */
+  clauses?: number | null;
+  /**
+   * length of the windows at whose end the graph dreams; 0s: never
+   */
+  dream_every?: number | null;
+  /**
+   * how long after the beginning of such a stretch the dream is: 3h of 1d
+   */
+  dream_at?: number | null;
+  /**
+   * random walks of a dream
+   */
+  dream_walks?: number | null;
+  /**
+   * steps of each of them
+   */
+  dream_steps?: number | null;
+  /**
+   * what a dream adds to the strength of a concept that it comes by
+   */
+  dream_boost?: number | null;
+  /**
+   * concepts recalled most frequently that a consolidation links with what is new; 0: none
+   */
+  frequent_linked?: number | null;
+  /**
+   * share of `recall_boost` that neighbours of a recalled concept get, too; 0: none
+   */
+  recall_spread?: number | null;
+  /**
+   * neighbours of a concept that do, at most: the nearest
+   */
+  recall_related?: number | null;
+  /**
+   * 1: of two turns that say the same, the one whose words tell more stays, not the longer one
+   */
+  keep_information?: number | null;
+  /**
+   * new turns that a consolidation compares, those that matter most first; 0: all
+   */
+  consolidate_batch?: number | null;
+  /**
+   * turns nearest to each new one that a consolidation tries to link with it; 0: none
+   */
+  link_candidates?: number | null;
+  /**
+   * how much a new turn must matter to be linked so; 0.5 where nobody said
+   */
+  link_importance?: number | null;
+  /**
+   * share of the words (cosine) from which a turn may be linked with it
+   */
+  link_above?: number | null;
+  /**
+   * affinity from which it is
+   */
+  link_confidence?: number | null;
 }
 /**
  * What a turn must be to come back; what is not given is not asked.  A name that the graph lacks matches nothing.
@@ -279,6 +371,10 @@ export interface RecalledPassage {
    * how much it matters, 0 to 1, where that is known
    */
   importance?: number | null;
+  /**
+   * if the query asked for masks: the text as it is remembered, with placeholders for what has faded
+   */
+  masked: string | null;
   attachments?: Attachment[];
   /**
    * if the query said `explain`
@@ -359,6 +455,14 @@ export interface RecordedTurn {
    * whom its pronouns mean
    */
   mentions?: BoundPronoun[];
+  /**
+   * how much of it was new, 0 to 1, in a graph that asks for that
+   */
+  novelty: number | null;
+  /**
+   * why it is in the log and in no count: no question finds it
+   */
+  uncounted: "" | "redundant" | "unworthy";
 }
 /**
  * What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
@@ -858,6 +962,18 @@ export interface Query {
    */
   like?: string | null;
   /**
+   * masked: what has faded is left out of the context, as somebody would remember it
+   */
+  render?: "plain" | "masked";
+  /**
+   * masked: strength from which a word is shown as it was said
+   */
+  clear_from?: number;
+  /**
+   * masked: strength from which a placeholder says what kind of thing it was
+   */
+  hint_from?: number;
+  /**
    * conversation in which it is asked: what `and then?` goes on from; else the latest one
    */
   session?: string | null;
@@ -1181,6 +1297,10 @@ export interface Description {
    * turns that came while recording was paused
    */
   unrecorded?: number;
+  /**
+   * turns that gates left out of what is counted: they are in the log alone
+   */
+  uncounted: number;
   /**
    * who may do what, by subject; empty: nobody is kept out
    */

@@ -1,10 +1,12 @@
-"""`emgas configure GRAPH`: how a graph fades and consolidates.  Without options it only shows what is in force."""
+"""`emgas configure GRAPH`: how a graph fades, consolidates and weighs.  Without options it shows what is in force."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from emgas.errors import EmgasError
+import typer
+
+from emgas.errors import EmgasError, InvalidMessageError
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 from streams.cli.shared.setting_options import Preset, spoken, with_setting_options
@@ -18,6 +20,20 @@ def configure(
     graph: output.Graph,
     *,
     preset: Preset = None,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FEATURE=VALUE", help="What a feature of a turn is worth in recall; again for others."),
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(help="Of its questions that name none: default, literal, ppr, path, … (docs/recall.md)."),
+    ] = None,
+    rerank: Annotated[
+        str | None, typer.Option(help="By whose formula they are ordered: hello-agents, simplemem, mofox; or none.")
+    ] = None,
+    default_weights: Annotated[
+        bool, typer.Option("--default-weights", help="Features are worth what they are by default.")
+    ] = False,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
     **settings: float | None,
@@ -28,7 +44,10 @@ def configure(
     an option is given: then the graph begins with it.
     """
     given = {name: value for name, value in settings.items() if value is not None}
-    described = output.run(_configure(graph, preset, given, timeout=timeout))
+    with output.explained():
+        weights = _weights(weight or [], default_weights)
+        asked = {name: value for name, value in (("mode", mode), ("rerank", rerank)) if value is not None}
+    described = output.run(_configure(graph, preset, given, weights=weights, asked=asked, timeout=timeout))
     if json:
         output.print_json(described.model_dump(exclude={"themes"}))
     elif described.found:
@@ -37,22 +56,55 @@ def configure(
         output.fail_unknown(graph)
 
 
-async def _configure(graph: str, preset: str | None, given: dict[str, Any], *, timeout: float) -> Description:
-    begins = preset is not None or bool(given)
+def _weights(assigned: list[str], default: bool) -> Weighing | None:  # noqa: FBT001 - said of one thing
+    """Read what is to be weighed otherwise: as changes of what is in force, or of the defaults.  None: nothing."""
+    found: dict[str, float] = {}
+    for each in assigned:
+        name, _, value = each.partition("=")
+        try:
+            found[name.strip().replace("-", "_")] = float(value)
+        except ValueError:
+            raise InvalidMessageError(f"--weight {each}: must be FEATURE=VALUE, as match=2.5") from None
+    return Weighing(found, default) if found or default else None
+
+
+class Weighing(NamedTuple):
+    """Weights to change, and whether all others become the defaults."""
+
+    changed: dict[str, float]
+    anew: bool
+
+    def of(self, before: dict[str, float]) -> dict[str, float]:
+        """Change what was in force before."""
+        return self.changed if self.anew else before | self.changed
+
+
+async def _configure(
+    graph: str,
+    preset: str | None,
+    given: dict[str, Any],
+    *,
+    weights: Weighing | None,
+    asked: dict[str, Any],
+    timeout: float,
+) -> Description:
+    begins = preset is not None or bool(given) or bool(asked)
     async with session(output.settings(), timeout, begins=begins) as connected:
         memory = connected.memory
         described = await memory.describe(graph)
-        if preset is None and not given:
+        if (not begins and weights is None) or (not begins and not described.found):
             return described
         kept = {} if preset else described.settings
-        outcome = await memory.configure(graph, preset or described.preset, **{**kept, **given})
+        own = None if weights is None else weights.of(described.weights)
+        outcome = await memory.configure(graph, preset or described.preset, weights=own, **asked, **{**kept, **given})
         if outcome.status == "rejected":
             raise EmgasError(outcome.reason or "refused")
         return await memory.describe(graph, after=outcome.position.source)
 
 
 def _show(described: Description) -> None:
-    from state.events.memory_settings import PRESETS  # here: --help needs none of it
+    from processors.recall.weights import DEFAULT_FLOW  # here: --help needs none of it
+    from state.events.memory_settings import PRESETS
 
     preset = PRESETS.get(described.preset)
     rows = output.table(f"{described.graph} lives by {described.preset}", "setting", "in force#", "preset#")
@@ -61,3 +113,11 @@ def _show(described: Description) -> None:
         style = "bold" if meant != value else ""
         rows.add_row(name.replace("_", "-"), spoken(name, value), spoken(name, meant), style=style)
     output.out.print(rows)
+    if described.mode != "default" or described.rerank:
+        ordered = f", ordered by {described.rerank}" if described.rerank else ""
+        output.out.print(f"its questions are answered in mode {described.mode}{ordered}", highlight=False)
+    if described.weights:
+        own = output.table("what features of a turn are worth in its recall", "feature", "in force#", "by default#")
+        for name, weight in described.weights.items():
+            own.add_row(name, f"{weight:g}", f"{DEFAULT_FLOW[name]:g}" if name in DEFAULT_FLOW else "")
+        output.out.print(own)

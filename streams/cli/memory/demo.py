@@ -1,7 +1,7 @@
 """`emgas demo`: the main job on a bundled conversation, on the embedded log, with a kill and a rebuild.
 
-    1  a child process (streams/cli/memory/demo_worker.py) publishes the conversation and answers three questions; then
-       some weeks of a life, with a habit, a move and a pin
+    1  a child process (streams/cli/memory/demo_worker.py) publishes the conversation and answers three questions, and
+       one that only what is in mind of it can answer; then some weeks of a life, with a habit, a move and a pin
     2  it is killed with SIGKILL while its stores are open
     3  its stores are thrown away; every graph is folded again from the log that is left
     4  the digest of all graphs that the child reported must be that of the fold, and is the same on every machine
@@ -27,6 +27,7 @@ import typer
 from rich.markup import escape
 
 from emgas.errors import HaltedError
+from emgas.times import format_utc
 from streams.cli.memory.query import show
 from streams.cli.shared import output
 
@@ -126,6 +127,20 @@ def _plain(passage: RecalledPassage) -> RecalledPassage:
     return passage.model_copy(update={"why": None})
 
 
+def _show_mind(report: dict[str, Any]) -> None:
+    from emgas.messages.sessions import InMind  # here: --help needs none of it
+
+    mind = InMind.model_validate(report["mind"])
+    output.out.rule("[bold]working memory: what is in mind of the conversation that goes on")
+    for turn in mind.turns:
+        said = f"[dim]{format_utc(turn.at)}[/] [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}"
+        output.out.print(said, highlight=False, soft_wrap=True)
+    output.out.print(f"session {escape(mind.session)}; keywords: {escape(', '.join(mind.keywords))}", highlight=False)
+    if mind.inherited:
+        told = f"[dim]from the conversation before:[/] {escape(mind.inherited.summary)}"
+        output.out.print(told, highlight=False, soft_wrap=True)
+
+
 def _show_life(report: dict[str, Any]) -> None:
     output.out.rule("[bold]some weeks of a life: what recurs, what is history since, what is kept")
     pinned = escape(report["pinned"])
@@ -134,7 +149,7 @@ def _show_life(report: dict[str, Any]) -> None:
     )
 
 
-_SHOW = {"turn": _show_turn, "reply": _show_reply, "life": _show_life}
+_SHOW = {"turn": _show_turn, "reply": _show_reply, "mind": _show_mind, "life": _show_life}
 
 
 async def _rebuilt(settings: Settings) -> tuple[str, int]:

@@ -20,6 +20,8 @@ from streams.settings import Settings
 DEMO = files("streams.cli.memory") / "demo_data"
 SHOWN = 5  # passages and concepts per question
 ASSOCIATED = 20  # passages among which one is looked for that no word of the question finds
+TALK, GOES_ON = "demo", "And then?"
+IN_MIND = 3  # turns that are shown of what is in mind
 LIFE = "demo-life"
 PINNED = 1  # place of the turn in it that is pinned
 LIFE_QUESTIONS = ("How often do I drink latte, and when not?", "Where do I live?", "What is the code of the lock?")
@@ -35,6 +37,7 @@ async def _work() -> None:
     async with session(Settings()) as connected:
         await _publish(connected.memory)
         await _ask(connected.memory)
+        await _go_on(connected.memory)
         await _live(connected.memory)
         await _report_holdings(connected.memory)
         await asyncio.to_thread(sys.stdin.read)  # until the parent kills us, or is gone
@@ -54,6 +57,15 @@ async def _ask(memory: MemoryClient) -> None:
         shown = {"top_concepts": SHOWN, "top_passages": passages, "budget": BUDGET, "explain": is_associative}
         reply = await memory.query(each["graph"], each["question"], **shown)
         report("reply", question=each["question"], answers=each["answers"], reply=reply.model_dump())
+
+
+async def _go_on(memory: MemoryClient) -> None:
+    """Show what is in mind of the conversation that was going on, and ask what only that can answer."""
+    mind = await memory.recent(TALK, limit=IN_MIND)
+    report("mind", mind=mind.model_dump())
+    shown: dict[str, Any] = {"top_concepts": 0, "top_passages": IN_MIND, "budget": BUDGET, "session": mind.session}
+    reply = await memory.query(TALK, GOES_ON, **shown)
+    report("reply", question=GOES_ON, answers=[], reply=reply.model_dump())
 
 
 async def _live(memory: MemoryClient) -> None:

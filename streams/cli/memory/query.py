@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_args
 
 import orjson
 import typer
 from rich.markup import escape
 
 from emgas.errors import EmgasError
+from emgas.messages.modes import Guidance, Mode, Preference, Rerank, Weighting
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
 from streams.cli.shared.client import session, someone_answers
 from streams.cli.shared.times import METAVAR
 
 if TYPE_CHECKING:
+    from emgas.messages.modes import How
     from emgas.messages.queries import Query, Reply
     from emgas.messages.several import Merged
 
 Names = list[str]
+GUIDANCE: Final = (
+    *(name for name in Guidance.model_fields if name not in ("kinds", "type_weights")),
+    *get_args(Preference),
+)
 
 
 def query(
     graph: output.Graph,
     text: Annotated[str, typer.Argument(help="The question.")],
     *,
-    mode: Annotated[str, typer.Option(help="default, or literal: the original algorithm.")] = "default",
+    mode: Annotated[
+        str | None, typer.Option(help=f"Which retriever: {', '.join(get_args(Mode))}; else as the graph is set.")
+    ] = None,
+    weighting: Annotated[
+        str | None, typer.Option(help=f"Of links: {', '.join(get_args(Weighting))}; else the mode's own.")
+    ] = None,
+    rerank: Annotated[
+        str | None, typer.Option(help=f"Order the best anew, by the formula of {', '.join(get_args(Rerank))}.")
+    ] = None,
+    spreading: Annotated[
+        Names | None,
+        typer.Option(metavar="KEY=VALUE", help="Change a constant of the mode, as window=round; repeatable."),
+    ] = None,
+    guide: Annotated[
+        Names | None,
+        typer.Option(metavar="KEY=VALUE", help=f"How to search: {', '.join(GUIDANCE)}, or a relation; repeatable."),
+    ] = None,
     top: Annotated[
         int | None, typer.Option(min=0, max=100, help="Concepts and passages to show; else as many as it needs.")
     ] = None,
     budget: Annotated[int, typer.Option(min=0, help="Tokens of context, at most.")] = 1000,
     context_passages: Annotated[int | None, typer.Option(min=0, help="Turns in the context, at most.")] = None,
+    load: Annotated[
+        float | None, typer.Option(min=0, max=1, help="How busy the reader is: 9 items at most at 0, 5 at 1.")
+    ] = None,
     asker: Annotated[str | None, typer.Option(help="Who asks: the speaker whom `my` and `I` mean.")] = None,
     after: Annotated[int | None, typer.Option(help="Answer once this offset of turns is folded.")] = None,
     as_of: Annotated[
@@ -62,6 +87,7 @@ def query(
     ] = None,
     memory: Annotated[str, typer.Option("--kind", help="Of memory: all, working, episodic, perceptual.")] = "all",
     like: Annotated[str | None, typer.Option(metavar="TURN", help="Perceptual: like what came with this turn.")] = None,
+    render: Annotated[str, typer.Option(help="plain, or masked: with gaps for what has faded.")] = "plain",
     conversation: Annotated[
         str | None, typer.Option("--in", metavar="SESSION", help="Asked in this conversation: what `then?` means.")
     ] = None,
@@ -71,31 +97,42 @@ def query(
 ) -> None:
     """Ask a graph.  Exits with 3 when nobody ever wrote to it."""
     from emgas.client.query_arguments import asking  # here: --help needs none of it
-    from emgas.messages.queries import MemoryKind, Mode
+    from emgas.messages.queries import MemoryKind, Render
 
-    if mode not in ("default", "literal"):
-        output.fail(f"--mode {mode}: choose default or literal", output.USAGE)
+    for option, given, known in (
+        ("mode", mode, get_args(Mode)),
+        ("weighting", weighting, get_args(Weighting)),
+        ("rerank", rerank, get_args(Rerank)),
+    ):
+        _check_choice(option, given, known)
     if memory not in get_args(MemoryKind):
         output.fail(f"--kind {memory}: choose of {', '.join(get_args(MemoryKind))}", output.USAGE)
+    if render not in get_args(Render):
+        output.fail(f"--render {render}: choose of {', '.join(get_args(Render))}", output.USAGE)
     named = {"sessions": sessions, "speakers": speakers, "concepts": concepts, "exclude": exclude}
     only: dict[str, Any] = {name: given or [] for name, given in named.items()}
     only |= {"spoken_since": about_since, "spoken_until": about_until}
     only |= {"roles": roles or [], "min_importance": min_importance, "pinned": pinned or None}
-    only |= {"since": since, "until": until, "metadata": _metadata(meta or []), "include_archive": not no_archive}
-    options: dict[str, Any] = {"mode": cast(Mode, mode), "budget": budget, "explain": explain, "reinforce": reinforce}
+    only |= {"since": since, "until": until, "metadata": _pairs("meta", meta), "include_archive": not no_archive}
+    options: dict[str, Any] = {"mode": mode, "budget": budget, "explain": explain, "reinforce": reinforce}
+    options |= {"weighting": weighting, "rerank": rerank, "guidance": _guidance(_pairs("guide", guide))}
     options |= {"fallback": "recent"} if recent else {}
     options |= {
         "context_passages": context_passages,
+        "load": load,
         "asker": asker,
         "memory": memory,
         "session": conversation,
         "like": like,
+        "render": render,
     }
     if top is not None:
         options |= {"top_concepts": top, "top_passages": top}
     with output.explained():  # a wrong call is told whether or not there is a memory
         times = {"as_of": as_of, "timezone": timezone}
-        asked = asking(None, only, {**options, **times, "graph": graph, "text": text, "after": after})
+        asked = asking(
+            _pairs("spreading", spreading), only, {**options, **times, "graph": graph, "text": text, "after": after}
+        )
     if also:
         _show_merged(output.run(_ask_several([graph, *also], asked, timeout)), timezone, json=json)
         return
@@ -149,12 +186,29 @@ def _show_merged(merged: Merged, timezone: str, *, json: bool) -> None:
     output.out.print(f"context: {merged.tokens} tokens", style="dim")
 
 
-def _metadata(given: Sequence[str]) -> dict[str, Any]:
-    """Read KEY=VALUE as metadata; a value is a number, true, false, null or a "string" of JSON, else a string."""
-    for each in given:
+def _check_choice(option: str, given: str | None, known: Sequence[str]) -> None:
+    if given is not None and given not in known:
+        output.fail(f"--{option} {given}: choose one of {', '.join(known)}", output.USAGE)
+
+
+def _pairs(option: str, given: Sequence[str] | None) -> dict[str, Any]:
+    """Read each KEY=VALUE; a value is a number, true, false, null or a "string" of JSON, else a string."""
+    for each in given or ():
         if "=" not in each:
-            output.fail(f"--meta {each}: write KEY=VALUE", output.USAGE)
-    return {key: _value(value) for key, _, value in (each.partition("=") for each in given)}
+            output.fail(f"--{option} {each}: write KEY=VALUE", output.USAGE)
+    return {key: _value(value) for key, _, value in (each.partition("=") for each in given or ())}
+
+
+def _guidance(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Sort what guides a search into the fields of guidance: kinds and relations have a place of their own."""
+    from emgas.messages.relations import RELATION_TYPES  # here: --help needs none of it
+
+    for key in given:
+        _check_choice("guide", key, (*GUIDANCE, *RELATION_TYPES))
+    fields = {key: value for key, value in given.items() if key in Guidance.model_fields}
+    kinds = {key: value for key, value in given.items() if key in get_args(Preference)}
+    types = {key: value for key, value in given.items() if key in RELATION_TYPES}
+    return fields | {"kinds": kinds, "type_weights": types}
 
 
 def _value(text: str) -> Any:
@@ -163,6 +217,34 @@ def _value(text: str) -> Any:
     except orjson.JSONDecodeError:
         return text
     return text if isinstance(value, dict | list) else value
+
+
+def _show_how(how: How) -> None:
+    """Print which mode answered, its constants, what each stage did, and what guidance did."""
+    constants = ", ".join(f"{name} {value:g}" for name, value in how.constants.items())
+    said = [f"mode {how.mode} ({how.source}); weighting {how.weighting}, window {how.window}"]
+    said += [constants] if constants else []
+    said += [f"complexity {how.complexity:.2f}"]
+    output.out.print("; ".join(said), style="dim", highlight=False, markup=False)
+    for stage in how.stages:
+        tests = {"mass": stage.mass, "coverage": stage.coverage}
+        told = ", ".join(f"{name} {value:.2f}" for name, value in tests.items() if value is not None)
+        enough = "" if stage.enough is None else "; enough" if stage.enough else "; not enough"
+        line = f"  {stage.name}: {stage.found} found{', ' if told else ''}{told}{enough}"
+        output.out.print(line, style="dim", highlight=False, markup=False)
+    if how.guidance is not None:
+        guided = how.guidance
+        parts = (
+            [f"{guided.passages} passages"]
+            if guided.depth is None
+            else [f"depth {guided.depth:.2f}: {guided.passages} passages"]
+        )
+        parts += [f"sought too: {', '.join(guided.words)}"] if guided.words else []
+        parts += [f"did nothing: {', '.join(guided.unknown)}"] if guided.unknown else []
+        parts += (
+            [", ".join(f"{name} × {weight:g}" for name, weight in guided.weights.items())] if guided.weights else []
+        )
+        output.out.print(f"  guided: {'; '.join(parts)}", style="dim", highlight=False, markup=False)
 
 
 def show(reply: Reply, timezone: str = "UTC") -> None:
@@ -180,6 +262,8 @@ def show(reply: Reply, timezone: str = "UTC") -> None:
     for passage in reply.passages:
         if passage.why is not None:
             output.out.print(why(passage, passage.why), highlight=False)
+    if reply.how is not None:
+        _show_how(reply.how)
     where, took = reply.position, reply.timing.recall_ms
     told = f"context: {reply.tokens} tokens; partition {where.partition} at {where.watermark}; {took:.1f} ms"
     output.out.print(told, style="dim")
@@ -196,7 +280,8 @@ def _show_concepts(reply: Reply) -> None:
 def _show_passages(reply: Reply, timezone: str) -> None:
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
-        text = escape(passage.text) + (" [dim](from the archive)[/dim]" if passage.archived else "")
+        said = passage.text if passage.masked is None else passage.masked
+        text = escape(said) + (" [dim](from the archive)[/dim]" if passage.archived else "")
         text += " [dim](history)[/dim]" if passage.superseded_by else ""
         passages.add_row(
             f"{passage.score:.2f}", format_utc(wall_clock(passage.at, timezone)), escape(passage.speaker), text

@@ -40,7 +40,8 @@ async def _describe(graph: str, timeout: float) -> Description:
 def _show(described: Description) -> None:
     rows = output.table(f"{described.graph}: {len(described.themes)} themes", "theme", "concepts", "since")
     for theme in described.themes:
-        rows.add_row(escape(theme.label), escape(_listed(theme)), format_utc(theme.born))
+        name = theme.label if theme.name is None else f"{theme.name} ({theme.label})"
+        rows.add_row(escape(name), escape(_listed(theme)), format_utc(theme.born))
     output.out.print(rows)
     kept = f"{described.turns} turns, {described.concepts} concepts, {described.long_term} of them long-term"
     archive = f"in the archive: {described.archived} turns, {described.archived_concepts} concepts"

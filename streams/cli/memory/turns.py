@@ -14,6 +14,7 @@ from streams.cli.shared.client import session as connected_session
 from streams.cli.shared.times import METAVAR, time
 
 if TYPE_CHECKING:
+    from emgas.messages.advice import Advised
     from emgas.messages.contents import RecordedTurn, Turns
 
 
@@ -25,6 +26,7 @@ def turns(
     concept: Annotated[str | None, typer.Option(help="Only those that hold it, by id or as it was written.")] = None,
     oldest: Annotated[bool, typer.Option("--oldest", help="From the first on, not the last ones.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    advised: Annotated[bool, typer.Option("--advised", help="With what advisors said of them.")] = False,
     as_of: Annotated[
         int | None, typer.Option(parser=time, metavar=METAVAR, help="As the graph was then: 2023-05-08T14:00 (UTC).")
     ] = None,
@@ -33,6 +35,7 @@ def turns(
 ) -> None:
     """Show what was said in a graph, the last turns if nothing else is asked.  Exits with 3 for an unknown graph."""
     wanted = {"session": session, "concept": concept, "newest": not oldest and not id, "as_of": as_of, "ids": id or []}
+    wanted |= {"advised": True} if advised else {}
     found, total, read = output.run(_read(graph, wanted, limit, timeout))
     if json:
         output.print_json(
@@ -59,9 +62,30 @@ async def _read(graph: str, wanted: dict[str, Any], limit: int, timeout: float) 
 
 def _show(read: list[RecordedTurn], total: int) -> None:
     for turn in read:
-        told = ", ".join(name for name in ("archived", "pinned") if getattr(turn, name))
+        told = ", ".join([*(name for name in ("archived", "pinned") if getattr(turn, name)), *_gated(turn)])
         mark = f"  [dim]({told})[/]" if told else ""
         told = f"[dim]{format_utc(turn.at)}  {escape(turn.session)}  {escape(turn.id)}[/]{mark}"
         output.out.print(told, highlight=False, soft_wrap=True)
         output.out.print(f"  [cyan]{escape(turn.speaker)}[/] {escape(turn.text)}", highlight=False, soft_wrap=True)
+        if turn.advised is not None:
+            _show_advice(turn.text, turn.advised)
     output.tell(f"{len(read)} of {total} turns")
+
+
+def _gated(turn: RecordedTurn) -> list[str]:
+    """Say what gates found of a turn."""
+    score = [] if turn.novelty is None else [f"novelty {turn.novelty:.2f}"]
+    return [*score, *([f"not counted: {turn.uncounted}"] if turn.uncounted else [])]
+
+
+def _show_advice(text: str, said: Advised) -> None:
+    lines = []
+    if said.rewritten is not None:
+        role = f" as {said.role}" if said.role else ""
+        lines.append(f"in other words{role}: {said.rewritten} ({said.rewritten_by})")
+    if said.parts:
+        lines.append(f"parts: {' | '.join(text[part.start : part.end] for part in said.parts)} ({said.split_by})")
+    if said.worth is not None:
+        lines.append(f"worth {said.worth:g}: {', '.join(said.keywords)} ({said.judged_by})")
+    for line in lines:
+        output.out.print(f"    [dim]{escape(line)}[/]", highlight=False, soft_wrap=True)

@@ -33,12 +33,13 @@ def recap(
     limit: Annotated[int, typer.Option(min=1, help="How many of the last ones.")] = 5,
     skip: Annotated[int, typer.Option(min=0, help="Of the last ones, to pass over.")] = 0,
     words: Annotated[int, typer.Option(min=0, help="Of each summary, at most.")] = 60,
+    topics: Annotated[bool, typer.Option("--topics", help="Cut into parts, each with its topic.")] = False,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
     """Tell what the last conversations were about, in their own words.  Exits with 3 for an unknown graph."""
-    wanted = {"limit": limit, "skip": skip, "words": words}
+    wanted = {"limit": limit, "skip": skip, "words": words, **({"topics": True} if topics else {})}
     told = _ask(lambda memory: memory.recap(graph, session or (), as_of=as_of, **wanted), timeout)
     if json:
         output.print_json(told.model_dump())
@@ -115,6 +116,10 @@ def _show_session(told: SessionRecap) -> None:
     output.out.print(f"  [dim]{escape(about)}[/]", highlight=False, soft_wrap=True)
     for quote in told.summary:
         line = f"  [cyan]{escape(quote.speaker)}[/] {escape(quote.text)}"
+        output.out.print(line, highlight=False, soft_wrap=True)
+    for part in told.topics:
+        said = " ".join(quote.text for quote in part.summary)
+        line = f"  [bold]{escape(part.topic)}[/] ({part.turns} turns) {escape(said)}"
         output.out.print(line, highlight=False, soft_wrap=True)
 
 

@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from emgas.wire import partition_of
 from streams.cli.shared import output
+from streams.cli.shared.client import session
 
 if TYPE_CHECKING:
     from state.store.stored_graph import StoredGraph
@@ -21,12 +22,19 @@ def inspect(
     pair: Annotated[
         tuple[str, str] | None, typer.Option(help="How often two concepts were together, each by its id or as written.")
     ] = None,
+    measures: Annotated[bool, typer.Option("--measures", help="Ask what it weighs and how it hangs together.")] = False,
+    timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
-    """Tell how a graph is stored, or how often two concepts were together in it.
+    """Tell how a graph is stored, how often two concepts were together in it, or how it hangs together.
 
     Exits with 3 where there is no such graph or concept.
     """
+    if measures:
+        if pair:
+            output.fail("--measures and --pair: ask for one of them", output.USAGE)
+        _show_measures(graph, output.run(_measured(graph, timeout)), json=json)
+        return
     told = output.run(_inspected(output.settings(), graph, pair))
     if json:
         output.print_json(told)
@@ -34,6 +42,22 @@ def inspect(
         _show_pair(told)
     else:
         _show_tables(told)
+
+
+async def _measured(graph: str, timeout: float) -> dict[str, float]:
+    async with session(output.settings(), timeout, begins=False) as connected:
+        described = await connected.memory.describe(graph, measures=True)
+    return described.measures if described.found else output.fail_unknown(graph)
+
+
+def _show_measures(graph: str, told: dict[str, float], *, json: bool) -> None:
+    if json:
+        output.print_json({"graph": graph, "measures": told})
+        return
+    rows = output.table(graph, "measure", "value#")
+    for name, value in told.items():
+        rows.add_row(name.replace("_", " "), f"{value:.3f}".rstrip("0").rstrip("."))
+    output.out.print(rows)
 
 
 async def _inspected(settings: Settings, name: str, pair: tuple[str, str] | None) -> dict[str, Any]:

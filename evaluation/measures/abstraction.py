@@ -1,0 +1,49 @@
+"""Do abstracts cover what recurs, without hiding the details?
+
+coverage  share of the turns that a habit holds          turns_of_one   turns that one habit stands for
+detail    recall of the questions whose evidence a habit holds: what an abstract covers must still be found
+rest      recall of all others
+balance   harmonic mean of the recall of patterns (patterns.py) and of detail: None where either is unknown
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from evaluation.datasets import Question
+from state.arrays import Floats
+from state.graph.graph import Graph
+
+
+def abstraction(
+    memories: Sequence[tuple[Graph, Sequence[Question]]], recalled: Floats, extracted: float | None
+) -> dict[str, Any]:
+    """Measure graphs with their questions, of which `recalled` (q,) tells recall in [0, 1], in their order.
+
+    extracted  recall of patterns, None where a data set names none
+    """
+    covered = [_is_covered(graph, asked) for graph, questions in memories for asked in questions]
+    held = np.array(covered, np.bool_)
+    turns = sum(int(np.array(graph.passages.kept, np.bool_).sum()) for graph, _ in memories)
+    members = sum(len(graph.habits.of_turn) for graph, _ in memories)
+    habits = sum(len(graph.habits.habits) for graph, _ in memories)
+    detail = float(recalled[held].mean()) if held.any() else None
+    return {
+        "coverage": members / max(turns, 1),
+        "turns_of_one": members / habits if habits else None,
+        "questions_of_habits": int(held.sum()),
+        "detail": detail,
+        "rest": float(recalled[~held].mean()) if (~held).any() else None,
+        "balance": None if detail is None or extracted is None else _harmonic(detail, extracted),
+    }
+
+
+def _is_covered(graph: Graph, asked: Question) -> bool:
+    return not asked.evidence.isdisjoint(graph.habits.of_turn)
+
+
+def _harmonic(one: float, other: float) -> float:
+    return 2 * one * other / (one + other) if one + other else 0.0

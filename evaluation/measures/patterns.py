@@ -1,0 +1,46 @@
+"""Are recurring habits extracted?  Precision, recall and F1 of the habits that were found, against those there are.
+
+A pattern of a data set is the turns in which something recurs.  A habit has found it where each holds at least HALF of
+the other: one that swallows half the memory has found nothing, and so has one of two turns of thirty.  Without patterns
+in the data set, only what was found is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
+
+from state.graph.graph import Graph
+
+HALF: Final = 0.5
+Pattern = frozenset[str]  # turn ids
+
+
+def found_in(graph: Graph) -> list[Pattern]:
+    """List the habits of a graph by their members."""
+    return [frozenset(habit.members) for habit in graph.habits.habits.values()]
+
+
+def is_found(pattern: Pattern, habit: Pattern) -> bool:
+    """Tell whether a habit is the one that a pattern is about."""
+    both = len(pattern & habit)
+    return both >= HALF * len(pattern) and both >= HALF * len(habit) and both > 0
+
+
+def patterns(memories: Iterable[tuple[Graph, Sequence[Pattern]]]) -> dict[str, Any]:
+    """Measure graphs, each with the patterns that it holds; shares in [0, 1], None where nothing was to be found."""
+    habits = expected = found = right = members = 0
+    for graph, of_graph in memories:
+        made = found_in(graph)
+        habits, expected, members = habits + len(made), expected + len(of_graph), members + sum(map(len, made))
+        found += sum(_any(pattern, made) for pattern in of_graph)
+        right += sum(any(is_found(pattern, habit) for pattern in of_graph) for habit in made)
+    told: dict[str, Any] = {"habits": habits, "turns_of_habits": members, "expected": expected}
+    precision, recall = (right / habits if habits else 0.0), (found / expected if expected else 0.0)
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    known = {"precision": precision, "recall": recall, "f1": f1}
+    return told | (known if expected else dict.fromkeys(known))
+
+
+def _any(pattern: Pattern, habits: Collection[Pattern]) -> bool:
+    return any(is_found(pattern, habit) for habit in habits)

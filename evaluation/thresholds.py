@@ -1,0 +1,61 @@
+"""Calibrating a threshold on what somebody labelled: label, then precision, recall and F1 over thresholds.  SEEDS P9.
+
+    scores of cases, each labelled as wanted or not ──▶ a point for each threshold ──▶ the one with the best F1
+
+The recipe is SimpleMem's for its τ (docs/sources.md): whoever has another use for a memory labels a sample of it, and
+picks the point that suits it.  It serves any score that a threshold is laid on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.arrays import Floats
+
+Labels = NDArray[np.bool_]
+
+
+class Point(NamedTuple):
+    """What a threshold does: how much of what it lets through is wanted, how much of what is wanted it lets through."""
+
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+
+
+class Cases(NamedTuple):
+    """Scored cases (n,) with their labels, and how many more are wanted that have no score at all."""
+
+    scores: Floats
+    wanted: Labels
+    unseen: int = 0
+
+    @classmethod
+    def joined(cls, parts: Sequence[Cases]) -> Cases:
+        """Put cases together."""
+        scores = np.concatenate([part.scores for part in parts]) if parts else np.zeros(0)
+        wanted = np.concatenate([part.wanted for part in parts]) if parts else np.zeros(0, np.bool_)
+        return cls(scores, wanted, sum(part.unseen for part in parts))
+
+
+def point(cases: Cases, threshold: float) -> Point:
+    """Measure what scores of at least `threshold` let through; where there is nothing to divide by, 0."""
+    through = cases.scores >= threshold
+    found, of = int((through & cases.wanted).sum()), int(cases.wanted.sum()) + cases.unseen
+    precision, recall = found / max(int(through.sum()), 1), found / max(of, 1)
+    return Point(threshold, precision, recall, 2 * precision * recall / max(precision + recall, 1e-12))
+
+
+def curve(cases: Cases, thresholds: Iterable[float]) -> list[Point]:
+    """Measure every threshold, in the order given."""
+    return [point(cases, threshold) for threshold in thresholds]
+
+
+def best(points: Sequence[Point]) -> Point:
+    """Find the point with the highest F1, of equals the one that lets more through.  Raises ValueError without any."""
+    return max(points, key=lambda each: (round(each.f1, 12), -each.threshold))

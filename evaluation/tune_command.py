@@ -1,0 +1,276 @@
+"""`emgas tune FILE`: recall's weights and thresholds fitted to one's own questions, and shown before they are recorded.
+
+    FILE of own questions (own_questions.py)  ──▶ asked of the graph as its log has it
+    FILE with its turns, as `emgas eval`      ──▶ published into a memory of its own, which is gone at the end
+                                                ──▶ tuning.py ──▶ shown ──▶ the event GraphConfigured, if it is better
+
+What is recorded is the graph's own, and one event: `emgas replay undo` takes it back, `--undo` goes to the defaults.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from emgas.client.client import MemoryClient
+from emgas.errors import EmgasError, InvalidMessageError
+from emgas.messages.queries import Description
+from emgas.wire import partition_of
+from evaluation import command, own_questions, tuning
+from evaluation.bootstrap import Interval
+from evaluation.logged_memory import remember
+from evaluation.measure import Examined
+from evaluation.memory import Memory
+from evaluation.tuning import InForce, Tuning
+from processors.recall.recall import DROP
+from processors.recall.weights import DEFAULT_FLOW, of_graph
+from replay.rebuild.rebuild import graph_from
+from state.store.store import MemoryStore
+from streams.cli.shared import output
+from streams.cli.shared.client import session
+from streams.plugins import extractors
+from streams.settings import Settings
+from streams.transport.select import readable
+
+SHOWN_POINTS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 20.0)
+
+
+def tune(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help='Your questions, {"question": …, "turns": [ids]} a line, to --graph; or a file as `emgas eval` reads.',
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    graph: Annotated[
+        str | None,
+        typer.Option(help="Which graph is to recall so; without, it is only shown.", callback=output.graph_id),
+    ] = None,
+    by: Annotated[str, typer.Option(help=f"What must be better: {', '.join(tuning.COMPARED)}.")] = tuning.BY,
+    threshold: Annotated[
+        bool, typer.Option("--threshold", help="Record `drop` too: how far scores may fall in a context.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what was found.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Record also what is no better on held-out questions.")
+    ] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Let the graph recall by the defaults again; without FILE.")
+    ] = False,
+    corpus: Annotated[Path | None, typer.Option(help="The passages of a file of questions, as `emgas eval`.")] = None,
+    timeout: output.Timeout = 30.0,
+    json: output.Json = False,
+) -> None:
+    """Fit what recall weighs to your own questions, show it on those held out, and record it as the graph's own.
+
+    What is not better on questions that it was not fitted to is not recorded, unless you say --force.
+    """
+    with output.explained():
+        _check(file, graph, by, undo=undo)
+        if undo and graph is not None:
+            _told_of_undo(graph, output.run(_undone(graph, timeout)), json=json)
+            return
+        if file is None:  # `_check` has seen to it
+            return
+        raw = command.bytes_of(file)
+        described = None if graph is None else output.run(_described(graph, timeout, needed=own_questions.are_own(raw)))
+        examined = output.run(_examined(file, raw, corpus, graph))
+        now = InForce() if described is None else _in_force(described)
+        found = tuning.tune(
+            tuning.in_folds(examined),
+            now,
+            clock=time.perf_counter,
+            generator=np.random.default_rng(command.SEED),
+            by=by,
+        )
+    told = _told(found, now)
+    _show(found, now)
+    wanted = _wanted(found, now, threshold=threshold, force=force)
+    recorded = graph is not None and not dry_run and bool(wanted)
+    if recorded and graph is not None:
+        output.run(_recorded(graph, wanted, timeout))
+    if json:
+        output.print_json({"graph": graph, **told, "recorded": wanted if recorded else None})
+    _conclude(graph, wanted, recorded=recorded, dry_run=dry_run)
+
+
+def _check(file: Path | None, graph: str | None, by: str, *, undo: bool) -> None:
+    """Raise InvalidMessageError for a call that makes no sense."""
+    if by not in tuning.COMPARED:
+        raise InvalidMessageError(f"--by {by}: choose one of {', '.join(tuning.COMPARED)}")
+    if undo and (file is not None or graph is None):
+        raise InvalidMessageError("--undo: takes --graph and no file")
+    if not undo and file is None:
+        raise InvalidMessageError("give a FILE with questions, or --undo")
+
+
+async def _described(graph: str, timeout: float, *, needed: bool) -> Description | None:
+    """Ask how a graph lives; None for one that nobody wrote to, which may begin with what is recorded."""
+    async with session(output.settings(), timeout, begins=not needed) as connected:
+        described = await connected.memory.describe(graph)
+    if not described.found and needed:
+        output.fail_unknown(graph)
+    return described if described.found else None
+
+
+def _in_force(described: Description) -> InForce:
+    return InForce(of_graph(described.weights), float(described.settings.get("drop", DROP)))
+
+
+async def _examined(file: Path, raw: bytes, corpus: Path | None, graph: str | None) -> list[Examined]:
+    settings = output.settings()
+    if not own_questions.are_own(raw):
+        data = command.read_file(file, corpus)
+        with command.progress("publishing", len(data.turns)) as advance:
+            return (await remember(data, settings, advance))[0]
+    if graph is None:
+        raise InvalidMessageError(f"{file} holds questions alone: say of which graph they ask, with --graph")
+    try:
+        questions = own_questions.read(raw)
+    except InvalidMessageError as error:
+        raise InvalidMessageError(f"{file}: {error}") from error
+    memory = await _memory_of(settings, graph)
+    own_questions.check_known(questions, memory.view.passage_id, graph)
+    return [Examined(memory, questions)]
+
+
+async def _memory_of(settings: Settings, name: str) -> Memory:
+    """Fold a graph once more from its log.  Exits where there is none."""
+    async with readable(settings) as topics:
+        partition, log = partition_of(name, topics.partitions), topics.reader(settings.topics.events)
+        _, end = await log.bounds(partition)
+        graph = await graph_from(MemoryStore(), log, partition, name, end)
+    if graph is None:
+        output.fail_unknown(name)
+    extractor = extractors.load(settings.extractor, settings.language, settings.own_words)
+    return Memory(graph.view(), (), extractor)  # no method that is asked here reads texts
+
+
+def _wanted(found: Tuning, now: InForce, *, threshold: bool, force: bool) -> dict[str, Any]:
+    """Name what is to be recorded: what is better, or all if it is forced."""
+    wanted: dict[str, Any] = {}
+    if (force or found.weights_are_better) and found.weights != now.weights:
+        wanted["weights"] = found.weights.own()
+    if threshold and (force or found.drop_is_better) and found.drop != now.drop:
+        wanted["drop"] = found.drop
+    return wanted
+
+
+async def _recorded(graph: str, wanted: Mapping[str, Any], timeout: float) -> None:
+    async with session(output.settings(), timeout) as connected:
+        await _configure(connected.memory, graph, **wanted)
+
+
+async def _undone(graph: str, timeout: float) -> bool:
+    """Go back to the defaults; False where they are in force."""
+    async with session(output.settings(), timeout, begins=False) as connected:
+        described = await connected.memory.describe(graph)
+        if not described.found:
+            output.fail_unknown(graph)
+        if not described.weights and described.settings.get("drop", DROP) == DROP:
+            return False
+        await _configure(connected.memory, graph, weights={}, drop=DROP)
+        return True
+
+
+async def _configure(memory: MemoryClient, graph: str, **wanted: Any) -> None:
+    """Change what is `wanted` of how a graph recalls, and leave all else as it is."""
+    described = await memory.describe(graph)
+    settings = {**described.settings, **{name: value for name, value in wanted.items() if name != "weights"}}
+    outcome = await memory.configure(graph, described.preset, weights=wanted.get("weights"), **settings)
+    if outcome.status == "rejected":
+        raise EmgasError(outcome.reason or "refused")
+
+
+def _told(found: Tuning, now: InForce) -> dict[str, Any]:
+    """Sum up as plain values; shares in percent."""
+    measures = {
+        name: {"before": _percent(found.before[name]), "after": _percent(found.after[name]), **_interval(gain)}
+        for name, gain in found.gains.items()
+    }
+    return {
+        "questions": found.questions,
+        "folds": found.folds,
+        "by": found.by,
+        "held_out": measures,
+        "better": found.weights_are_better,
+        "weights": found.weights.own(),
+        "drop": {
+            "before": now.drop,
+            "after": found.drop,
+            "f1_before": _percent(found.drop_before),
+            "f1_after": _percent(found.drop_after),
+            **_interval(found.drop_gain),
+            "better": found.drop_is_better,
+            "points": [each._asdict() for each in found.points],
+        },
+    }
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 2)
+
+
+def _interval(gain: Interval) -> dict[str, float]:
+    return {name: _percent(value) for name, value in gain._asdict().items()}
+
+
+def _show(found: Tuning, now: InForce) -> None:
+    title = (
+        f"{found.questions} questions, each asked with weights fitted to the other folds of {found.folds}, in percent"
+    )
+    rows = output.table(title, "held out", "in force#", "fitted#", "difference, 95 %#")
+    for name, gain in found.gains.items():
+        before, after = found.before[name], found.after[name]
+        rows.add_row(name.replace("_", " "), f"{100 * before:.1f}", f"{100 * after:.1f}", _difference(gain))
+    rows.add_row(
+        "F1 of what a context shows", f"{100 * found.drop_before:.1f}", f"{100 * found.drop_after:.1f}",
+        _difference(found.drop_gain),
+    )  # fmt: skip
+    output.out.print(rows)
+    weights = output.table("weights, fitted to all questions", "feature", "default#", "in force#", "fitted#")
+    for name, weight in found.weights.items():
+        style = "" if weight == now.weights[name] else "bold"
+        weights.add_row(name, f"{DEFAULT_FLOW[name]:g}", f"{now.weights[name]:g}", f"{weight:g}", style=style)
+    output.out.print(weights)
+    points = output.table(
+        "thresholds: how far scores may fall in a context", "drop#", "precision#", "recall#", "F1#", ""
+    )
+    for each in found.points:
+        mark = " ".join(["best"] * (each.threshold == found.drop) + ["in force"] * (each.threshold == now.drop))
+        if mark or each.threshold in SHOWN_POINTS:
+            shares = (f"{100 * share:.1f}" for share in each[1:])
+            points.add_row(f"{each.threshold:g}", *shares, mark)
+    output.out.print(points)
+
+
+def _difference(gain: Interval) -> str:
+    return f"{100 * gain.mean:+.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]"
+
+
+def _conclude(graph: str | None, wanted: Mapping[str, Any], *, recorded: bool, dry_run: bool) -> None:
+    """Say what became of it.  Exits with 1 where it was to be recorded and is no better."""
+    if recorded:
+        output.tell(f"recorded as {graph}'s own: {', '.join(wanted)}; `emgas tune --graph {graph} --undo` goes back")
+    elif wanted:
+        output.tell("nothing was recorded" + ("" if dry_run else ": say for which graph, with --graph"))
+    elif graph is not None and not dry_run:
+        output.fail(
+            "not better on questions that were held out: nothing was recorded (--force records it all the same)"
+        )
+    else:
+        output.tell("not better on questions that were held out")
+
+
+def _told_of_undo(graph: str, changed: bool, *, json: bool) -> None:  # noqa: FBT001 - said of one thing
+    if json:
+        output.print_json({"graph": graph, "undone": changed})
+    else:
+        output.tell(f"{graph} recalls by the defaults" + (" again" if changed else " already"))

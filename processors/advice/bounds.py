@@ -1,0 +1,79 @@
+"""Whether what an advisor says fits what it is about: why not, in words, or None.  Functions of texts alone.
+
+    consistency  no number that was not said, and at least a third of what it names was said
+    coverage     of other words for something: they name at least a third of what that names
+    redundancy   they are other words
+
+A text can ask an advisor for anything, and an advisor may obey; what comes of that must still fit.  SEEDS P22.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+LEAST: Final = 3  # of so many concepts, one must have been said
+NAME_WORDS: Final = 8
+COVERED: Final = 0.5  # of a text, by its parts
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+def unshowable(text: str) -> str | None:
+    """Tell whether a text holds what cannot be shown: control characters, marks that turn the direction of writing."""
+    if not text.strip():
+        return "it says nothing"
+    return (
+        None if all(each.isprintable() or each == "\n" for each in text) else "it holds characters that are not shown"
+    )
+
+
+def unfit_name(name: str) -> str | None:
+    """Tell why a text is no name for a theme."""
+    if "\n" in name or len(name.split()) > NAME_WORDS:
+        return f"a name is one line of at most {NAME_WORDS} words"
+    return unshowable(name)
+
+
+def invented(text: str, sources: Iterable[str], named: Collection[str], known: Collection[str]) -> str | None:
+    """Tell why a text says more than its sources.  named: concepts of the text; known: those of the sources, ids."""
+    said = {number for source in sources for number in _NUMBER.findall(source)}
+    if not said.issuperset(_NUMBER.findall(text)):
+        return "it gives a number that nobody said"
+    shared = _words(named) & _words(known)
+    if len(shared) * LEAST < len(_words(named)):
+        return "most of what it names was not said"
+    return None
+
+
+def no_rewriting(text: str, source: str, named: Collection[str], known: Collection[str]) -> str | None:
+    """Tell why a text does not say the same as another in other words; arguments as of `invented`."""
+    if _plain(text) == _plain(source):
+        return "these are the same words"
+    if len(_words(named) & _words(known)) * LEAST < len(_words(known)):
+        return "most of what was said is missing"
+    return None
+
+
+def no_parts(spans: Sequence[tuple[int, int]], text: str) -> str | None:
+    """Tell why characters of a text, from start to end, are no parts of it."""
+    ends = [0, *(end for _, end in spans)]
+    if any(not before <= start < end <= len(text) for before, (start, end) in zip(ends, spans, strict=False)):
+        return "the parts are empty, overlap, or lie outside the text"
+    covered = sum(len(text[start:end].split()) for start, end in spans)
+    return None if covered >= COVERED * len(text.split()) else "the parts leave out most of the text"
+
+
+def foreign_keywords(keywords: Iterable[str], text: str) -> str | None:
+    """Tell whether a keyword does not stand in the text."""
+    lower = text.casefold()
+    return None if all(word.casefold() in lower for word in keywords) else "a keyword does not stand in the text"
+
+
+def _words(concepts: Iterable[str]) -> set[str]:
+    """List the words of concepts, no marks."""
+    return {word for concept in concepts if concept[:1] != "@" for word in concept.split(" ")}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,31 @@
+"""What a question leaves open, as its graph is set: in which mode it is answered, and by whose formula it is ordered.
+
+A question that names a mode is answered in that, plainly; one that asks for a kind of memory, in the default mode,
+which alone has kinds.
+"""
+
+from __future__ import annotations
+
+from typing import cast, get_args
+
+from emgas.messages.modes import Mode, Rerank
+from emgas.messages.queries import Query
+from state.graph.graph import Graph
+
+
+def mode_of(graph: Graph) -> Mode:
+    """Give the mode of a graph's questions; one that this version does not know is the default."""
+    return cast(Mode, graph.mode) if graph.mode in get_args(Mode) else "default"
+
+
+def rerank_of(graph: Graph) -> Rerank | None:
+    """Give whose formula orders what a graph's questions find, None for nobody's."""
+    return cast(Rerank, graph.rerank) if graph.rerank in get_args(Rerank) else None
+
+
+def by_graph(query: Query, graph: Graph) -> Query:
+    """Let a question that names no mode be answered as its graph is set."""
+    if query.mode is not None or query.memory != "all":
+        return query
+    rerank = rerank_of(graph) if query.rerank is None else query.rerank
+    return query.model_copy(update={"mode": mode_of(graph), "rerank": rerank})

@@ -1,0 +1,222 @@
+"""Pairs of one graph that stay where they are stored, and are read by need: what was counted before it was opened.
+
+    a question     reads the pages in which the neighbours of its concepts lie, a few of every run
+    `load`         reads all of them, a piece at a time, into the form that counts in memory have
+
+They do not change: what is counted since comes on top of them (PairCounts).  A run is what one segment of the graph's
+tables holds of them (state/store/segments.py); they are runs of state/graph/sections.py `said`, under rows of concepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import inf
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from state.arrays import Counts, Integers, Mask
+from state.graph import sections
+from state.graph.lists import ragged
+from state.graph.sections import Records
+
+PIECE = 1 << 16  # pairs that are read at once
+Said = Literal["turn", "exchange"]
+_LOW = np.int64(0xFFFFFFFF)
+
+
+class Runs(Protocol):
+    """Sorted records of pairs, in as many runs as there are; they never change."""
+
+    records: int  # there are no more
+
+    def bounds(self, most: int) -> Sequence[int | None]:
+        """Part all records into pieces of about `most`: ascending keys, None at either end; no pair is torn apart."""
+
+    def within(self, first: int | None, last: int | None) -> Records:
+        """Read all records from the key `first` to before `last`, ascending; several of one pair may be there."""
+
+    def near(self, firsts: Integers, lasts: Integers) -> Iterator[Records]:
+        """Read of each run, ascending, all records from firsts[i] to before lasts[i] (k,), and some beside them."""
+
+    @property
+    def size(self) -> int:
+        """How much memory pages take that were read, bytes."""
+
+
+class Counting(Protocol):
+    """Who counts one kind of window on top of what is stored."""
+
+    def take_stored(self, keys: Integers, counts: Counts) -> None:
+        """Keep what was stored: ascending keys, every pair in both directions, and how often each was counted."""
+
+
+class _Edges(NamedTuple):
+    """Records of edges: (m,) position of the concept that was asked for, number of the other one, and the record."""
+
+    position: Integers
+    neighbour: Integers
+    record: Records
+
+
+class StoredPairs:
+    """The pairs of both windows of what was said, as they were when the graph was opened.
+
+    rows     (n,) of the concepts that there were then, ascending
+    numbers  (born + 1,) the concept of each row, -1 for what was forgotten
+    """
+
+    def __init__(self, runs: Runs, rows: Integers, numbers: Integers, counted: Mapping[Said, Counting]) -> None:
+        self._runs, self._rows, self._numbers, self._counted = runs, rows, numbers, counted
+        self._loading: _Loading | None = None
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, bytes."""
+        return self._runs.size + (self._loading.size if self._loading else 0)
+
+    @property
+    def records(self) -> int:
+        """How many pairs there are, in both directions, at most."""
+        return self._runs.records
+
+    def edges(self, window: Said, concepts: Integers) -> tuple[Integers, Integers, Integers]:
+        """Find the edges that leave `concepts` (k,), in any order, and one of them several times: counts add up.
+
+        returns  (m,) position in `concepts`, (m,) neighbour's concept number, (m,) count
+        """
+        position, neighbour, record = self._edges(concepts)
+        count = _count(window, record)
+        there = (neighbour >= 0) & (count > 0)
+        return position[there], neighbour[there], count[there]
+
+    def _edges(self, concepts: Integers) -> _Edges:
+        asked = np.flatnonzero(concepts < len(self._rows))
+        firsts = self._rows[concepts[asked]] << sections.ROW_BITS + sections.COUNT_BITS
+        lasts = firsts + (1 << sections.ROW_BITS + sections.COUNT_BITS)
+        found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        for records in self._runs.near(firsts, lasts):
+            start = np.searchsorted(records, firsts)
+            length = np.searchsorted(records, lasts) - start
+            found.append((np.repeat(asked, length), records[ragged(start, length)]))
+        position, record = (np.concatenate(column) for column in zip(*found, strict=True))
+        return _Edges(position, self._numbers[sections.ends(record)[1]], record)
+
+    def has(self, keys: Integers) -> Mask:
+        """Tell which of the pairs a << 32 | b, a < b, were ever together in an exchange."""
+        one, other, here = keys >> 32, keys & _LOW, np.zeros(len(keys), np.bool_)
+        asked = np.flatnonzero(other < len(self._rows))
+        if len(asked):  # by the later one, which is the rarer one mostly: its neighbours lie in one page
+            firsts = self._rows[other[asked]] << sections.ROW_BITS | self._rows[one[asked]]
+            firsts <<= sections.COUNT_BITS
+            for records in self._runs.near(firsts, firsts + (1 << sections.COUNT_BITS)):
+                at = np.minimum(np.searchsorted(records, firsts), len(records) - 1)
+                here[asked] |= records[at] >> sections.COUNT_BITS == firsts >> sections.COUNT_BITS
+        return here
+
+    def one_way(self, window: Said) -> tuple[Integers, Counts]:
+        """List the keys with a < b, ascending, and their counts, (pairs,) each."""
+        found, counted = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+        for keys, exchanges, turns in self._totals():
+            counts = exchanges if window == "exchange" else turns
+            there = (counts > 0) & (keys >> 32 < keys & _LOW)
+            found.append(keys[there])
+            counted.append(counts[there].astype(np.int32))
+        return np.concatenate(found), np.concatenate(counted)
+
+    def renumber(self, numbers: Integers) -> None:
+        """Give concept i the number numbers[i], and forget those with -1.  Those that stay keep their order."""
+        before = numbers[: len(self._rows)]
+        self._numbers = np.append(before, -1)[self._numbers]  # -1: the last, and stays so
+        self._rows, self._loading = self._rows[before >= 0], None
+
+    def load(self, most: float = inf) -> bool:
+        """Read on, as many records as that; tell whether there are more.  Once there are none, they are counted."""
+        if self._loading is None:
+            self._loading = _Loading(self._totals(), self._runs.records)
+        if self._loading.step(most):
+            return True
+        loaded, self._loading = self._loading, None
+        for window, counted in self._counted.items():
+            counted.take_stored(*loaded.found(window))
+        return False
+
+    def _totals(self) -> Iterator[tuple[Integers, Integers, Integers]]:
+        """Yield pieces of keys, every pair in both directions, ascending, with its exchanges and turns, (m,) each."""
+        for first, last in pairwise(self._runs.bounds(PIECE)):
+            yield _numbered(sections.totals(self._runs.within(first, last)), self._numbers)
+
+
+def _count(window: Said, records: Records) -> Integers:
+    exchanges, turns = sections.counts(records)
+    return exchanges if window == "exchange" else turns
+
+
+def _numbered(totals: tuple[Integers, Integers, Integers], numbers: Integers) -> tuple[Integers, Integers, Integers]:
+    """Let pairs of rows, which were added up, be keys of numbers, without those of what was forgotten."""
+    windows, turns, pair = totals
+    one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
+    here = (one >= 0) & (other >= 0)
+    keys = one << 32 | other
+    return (keys, windows, turns) if here.all() else (keys[here], windows[here], turns[here])
+
+
+class _Loading:
+    """All pairs, as far as they have been read."""
+
+    def __init__(self, pieces: Iterator[tuple[Integers, Integers, Integers]], records: int) -> None:
+        self._pieces = pieces
+        self._columns = {window: (_Filled(np.int64, records), _Filled(np.int32, records)) for window in _SAID}
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, bytes."""
+        return sum(each.size for columns in self._columns.values() for each in columns)
+
+    def step(self, most: float) -> bool:
+        """Read on, as many records as that; tell whether there are more."""
+        done = 0
+        while done < most:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return False
+            keys, *counts = piece
+            for (into, counted), count in zip(self._columns.values(), counts, strict=True):
+                there = count > 0
+                into.extend(keys[there])
+                counted.extend(count[there])
+            done += len(keys)
+        return True
+
+    def found(self, window: Said) -> tuple[Integers, Counts]:
+        """Give the keys of a window, and how often each was counted."""
+        keys, counts = self._columns[window]
+        return keys.rows, counts.rows
+
+
+_SAID: tuple[Said, ...] = ("exchange", "turn")
+
+
+class _Filled:
+    """An array that is filled from its beginning: what is not filled yet takes no memory."""
+
+    def __init__(self, dtype: type[np.generic], room: int) -> None:
+        self._rows: NDArray[Any] = np.empty(room, dtype)
+        self._end = 0
+
+    @property
+    def size(self) -> int:
+        return self._end * self._rows.itemsize
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        return self._rows[: self._end]
+
+    def extend(self, rows: NDArray[Any]) -> None:
+        end = self._end + len(rows)
+        if end > len(self._rows):  # pages were larger once
+            self._rows = np.concatenate((self.rows, np.empty(end, self._rows.dtype)))
+        self._rows[self._end : end] = rows
+        self._end = end

@@ -1,0 +1,160 @@
+"""`emgas advise GRAPH`: have the advisor asked, here and now, about what it was not asked about of its own accord."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from emgas.errors import EmgasError
+from emgas.limits import READ_TURNS
+from streams.cli.shared import output
+from streams.cli.shared.client import session as connected_session
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from processors.advice.advisor import Said, Summarise, Task
+    from streams.plugins.asking import Asking
+
+TurnIds = Annotated[list[str] | None, typer.Option(metavar="TURN", help="A turn's id; repeatable.")]
+
+
+def advise(
+    graph: output.Graph,
+    *,
+    themes: Annotated[bool, typer.Option("--themes", help="Name the themes.")] = False,
+    habits: Annotated[bool, typer.Option("--habits", help="Say in other words what recurs.")] = False,
+    session: Annotated[list[str] | None, typer.Option(help="Sum up a conversation that has ended; repeatable.")] = None,
+    rewrite: TurnIds = None,
+    role: Annotated[str, typer.Option(help="In whose words: 'a sailor'.")] = "",
+    split: TurnIds = None,
+    judge: TurnIds = None,
+    rate: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Two concepts by id; repeatable.")] = None,
+    timeout: output.Timeout = 60.0,
+    json: output.Json = False,
+) -> None:
+    """Ask the advisor (EMGAS_ADVISOR) about this, and record what it says; what was said stays as it is.
+
+    Exits with 1 where it could not be asked, or nothing of what it says fits.
+    """
+    pairs = tuple((one, other) for one, _, other in (each.partition(",") for each in rate or ()))
+    wanted = {"themes": themes, "habits": habits, "sessions": session or [], "pairs": pairs}
+    turns = {"rewrite": rewrite or [], "split": split or [], "judge": judge or []}
+    if not any((*wanted.values(), *turns.values())):
+        output.fail("say about what: --themes, --session NAME, --rewrite TURN …", output.USAGE)
+    told = output.run(_advised(graph, wanted, turns, role, timeout))
+    if told is None:
+        output.fail_unknown(graph)
+    if json:
+        output.print_json({"graph": graph, "advice": told})
+    else:
+        for each in told:
+            line = f"{each['kind']} {each['about']}: {each['result']}"
+            output.out.print(escape(line), highlight=False, soft_wrap=True)
+    if not any(each["result"] == "accepted" for each in told):
+        output.fail("no advice was recorded")
+
+
+async def _advised(
+    graph: str, wanted: dict[str, Any], turns: dict[str, list[str]], role: str, timeout: float
+) -> list[dict[str, str]] | None:
+    """Ask and record; tell what became of each thing, None for an unknown graph.  Raises EmgasError."""
+    from processors.advice.advisor import NameTheme, RateLinks, Rewrite  # here: --help needs none of it
+    from processors.advice.material import WORDS
+    from streams.plugins import advisors
+
+    settings = output.settings()
+    asking = advisors.chosen(settings, time.monotonic)
+    if asking is None:
+        raise EmgasError("there is no advisor: set EMGAS_ADVISOR, and EMGAS_ADVISOR_MODEL (docs/advisor.md)")
+    try:
+        async with connected_session(settings, timeout, begins=False) as connected:
+            memory = connected.memory
+            described = await memory.describe(graph)
+            if not described.found:
+                return None
+            tasks: list[Task] = []
+            if wanted["themes"]:
+                tasks += [NameTheme(theme.id, tuple(theme.concepts[:WORDS])) for theme in described.themes]
+            if wanted["habits"]:
+                listed = (await memory.habits(graph)).habits
+                tasks += [Rewrite(habit.text, habit=habit.id, role=role) for habit in listed]
+            tasks += [await _conversation(memory, graph, name) for name in wanted["sessions"]]
+            tasks += [RateLinks(wanted["pairs"], wanted["pairs"])] if wanted["pairs"] else []
+            tasks += await _of_turns(memory, graph, turns, role)
+            return await _recorded(memory, asking, graph, tasks)
+    finally:
+        await asking.close()
+
+
+async def _conversation(memory: MemoryClient, graph: str, name: str) -> Summarise:
+    from processors.advice.advisor import Summarise  # here: --help needs none of it
+    from processors.advice.material import CHARACTERS
+
+    said = (await memory.turns(graph, session=name, newest=True, limit=READ_TURNS)).turns[::-1]
+    lines = [f"{turn.speaker}: {' '.join(turn.text.split())}" for turn in said]
+    while sum(map(len, lines)) > CHARACTERS and len(lines) > 1:
+        del lines[0]
+    return Summarise(name, tuple(lines))
+
+
+async def _of_turns(memory: MemoryClient, graph: str, turns: dict[str, list[str]], role: str) -> list[Task]:
+    from processors.advice.advisor import JudgeWorth, Rewrite, Split  # here: --help needs none of it
+
+    named = list(dict.fromkeys(id for ids in turns.values() for id in ids))
+    if not named:
+        return []
+    found = {turn.id: turn.text for turn in (await memory.turns(graph, ids=named, limit=READ_TURNS)).turns}
+    if missing := [id for id in named if id not in found]:
+        raise EmgasError(f"graph {graph} holds no turn {', '.join(missing)}")
+    return [
+        *(Rewrite(found[id], turn=id, role=role) for id in turns["rewrite"]),
+        *(Split(id, found[id]) for id in turns["split"]),
+        *(JudgeWorth(id, found[id]) for id in turns["judge"]),
+    ]
+
+
+async def _recorded(memory: MemoryClient, asking: Asking, graph: str, tasks: list[Task]) -> list[dict[str, str]]:
+    """Ask kind by kind, and send what was said; tell what became of each."""
+    from processors.advice.advisor import AdviceError, kind_of  # here: --help needs none of it
+
+    told: list[dict[str, str]] = []
+    for kind in Counter(map(kind_of, tasks)):
+        these = [task for task in tasks if kind_of(task) == kind]
+        try:
+            said: list[Said | None] = await asking.ask(these)
+        except AdviceError as error:
+            told += [{"kind": kind, "about": _about(task), "result": str(error)} for task in these]
+            continue
+        for task, answer in zip(these, said, strict=True):
+            result = "nothing was said" if answer is None else await _sent(memory, asking.name, graph, answer)
+            told.append({"kind": kind, "about": _about(task), "result": result})
+    return told
+
+
+async def _sent(memory: MemoryClient, by: str, graph: str, said: Said) -> str:
+    from processors.advice.advisor import advice  # here: --help needs none of it
+
+    checked = advice(graph, by, "advice", said)
+    fields = checked.model_dump(exclude={"kind", "id", "graph", "by"}, exclude_defaults=True)
+    outcome = await memory.advise(graph, by, **fields)
+    return outcome.status if outcome.reason is None else f"{outcome.status}: {outcome.reason}"
+
+
+def _about(task: Task) -> str:
+    from processors.advice.advisor import NameTheme, RateLinks, Rewrite, Summarise  # here: --help needs none of it
+
+    match task:
+        case NameTheme():
+            return task.theme
+        case Summarise():
+            return task.session
+        case RateLinks():
+            return ", ".join(" – ".join(pair) for pair in task.labels)
+        case Rewrite():
+            return task.turn or task.habit or ""
+        case _:
+            return task.turn

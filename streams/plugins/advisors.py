@@ -1,0 +1,70 @@
+"""Who advises: the server of a model that EMGAS_ADVISOR names, a plug-in of yours, or, without it, nobody.
+
+EMGAS_ADVISOR=https://host/v1           a server of OpenAI's API: EMGAS_ADVISOR_MODEL, EMGAS_ADVISOR_KEY_FILE,
+EMGAS_ADVISOR_OPTIONS (JSON: {"temperature": 0})
+EMGAS_ADVISOR=package.module.name       called without arguments, returns an Advisor
+(processors/advice/advisor.py)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from emgas.errors import HaltedError
+from processors.advice.advisor import Advisor
+from streams.plugins.asking import Asking, Budget
+
+
+class AdvisorSettings(Protocol):
+    """The settings that name an advisor (streams/settings.py)."""
+
+    @property
+    def advisor(self) -> str | None: ...
+    @property
+    def advisor_model(self) -> str: ...
+    @property
+    def advisor_key_file(self) -> Path | None: ...
+    @property
+    def advisor_options(self) -> dict[str, Any]: ...
+    @property
+    def advisor_deadline(self) -> float: ...
+    @property
+    def advisor_calls(self) -> int: ...
+    @property
+    def advisor_tokens(self) -> int: ...
+
+
+def chosen(
+    settings: AdvisorSettings, monotonic: Callable[[], float], counted: Callable[[str, str], object] = lambda *_: None
+) -> Asking | None:
+    """Make what asks the advisor that is set, None without one.  Raises HaltedError when it cannot be used."""
+    if not settings.advisor:
+        return None
+    advisor = _served(settings) if "://" in settings.advisor else _loaded(settings.advisor)
+    budget = Budget(settings.advisor_calls, settings.advisor_tokens, monotonic)
+    return Asking(advisor, budget, deadline=settings.advisor_deadline, counted=counted)
+
+
+def _served(settings: AdvisorSettings) -> Advisor:
+    from streams.plugins.openai_advisor import OpenAIAdvisor, key_in  # here: nobody else needs it
+
+    if not settings.advisor_model:
+        raise HaltedError("EMGAS_ADVISOR names a server: name the model as well, by EMGAS_ADVISOR_MODEL")
+    key = key_in(settings.advisor_key_file)
+    return OpenAIAdvisor(settings.advisor or "", settings.advisor_model, key, settings.advisor_options)
+
+
+def _loaded(path: str) -> Advisor:
+    module, _, name = path.rpartition(".")
+    try:
+        advisor: Advisor = getattr(import_module(module), name)()
+        _ = advisor.name, advisor.advise, advisor.close
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise HaltedError(
+            f"EMGAS_ADVISOR={path} gives no advisor ({error}): name a server (https://…), or an importable "
+            "package.module.name that is called without arguments and returns what processors/advice/advisor.py tells"
+        ) from error
+    return advisor

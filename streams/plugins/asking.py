@@ -1,0 +1,160 @@
+"""Asking an advisor, whichever: in batches, within a deadline and a budget, and nothing twice.
+
+    batch      tasks of one kind, BATCH at most, together at most BATCH_BYTES
+    deadline   seconds until an answer counts as late: it is cut off
+    budget     calls, and tokens, within any hour; tokens are reckoned from the length of what is asked
+    cache      the same task has the answer that it had, for as long as this process lives
+
+What becomes of each task is counted, by its kind: given, cached, nothing (it was left out, or breaks the form), late,
+unreachable, busy, refused, unreadable, huge, failed (of whichever advisor), over-budget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+
+from emgas.logs import logger
+from processors.advice.advisor import AdviceError, Advisor, Said, Task, kind_of
+from processors.advice.prompts import material
+
+log = logger("advisor")
+BATCH: Final = 8
+BATCH_BYTES: Final = 24_000
+CACHED: Final = 2048  # answers that are kept
+HOUR: Final = 3600.0  # seconds
+BYTES_A_TOKEN: Final = 3  # of UTF-8: a character of Chinese, and less than a word of English
+PROMPT_TOKENS, ANSWER_TOKENS = 200, 150  # that a call has beside its tasks, and that each task's answer has
+
+
+class OverBudgetError(AdviceError):
+    """The hour's calls or tokens are used up.  seconds: until there is room again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("over-budget", f"the advisor's budget is used up for {seconds:.0f} s", again=True)
+        self.seconds = seconds
+
+
+@dataclass
+class Budget:
+    """Calls and tokens that may be spent within any hour.  now: seconds since whenever."""
+
+    calls: int
+    tokens: int
+    now: Callable[[], float]
+    _spent: deque[tuple[float, int]] = field(default_factory=deque)
+
+    def spend(self, tokens: int) -> None:
+        """Spend a call of so many tokens.  Raises OverBudgetError, and spends nothing, where that is too much."""
+        now = self.now()
+        while self._spent and self._spent[0][0] <= now - HOUR:
+            self._spent.popleft()
+        used = sum(each for _, each in self._spent)
+        if len(self._spent) >= self.calls or (self._spent and used + tokens > self.tokens):
+            raise OverBudgetError(self._spent[0][0] + HOUR - now if self._spent else HOUR)
+        if tokens > self.tokens:
+            raise AdviceError("over-budget", "this is more than the advisor's budget of an hour")
+        self._spent.append((now, tokens))
+
+
+class Asking:
+    """Asks `advisor`.  counted: told (kind, what became of it) of each task."""
+
+    def __init__(
+        self,
+        advisor: Advisor,
+        budget: Budget,
+        *,
+        deadline: float,
+        counted: Callable[[str, str], object] = lambda kind, result: None,
+    ) -> None:
+        self._advisor = advisor
+        self._budget = budget
+        self._deadline = deadline
+        self._counted = counted
+        self._known: OrderedDict[bytes, Said] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        """Name who advises."""
+        return self._advisor.name
+
+    async def ask(self, tasks: Sequence[Task]) -> list[Said | None]:
+        """Ask for tasks of one kind; None where there is no advice.  Raises AdviceError, of the first batch that fails.
+
+        What batches before it gave stays in the cache: asked again, they cost nothing.
+        """
+        wanted = [task for task in tasks if _key(task) not in self._known]
+        told: dict[bytes, Said | None] = {}
+        for batch in _batches(wanted):
+            for task, said in zip(batch, await self._asked(batch), strict=True):
+                told[_key(task)] = said
+                if said is not None:
+                    self._keep(_key(task), said)
+        for task in tasks:
+            if _key(task) not in told:
+                self._counted(kind_of(task), "cached")
+        return [told[key] if (key := _key(task)) in told else self._known.get(key) for task in tasks]
+
+    async def close(self) -> None:
+        """Let go of the advisor."""
+        await self._advisor.close()
+
+    async def _asked(self, batch: Sequence[Task]) -> Sequence[Said | None]:
+        kind = kind_of(batch[0])
+        try:
+            self._budget.spend(reckoned(batch))
+            async with asyncio.timeout(self._deadline):
+                said = await self._advisor.advise(batch)
+            if len(said) != len(batch):
+                raise AdviceError("unreadable", f"the advisor answers {len(said)} times to {len(batch)} tasks")
+        except TimeoutError:
+            error = AdviceError("late", f"the advisor did not answer within {self._deadline:g} s", again=True)
+        except AdviceError as why:
+            error = why
+        except Exception as why:  # of whichever advisor
+            log.warning("the advisor failed", exc_info=True)
+            error = AdviceError("failed", f"the advisor failed ({type(why).__name__})")
+        else:
+            for result, times in Counter("nothing" if each is None else "given" for each in said).items():
+                for _ in range(times):
+                    self._counted(kind, result)
+            return said
+        for _ in batch:
+            self._counted(kind, error.result)
+        raise error
+
+    def _keep(self, key: bytes, said: Said) -> None:
+        self._known[key] = said
+        while len(self._known) > CACHED:
+            self._known.popitem(last=False)
+
+
+def reckoned(tasks: Sequence[Task]) -> int:
+    """Reckon the tokens of a call, its answer included."""
+    asked = sum(len(orjson.dumps(material(task))) // BYTES_A_TOKEN + ANSWER_TOKENS for task in tasks)
+    return PROMPT_TOKENS + asked
+
+
+def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
+    batches: list[list[Task]] = []
+    room = 0
+    for task in dict.fromkeys(tasks):
+        size = len(orjson.dumps(material(task)))
+        if not batches or len(batches[-1]) == BATCH or size > room:
+            batches.append([])
+            room = BATCH_BYTES
+        batches[-1].append(task)
+        room -= size
+    return batches
+
+
+def _key(task: Task) -> bytes:
+    """Hash a task: what it is, what it is about, and what is shown of it."""
+    return hashlib.sha256(repr(task).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,192 @@
+"""Has an advisor asked about what was recorded, beside the work of the worker: nothing ever waits for it.
+
+    a partition's writer appended   ──heard──▶  jobs wait  ──▶  tasks, from the state as it is then
+                                                                 │ the advisor (streams/plugins/asking.py)
+    the command Advice in `turns`   ◀── what fits is sent  ◀─────┘
+
+What comes of it is a command like any other: the partition's writer, whichever it is by then, decides on it in its
+place, and records it.  A replay asks nobody.  Where the advisor fails, nothing changes: the job is tried again TRIES
+times at most, after a pause that doubles, or is given up, and counted.  Jobs that wait are lost with the worker:
+`emgas advise` asks again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import ValidationError
+
+from emgas.logs import logger
+from emgas.messages.advice import Advice
+from processors.advice.advisor import AdviceError, Said, Task, advice
+from processors.advice.material import LONG, Job, What, task_of
+from processors.extraction.extractor import Extractor
+from state.events.events import (
+    ConsolidationWindowClosed,
+    DataEvent,
+    MemoryConsolidated,
+    SessionEnded,
+    TurnRecorded,
+)
+from state.partition import Partition
+from state.sealing.keyring import Keyring
+from streams.ingest.advising import AdviceHandler
+from streams.ingest.partition_writer import AppendedEvent
+from streams.plugins.asking import BATCH, Asking, OverBudgetError
+
+log = logger("advisor")
+WAITING: Final = 256  # jobs; the oldest is given up for one more
+TRIES: Final = 3  # of a job
+PAUSE, LONGEST_PAUSE = 5.0, 600.0  # seconds after a failure, doubled with each
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeskContext:
+    """What the desk asks of the worker.
+
+    asking     whom to ask                       wants    which kinds of things, of its own accord
+    state_of   the fold of a partition that is owned, None for others
+    send       sends a command to `turns`        counted  told (kind, what became of it)
+    keys       of encrypted graphs: nobody is asked about those
+    sleep      waits so many seconds
+    """
+
+    asking: Asking
+    wants: frozenset[str]
+    state_of: Callable[[int], Partition | None]
+    send: Callable[[Advice], Awaitable[None]]
+    extractor: Extractor
+    keys: Keyring
+    counted: Callable[[str, str], object]
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class AdviceDesk:
+    """The jobs that wait, and the one task that does them."""
+
+    def __init__(self, context: DeskContext) -> None:
+        self._context = context
+        self._jobs: dict[tuple[int, Job], int] = {}  # (partition, job) → tries so far
+        self._news = asyncio.Event()
+        self._failures = 0
+
+    @property
+    def waiting(self) -> int:
+        """Count the jobs that wait."""
+        return len(self._jobs)
+
+    def heard(self, partition: int, appended: Iterable[AppendedEvent]) -> None:
+        """Note what an advisor may be asked about what was appended."""
+        for each in appended:
+            for job in _jobs_of(each.event, self._context.wants):
+                self._put(partition, job)
+
+    def _put(self, partition: int, job: Job, tries: int = 0) -> None:
+        self._jobs.setdefault((partition, job), tries)
+        while len(self._jobs) > WAITING:
+            oldest = next(iter(self._jobs))
+            del self._jobs[oldest]
+            self._context.counted(oldest[1].what, "dropped")
+        self._news.set()
+
+    async def run(self) -> None:
+        """Work for ever; nothing that an advisor or a job does ends it."""
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            while self._jobs:
+                await self._do()
+
+    async def _do(self) -> None:
+        """Do the oldest jobs of one kind."""
+        what = next(iter(self._jobs))[1].what
+        chosen = [each for each in self._jobs if each[1].what == what][:BATCH]
+        taken = [(partition, job, self._jobs.pop((partition, job))) for partition, job in chosen]
+        ready = [(one, task) for one in taken if (task := self._task(one[0], one[1])) is not None]
+        if not ready:
+            await asyncio.sleep(0)
+            return
+        try:
+            said = await self._context.asking.ask([task for _, task in ready])
+        except AdviceError as error:
+            await self._failed([one for one, _ in ready], error)
+            return
+        self._failures = 0
+        for (partition, job, _), answer in zip((one for one, _ in ready), said, strict=True):
+            if answer is not None:
+                await self._tell(partition, job, answer)
+
+    def _task(self, partition: int, job: Job) -> Task | None:
+        state = self._context.state_of(partition)
+        if state is None or self._context.keys.of(job.graph):
+            return None
+        try:
+            graph = state.graph(job.graph)
+            return None if graph is None or not graph.settings.recording else task_of(graph, state.text_of, job)
+        except Exception:  # the store may be gone by now: nobody is to be harmed by that
+            log.warning("nothing can be asked", graph=job.graph, what=job.what, exc_info=True)
+            return None
+
+    async def _failed(self, jobs: Sequence[tuple[int, Job, int]], error: AdviceError) -> None:
+        """Keep what may do better later, and pause."""
+        is_budget = isinstance(error, OverBudgetError)
+        for partition, job, tries in jobs:
+            if error.again and (is_budget or tries + 1 < TRIES):
+                self._put(partition, job, tries + (not is_budget))
+        if isinstance(error, OverBudgetError):
+            pause = error.seconds
+        else:
+            pause = min(PAUSE * 2.0**self._failures, LONGEST_PAUSE)
+            self._failures = min(self._failures + 1, 20)
+        log.warning("no advice", why=str(error), pause=round(pause))
+        await self._context.sleep(pause)
+
+    async def _tell(self, partition: int, job: Job, said: Said) -> None:
+        """Send advice that fits to the writer, which looks at it again in its place."""
+        context = self._context
+        try:
+            told = advice(job.graph, context.asking.name, _name(job, context.asking.name, said), said)
+            state = context.state_of(partition)
+            if state is None:
+                context.counted(job.what, "dropped")
+                return
+            why = AdviceHandler(state, context.extractor, context.keys).why_not(told)
+            if why is not None:
+                context.counted(job.what, "unfit")
+                log.info("advice does not fit", graph=job.graph, what=job.what, why=why)
+                return
+            await context.send(told)
+        except ValidationError:
+            context.counted(job.what, "unfit")
+        except Exception as error:  # noqa: BLE001 - a log that is out of reach: the advice alone is lost
+            context.counted(job.what, "unsent")
+            log.warning("advice was not recorded", graph=job.graph, what=job.what, error=type(error).__name__)
+        else:
+            context.counted(job.what, "sent")
+
+
+def _jobs_of(event: DataEvent, wants: frozenset[str]) -> Iterator[Job]:
+    """Tell what an advisor may be asked about an event."""
+    found: list[tuple[What, str]] = []
+    match event:
+        case SessionEnded():
+            found = [("summarise", event.session)]
+        case ConsolidationWindowClosed():
+            living = [change.id for change in event.topics if change.change != "died"]
+            found = [(what, topic) for topic in living for what in ("name", "rate")]
+        case MemoryConsolidated():
+            found = [("rewrite", event.id)] if event.text else []
+        case TurnRecorded():
+            found = [("judge", event.id), *([("split", event.id)] if len(event.text) >= LONG else ())]
+        case _:
+            return
+    yield from (Job(what, event.graph, about) for what, about in found if what in wants)
+
+
+def _name(job: Job, by: str, said: Said) -> str:
+    """Name a piece of advice by what it says: said again, it has the same id."""
+    return f"advice/{hashlib.sha256(repr((job, by, said)).encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"

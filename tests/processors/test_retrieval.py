@@ -1,0 +1,366 @@
+"""A question in every mode, from the wire to the reply: filters, explanations, guidance, rounds, other formulas."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from emgas.client.query_arguments import asking
+from emgas.messages.fields import Position
+from emgas.messages.modes import Mode, Rerank, Weighting
+from emgas.messages.queries import Reply
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.recall.modes import staged
+from processors.recall.modes.constants import MODES
+from processors.recall.modes.staged import Ranking
+from processors.recall.rerank import FORMULAS
+from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
+from state.events.events import TurnRecorded
+from state.graph.graph import Graph
+from tests.support.builders import turn_recorded
+from tests.support.clocks import DAY, NOON
+
+EXTRACTOR = YakeExtractor()
+ANSWERER = Answerer(EXTRACTOR)
+HERE = Position(partition=0, watermark=7, source=3)
+ALL: tuple[Mode, ...] = get_args(Mode)
+OTHERS = [mode for mode in ALL if mode not in ("default", "literal")]
+ENGLISH = (
+    "Ada: The vet prescribed ear drops for Biscuit.",
+    "Bob: Does the cat hate the ear drops?",
+    "Ada: Biscuit hides from the vet under the sofa.",
+    "Bob: I bought a copper kettle in Lisbon.",
+    "Ada: The kettle from Lisbon whistles like a train.",
+    "Bob: My sister works as a nurse in a hospital.",
+    "Ada: The nurse at the hospital knows a good vet.",
+    "Bob: We missed the train to Porto because of the rain.",
+)
+CHINESE = (
+    "小明: 医生给猫开了耳药水。",
+    "小红: 猫讨厌耳药水吗?",
+    "小明: 猫躲在沙发下面，怕医生。",
+    "小红: 我在里斯本买了一把铜水壶。",
+    "小明: 水壶的声音像火车。",
+    "小红: 我妹妹在医院当护士。",
+    "小明: 医院的护士认识一个好医生。",
+    "小红: 因为下雨我们错过了火车。",
+)
+
+
+@cache
+def told(said: tuple[str, ...]) -> tuple[Graph, tuple[TurnRecorded, ...]]:
+    graph, turns = Graph("ada"), []
+    for n, (speaker, text) in enumerate(line.split(": ", 1) for line in said * 3):
+        at = NOON + n * DAY
+        found = EXTRACTOR.of_turn(text, speaker=speaker, at=at)
+        facts = {"concepts": list(found.concepts), "times": list(found.times), "tokens": found.tokens}
+        where = {"id": f"t{n}", "speaker": speaker, "session": f"s{n // 4}", "at": at}
+        turns.append(turn_recorded(text=text, **where, **facts, question=found.question))
+        graph.fold(turns[-1])
+    return graph, tuple(turns)
+
+
+def ask(text: str, said: tuple[str, ...] = ENGLISH, only: dict[str, Any] | None = None, **options: Any) -> Reply:
+    graph, turns = told(said)
+    query = asking(options.pop("spreading", None), only, {"graph": "ada", "text": text, **options})
+    return in_one_go(ANSWERER.answer(query, Memory(graph, lambda _, number: turns[number], HERE))).reply
+
+
+def ids(reply: Reply) -> list[str]:
+    return [each.id for each in reply.passages]
+
+
+# every mode
+
+
+@pytest.mark.source("S3", "S4", "S5", "S6", "S13", "M16", "M27")
+@pytest.mark.parametrize("mode", ALL)
+@pytest.mark.parametrize(
+    ("said", "question", "wanted"),
+    [(ENGLISH, "What did the vet prescribe?", "ear drops"), (CHINESE, "医生给猫开了什么?", "耳药水")],
+    ids=["English", "Chinese"],
+)
+def test_every_mode_finds_what_answers(mode: Mode, said: tuple[str, ...], question: str, wanted: str) -> None:
+    reply = ask(question, said, mode=mode, top_passages=12)  # everything is said three times
+    assert reply.matched
+    assert any(wanted in passage.text for passage in reply.passages)
+    assert wanted in reply.context
+    assert reply.seeds
+    assert reply.how is None, "nothing is told that nobody asked for"
+
+
+@pytest.mark.parametrize("mode", ALL)
+def test_of_what_nobody_said_no_mode_finds_anything(mode: Mode) -> None:
+    assert not ask("xyzzyplugh", mode=mode).passages
+
+
+@pytest.mark.parametrize("mode", [mode for mode in ALL if mode != "literal"])
+def test_a_greeting_recalls_nothing_in_any_mode_but_the_literal(mode: Mode) -> None:
+    assert not ask("Hello!", mode=mode).passages
+
+
+@pytest.mark.parametrize("mode", [mode for mode in OTHERS if mode not in ("subtractive", "staged")])
+def test_a_filtered_ranking_is_the_ranking_without_what_is_filtered_out(mode: Mode) -> None:
+    whole = ask("the vet in the hospital", mode=mode, top_passages=100).passages
+    assert ids(ask("the vet in the hospital", only={"speakers": ["Ada"]}, mode=mode, top_passages=100)) == [
+        each.id for each in whole if each.speaker == "Ada"
+    ]
+
+
+@pytest.mark.parametrize("mode", OTHERS)
+def test_a_filter_lets_nothing_else_through(mode: Mode) -> None:
+    found = ask("the vet in the hospital", only={"speakers": ["Bob"]}, mode=mode, top_passages=100).passages
+    assert {each.speaker for each in found} == {"Bob"}
+
+
+@pytest.mark.source("M18", "M20")
+def test_subtractive_brings_six_turns_two_of_each_topic_and_names_it() -> None:
+    reply = ask("What about the kettle?", mode="subtractive")
+    assert len(reply.passages) == 6
+    assert [passage.topic for passage in reply.passages[:4]] == ["kettle", "kettle", "train", "train"]
+    assert all(passage.topic for passage in reply.passages)
+    assert len(set(ids(reply))) == 6
+    assert "topic" not in ask("What about the kettle?").passages[0].model_dump()
+
+
+# explained
+
+
+@pytest.mark.source("E33", "S6")
+@pytest.mark.parametrize("mode", ALL)
+def test_an_explained_reply_says_its_mode_its_constants_and_what_each_stage_did(mode: Mode) -> None:
+    reply = ask("What did the vet prescribe?", mode=mode, explain=True)
+    how = reply.how
+    assert how is not None
+    assert (how.mode, how.source) == (mode, MODES[mode].source)
+    assert set(how.constants) == set(MODES[mode].fields)
+    assert bool(how.stages) == (mode not in ("default", "literal"))
+    for passage in reply.passages:
+        assert passage.why is not None
+        assert passage.why.terms
+        assert all(mention.turn == passage.id for mention in passage.why.mentions if mention.distance == 0)
+
+
+@pytest.mark.parametrize("mode", ["default", "literal", "ppr", "ppr-push", "steady-state", "path", "vector", "staged"])
+def test_the_terms_add_up_to_the_score(mode: Mode) -> None:
+    for passage in ask("the vet in the hospital", mode=mode, explain=True).passages:
+        assert passage.why is not None
+        factor = np.prod([value for name, value in passage.why.terms.items() if name.startswith("times_")])
+        terms = [value for name, value in passage.why.terms.items() if not name.startswith("times_")]
+        assert sum(terms) * factor == pytest.approx(passage.score)
+
+
+def test_a_changed_constant_is_told_and_changes_what_is_found() -> None:
+    plain, far = (
+        ask("the kettle", mode="ppr", explain=True, spreading=given) for given in ({}, {"propagation_decay": 0.9})
+    )
+    assert plain.how is not None
+    assert far.how is not None
+    assert (plain.how.constants["propagation_decay"], far.how.constants["propagation_decay"]) == (0.5, 0.9)
+    assert [each.score for each in plain.passages] != [each.score for each in far.passages]
+
+
+@pytest.mark.source("E15")
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [({}, "round"), ({"window": "turn"}, "turn"), ({"window": "session"}, "session"), ({"window_turns": 3}, "3 turns")],
+)
+def test_the_literal_mode_takes_a_round_of_dialogue_or_another_window(given: dict[str, Any], told: str) -> None:
+    how = ask("the kettle", mode="literal", explain=True, spreading=given).how
+    assert how is not None
+    assert how.window == told
+
+
+@pytest.mark.source("T4")
+@pytest.mark.parametrize("mode", ["default", "literal", "ppr", "steady-state", "path"])
+@pytest.mark.parametrize("weighting", get_args(Weighting))
+def test_every_weighting_goes_with_every_mode_that_spreads(mode: Mode, weighting: Weighting) -> None:
+    reply = ask("the vet in the hospital", mode=mode, weighting=weighting, explain=True)
+    assert reply.passages
+    assert reply.how is not None
+    assert reply.how.weighting == weighting
+
+
+# staged
+
+
+@pytest.mark.source("S6", "S12")
+def test_a_simple_question_begins_with_what_holds_its_words_and_a_complex_one_further_on() -> None:
+    assert staged.stages_of(0.1, None) == ("direct", "spread", "ppr", "exhaustive")
+    assert staged.stages_of(0.5, None) == ("spread", "ppr", "exhaustive")
+    assert staged.stages_of(0.9, None) == ("ppr", "exhaustive")
+    assert staged.stages_of(0.1, 0.0) == ("direct",)
+    assert staged.stages_of(0.9, 0.0) == ("direct",), "however complex: nobody wants more"
+    assert staged.stages_of(0.1, 0.34) == ("direct", "spread")
+
+
+@pytest.mark.source("S6")
+def test_a_stage_that_is_enough_is_the_last() -> None:
+    asked: list[str] = []
+
+    def stage(name: str, *scores: float) -> tuple[str, Any]:
+        def find() -> Ranking:
+            asked.append(name)
+            return Ranking(np.arange(len(scores)), np.array(scores))
+
+        return name, find
+
+    stages = [stage("one", 1.0, 1.0, 1.0, 1.0), stage("two", 3.0, 1.0), stage("three", 9.0)]
+    found, told = staged.staged(stages, lambda passages: 1.0, 1)
+    assert asked == ["one", "two"]
+    assert [each.enough for each in told] == [False, True]
+    assert [each.mass for each in told] == pytest.approx([0.25, 0.9])
+    assert found.passages.tolist()[0] == 0
+    _, told = staged.staged(stages, lambda passages: 0.5, 1)
+    assert [each.enough for each in told] == [False, False, False], "what is asked is not covered"
+
+
+@pytest.mark.source("S6")
+@pytest.mark.parametrize(
+    ("said", "question", "parts"),
+    [
+        (ENGLISH, "Who bought the kettle and who missed the train?", 2),
+        (CHINESE, "谁买了水壶，以及谁错过了火车?", 2),
+    ],
+    ids=["English", "Chinese"],
+)
+def test_a_question_is_cut_into_parts_each_of_which_must_be_covered(
+    said: tuple[str, ...], question: str, parts: int
+) -> None:
+    assert len(staged.parts(EXTRACTOR.of_query(question), question)) == parts
+    reply = ask(question, said, mode="staged", explain=True)
+    assert reply.how is not None
+    coverage = [stage.coverage for stage in reply.how.stages]
+    assert all(share is not None and 0 <= share <= 1 for share in coverage)
+
+
+# guidance
+
+
+@pytest.mark.source("S7")
+@pytest.mark.parametrize(
+    ("said", "question", "role", "word"),
+    [(ENGLISH, "Who knows whom?", "a nurse", "nurse"), (CHINESE, "谁认识谁?", "护士", "护士")],
+    ids=["English", "Chinese"],
+)
+@pytest.mark.parametrize("mode", [mode for mode in ALL if mode != "literal"])
+def test_a_role_is_sought_too_weakly_and_the_reply_says_so(
+    mode: Mode, said: tuple[str, ...], question: str, role: str, word: str
+) -> None:
+    reply = ask(question, said, mode=mode, guidance={"role": role}, top_passages=100)
+    assert reply.how is not None
+    assert reply.how.guidance is not None
+    assert reply.how.guidance.words == [word]
+    assert any(word in passage.text for passage in reply.passages)
+
+
+@pytest.mark.source("S7")
+@pytest.mark.parametrize(
+    ("mood", "depth"),
+    [("in a hurry", 0.0), ("不耐烦", 0.0), ("curious", 0.8), ("很好奇", 0.8), ("melancholy", None)],
+)
+def test_a_mood_says_how_thoroughly_to_search(mood: str, depth: float | None) -> None:
+    reply = ask("Why does the vet know the nurse?", guidance={"mood": mood})
+    assert reply.how is not None
+    guided = reply.how.guidance
+    assert guided is not None
+    assert guided.depth == depth
+    if depth is not None:
+        assert guided.passages == len(reply.passages) == int(3 * (1 + 5.67 * depth))
+
+
+@pytest.mark.source("S7")
+def test_a_word_of_a_mood_that_the_graph_does_not_know_did_nothing_and_is_named() -> None:
+    reply = ask("the vet", guidance={"mood": "melancholy"})
+    assert reply.how is not None
+    assert reply.how.guidance is not None
+    assert (reply.how.guidance.words, reply.how.guidance.unknown) == ([], ["melancholy"])
+    assert ids(reply) == ids(ask("the vet"))
+
+
+@pytest.mark.source("S7")
+@pytest.mark.parametrize("mode", ["default", "ppr", "ppr-push"])
+def test_episodic_and_semantic_weights_change_the_ranking_and_are_told(mode: Mode) -> None:
+    plain = ask("the vet in the hospital", mode=mode, top_passages=100)
+    guided = ask("the vet in the hospital", mode=mode, top_passages=100, guidance={"kinds": {"semantic": 5.0}})
+    assert [each.score for each in guided.passages] != [each.score for each in plain.passages]
+    assert guided.how is not None
+    assert guided.how.guidance is not None
+    weights = guided.how.guidance.weights
+    assert set(weights.values()) == {5.0}
+    assert set(weights) == ({"association", "bridge", "kinds"} if mode == "default" else {"association"})
+
+
+def test_a_depth_says_how_many_come_back_and_passages_that_are_asked_for_come_first() -> None:
+    assert len(ask("the vet", guidance={"depth": 0.0}).passages) == LEAST_DEPTH
+    assert len(ask("the vet in the hospital", mode="ppr", guidance={"depth": 1.0}).passages) == MOST_DEPTH
+    assert len(ask("the vet", top_passages=1, guidance={"depth": 1.0}).passages) == 1
+
+
+@pytest.mark.source("P29")
+def test_the_complexity_of_a_question_may_say_how_deep() -> None:
+    easy, hard = "the vet", "Why did Ada and Bob compare the kettle with the train last year?"
+    assert len(ask(easy, guidance={"by_complexity": True}).passages) == LEAST_DEPTH
+    assert len(ask(hard, guidance={"by_complexity": True}).passages) >= 10
+
+
+@pytest.mark.source("P32")
+@pytest.mark.parametrize("mode", ["default", "ppr", "staged"])
+def test_a_second_round_seeks_what_the_first_one_found(mode: Mode) -> None:
+    reply = ask("Who whistles?", mode=mode, guidance={"rounds": 2}, top_passages=100)
+    assert reply.how is not None
+    assert reply.how.stages[-1].name == "second-round"
+    assert {"lisbon", "kettle"} & {seed.id for seed in reply.seeds}
+
+
+# other formulas
+
+
+@pytest.mark.source("H10", "M23", "P33")
+@pytest.mark.parametrize("mode", ["default", "vector", "ppr"])
+@pytest.mark.parametrize("rerank", get_args(Rerank))
+def test_the_best_may_be_ordered_by_another_formula(mode: Mode, rerank: Rerank) -> None:
+    reply = ask("the vet in the hospital", mode=mode, rerank=rerank, explain=True, top_passages=5)
+    assert reply.how is not None
+    assert reply.how.stages[-1].name == f"rerank {rerank}"
+    scores = [passage.score for passage in reply.passages]
+    assert scores == sorted(scores, reverse=True)
+    for passage in reply.passages:
+        assert passage.why is not None
+        terms = dict(passage.why.terms)
+        factor = terms.pop("times_importance", 1.0)
+        assert set(terms) == set(FORMULAS[rerank].weights)
+        assert sum(terms.values()) * factor == pytest.approx(passage.score)
+        assert 0 <= passage.score <= 1.2
+
+
+@pytest.mark.source("P33")
+def test_the_weights_follow_what_the_question_is_like() -> None:
+    def weights(text: str) -> dict[str, float]:
+        reply = ask(text, rerank="simplemem", explain=True, top_passages=20)
+        why = [passage.why for passage in reply.passages if passage.why is not None]
+        return {name: max(each.terms[name] for each in why) for name in ("semantic", "bm25")}
+
+    plain, technical = weights("the kettle from Lisbon"), weights("the kettle KX-200 from Lisbon")
+    assert plain["semantic"] == pytest.approx(0.6 / 1.1)
+    assert technical["bm25"] == pytest.approx(0.4 / 1.1)
+
+
+def test_every_formula_weighs_1_in_all() -> None:
+    for formula in FORMULAS.values():
+        assert sum(formula.weights.values()) == pytest.approx(1.0)
+
+
+# nothing for nobody
+
+
+def test_the_default_is_as_it_was_where_nothing_of_this_is_asked() -> None:
+    reply = ask("What did the vet prescribe?")
+    assert set(reply.model_dump()) == {
+        *("kind", "graph", "found", "seeds", "concepts", "passages", "context", "tokens", "position", "timing")
+    }
+    assert reply == ask("What did the vet prescribe?", mode="default", guidance={})
