@@ -54,7 +54,7 @@ from state.events.events import (
     Unpinned,
     WorthJudged,
 )
-from state.graph import codec
+from state.graph import codec, rights
 from state.graph.decay import NEVER
 from state.graph.expiry_queue import ExpiryQueue
 from state.graph.folds import FOLDS, folds
@@ -335,10 +335,7 @@ class Graph(GraphTables):
     def _fold_settings(self, event: GraphConfigured) -> bool:
         self.settle()
         self.concepts.fade_all(self.clock, self.settings)  # what has faded, has faded by the old settings
-        self.preset, self.settings, self.configured = event.preset, event.settings, True
-        self.weights, self.mode, self.rerank = dict(event.weights), event.mode, event.rerank
-        if not event.settings.steady_growth:
-            self.pace = self.active_before = 0
+        self.live_by(event)
         self._expiry_queue = self._link_queue = None
         self._ask_if_enough()
         return True
@@ -498,18 +495,11 @@ class Graph(GraphTables):
 
     @folds(AccessGranted)
     def _fold_granted(self, event: AccessGranted) -> bool:
-        had = self.access.get(event.subject, [])
-        self.access[event.subject] = sorted({*had, *event.rights})
-        return len(self.access[event.subject]) > len(had)
+        return rights.granted(self.access, event)
 
     @folds(AccessRevoked)
     def _fold_revoked(self, event: AccessRevoked) -> bool:
-        """Take rights away; who has none left is still known, so that the graph does not open to everybody."""
-        if event.subject not in self.access:
-            return False
-        had = self.access[event.subject]
-        self.access[event.subject] = [right for right in had if right not in event.rights]
-        return len(self.access[event.subject]) < len(had)
+        return rights.revoked(self.access, event)
 
     @folds(TopicNamed)
     def _fold_name(self, event: TopicNamed) -> bool:
@@ -528,10 +518,9 @@ class Graph(GraphTables):
 
     @folds(PassageSplit)
     def _fold_split(self, event: PassageSplit) -> bool:
-        if event.turn not in self.passages.numbers:
-            return False
-        self.advice.part(event)
-        return True
+        if here := event.turn in self.passages.numbers:
+            self.advice.part(event)
+        return here
 
     @folds(WorthJudged)
     def _fold_worth(self, event: WorthJudged) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from emgas.limits import EARLIEST_MS
+from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.advice_table import AdviceTable
 from state.graph.concept_table import ConceptTable
@@ -80,6 +81,13 @@ class GraphTables:
         self.access: dict[str, list[str]] = {}
         self.advice = AdviceTable()
         self.facts = TurnFacts()
+
+    def live_by(self, event: GraphConfigured) -> None:
+        """Take over what a request to configure says; windows that no longer adapt are as they are set at once."""
+        self.preset, self.settings, self.configured = event.preset, event.settings, True
+        self.weights, self.mode, self.rerank = dict(event.weights), event.mode, event.rerank
+        if not event.settings.steady_growth:
+            self.pace = self.active_before = 0
 
     @property
     def rhythm(self) -> MemorySettings:
