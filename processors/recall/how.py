@@ -85,9 +85,10 @@ def _guided(options: RecallOptions, found: RecallResult, meant: Meant) -> Guided
     if options.mode == "default":
         weights |= dict.fromkeys(EPISODIC, options.episodic) if options.episodic != 1.0 else {}
         weights |= dict.fromkeys(SEMANTIC, options.semantic) if options.semantic != 1.0 else {}
-    elif options.mode in TAKES_KINDS:
-        weights |= {"mention": options.episodic} if options.episodic != 1.0 else {}
-        weights |= {"association": options.semantic} if options.semantic != 1.0 else {}
+    else:
+        mentions, associations = options.mode in BY_MENTIONS, options.mode in BY_ASSOCIATIONS
+        weights |= {"mention": options.episodic} if mentions and options.episodic != 1.0 else {}
+        weights |= {"association": options.semantic} if associations and options.semantic != 1.0 else {}
     return Guided(
         words=list(options.weak),
         unknown=[*meant.unknown, *(meant.known if not options.weak else ())],
@@ -97,4 +98,6 @@ def _guided(options: RecallOptions, found: RecallResult, meant: Meant) -> Guided
     )
 
 
-TAKES_KINDS = frozenset({"ppr", "ppr-push", "steady-state", "subtractive", "path", "staged"})
+# Modes in which such edges may count more or less; in `steady-state` all of them do alike, so that nothing changes
+BY_MENTIONS = frozenset({"ppr", "ppr-push", "staged"})
+BY_ASSOCIATIONS = BY_MENTIONS | {"subtractive", "path"}

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from processors.text import tables
 from processors.text.continuations import continuation
+from processors.text.language import clean
 from processors.text.scripts import HAN
 
 LEAST: Final = 3  # passages for the simplest question,
@@ -57,6 +58,7 @@ def complexity(text: str) -> float:
 
 def signals(text: str) -> dict[str, float]:
     """List what makes a question complex, by name, and how much each counts: 0 to 1."""
+    text = clean(text)
     counts: dict[str, list[float]] = {}
     for name, size, pattern in _signals():
         counts.setdefault(name, []).extend(size for _ in pattern.finditer(text))

@@ -198,7 +198,7 @@ def test_the_literal_mode_keeps_to_the_ranges_of_the_seed() -> None:
     assert 0 < LITERAL.firing_threshold < 1
     assert 0 < LITERAL.propagation_decay < 1
     assert 3 <= LITERAL.max_iterations <= 10
-    assert (LITERAL.window, LITERAL.weighting, LITERAL.marks) == ("turn", "ppmi", False)
+    assert (LITERAL.window, LITERAL.weighting, LITERAL.marks) == ("round", "ppmi", False)
 
 
 def test_the_default_mode_is_the_one_that_was_measured() -> None:

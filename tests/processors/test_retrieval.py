@@ -294,6 +294,17 @@ def test_episodic_and_semantic_weights_change_the_ranking_and_are_told(mode: Mod
     assert set(weights) == ({"association", "bridge", "kinds"} if mode == "default" else {"association"})
 
 
+@pytest.mark.source("S7")
+@pytest.mark.parametrize("mode", ALL)
+def test_of_weights_only_those_that_did_something_are_told(mode: Mode) -> None:
+    kinds = {"episodic": 3.0, "semantic": 0.2}
+    plain, guided = (ask("the vet in the hospital", mode=mode, guidance=given) for given in ({}, {"kinds": kinds}))
+    assert guided.how is not None
+    assert guided.how.guidance is not None
+    changed = [round(each.score, 9) for each in plain.passages] != [round(each.score, 9) for each in guided.passages]
+    assert changed <= bool(guided.how.guidance.weights)
+
+
 def test_a_depth_says_how_many_come_back_and_passages_that_are_asked_for_come_first() -> None:
     assert len(ask("the vet", guidance={"depth": 0.0}).passages) == LEAST_DEPTH
     assert len(ask("the vet in the hospital", mode="ppr", guidance={"depth": 1.0}).passages) == MOST_DEPTH
