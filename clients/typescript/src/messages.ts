@@ -90,6 +90,14 @@ export interface Settings {
    */
   affinity_tau?: number | null;
   /**
+   * what gamma is multiplied by between turns that tell a time: less than 1, and what was said at one time belongs together sooner than what is alike
+   */
+  affinity_dated?: number | null;
+  /**
+   * time scale of affinity between turns that tell a time; 0s: as of others
+   */
+  affinity_tau_dated?: number | null;
+  /**
    * turns that make a habit, at least; 0: none are looked for
    */
   habit_members?: number | null;
@@ -106,6 +114,10 @@ export interface Settings {
    */
   active_turns?: number | null;
   /**
+   * share by which active turns may grow from one consolidation to the next; where they grow more, the next comes sooner and takes more together; 0: windows are as they are set
+   */
+  steady_growth?: number | null;
+  /**
    * how many of the last events can be taken back; the store keeps as much as that needs
    */
   undo_events?: number | null;
@@ -121,6 +133,18 @@ export interface Settings {
    * a conversation ends where a turn has less than this share of its words in common with the last ones; 0: never
    */
   topic_shift?: number | null;
+  /**
+   * a link of less strength than this goes at the next decay window, and a word without any is archived; its strength is how often its words were together, and fades as theirs; 0: links do not fade
+   */
+  links_below?: number | null;
+  /**
+   * a link loses one of its strength in so long a silence, and goes with the last, instead of fading by the half-life; 0s: by the half-life
+   */
+  links_step?: number | null;
+  /**
+   * how much worse than the third best a turn may score and still be shown: e^−drop times as likely
+   */
+  drop?: number | null;
   /**
    * 0: what is said is not recorded, only that something was
    */
@@ -223,6 +247,67 @@ export interface Settings {
   link_confidence?: number | null;
 }
 /**
+ * How much a turn is worth remembering, and the words of it that matter.
+ */
+export interface JudgedTurn {
+  turn: string;
+  worth: number;
+  /**
+   * @maxItems 16
+   */
+  keywords?: string[];
+}
+/**
+ * A name for a theme, by its id.
+ */
+export interface NamedTheme {
+  theme: string;
+  name: string;
+}
+/**
+ * How closely two concepts belong together, by their ids: 0 not at all, 0.5 neither, 1 very.
+ */
+export interface RatedLink {
+  source: string;
+  target: string;
+  rating: number;
+}
+/**
+ * A turn, or what recurs (`habit`), in other words; role: in whose, "" nobody's.
+ */
+export interface Rewritten {
+  turn?: string | null;
+  habit?: string | null;
+  text: string;
+  role?: string;
+}
+/**
+ * A turn says several things: the parts of its text, in their order.
+ */
+export interface SplitTurn {
+  turn: string;
+  /**
+   * @minItems 2
+   * @maxItems 64
+   */
+  parts: TextPart[];
+}
+/**
+ * The characters of a turn's text, from `start` to before `end`, that say one thing.
+ */
+export interface TextPart {
+  start: number;
+  end: number;
+}
+/**
+ * What a conversation that has ended was about: its topic in a word or two, and a summary.
+ */
+export interface SummedUp {
+  session: string;
+  topic?: string;
+  summary: string;
+}
+/**
  * What a turn must be to come back; what is not given is not asked.  A name that the graph lacks matches nothing.
  *
  * sessions, speakers  it is of one of these, as they were written
@@ -274,7 +359,39 @@ export interface Filter {
   include_archive?: boolean;
 }
 /**
+ * How to search, where the asker knows: what is not given changes nothing.
+ *
+ * depth          how thoroughly, 0 to 1: in the place of what the question itself tells.  It says how many passages
+ *                come back, 3 to 20, and how far `staged` goes
+ * by_complexity  take the complexity of the question for its depth, as SimpleMem estimates it
+ * rounds         2: ask again with what the best passages of the first round hold
+ * kinds          how much counts what was said in one place (episodic), and what belongs together at all (semantic)
+ * type_weights   links by what turns say of two concepts, by its type, as {"cause": 0.5}
+ * mood, role     words of who asks: what of them the graph knows is sought too, weakly; moods such as "in a hurry"
+ *                and "curious" change the depth
+ */
+export interface Guidance {
+  depth?: number | null;
+  by_complexity?: boolean;
+  rounds?: number;
+  kinds?: {
+    [k: string]: number;
+  };
+  type_weights?: {
+    [k: string]: number;
+  };
+  mood?: string | null;
+  role?: string | null;
+}
+/**
  * How activation spreads; what is not given takes the mode's own default (processors/recall/activation.py).
+ *
+ * window        what counts as said together: in a turn; in a turn or the one before it; in a round, which ends
+ *               before somebody speaks again who has had their say in it; in a session
+ * window_turns  in so many turns of a session, one after the other; in the place of `window`
+ *
+ * propagation_decay, max_iterations and delta are what each mode has of the kind: what a walk goes on with, how many
+ * edges far, when it stops.
  */
 export interface Spreading {
   firing_threshold?: number | null;
@@ -285,7 +402,8 @@ export interface Spreading {
   convergence?: number | null;
   recall_links?: number | null;
   topic_links?: number | null;
-  window?: ("turn" | "exchange") | null;
+  window?: ("turn" | "exchange" | "round" | "session") | null;
+  window_turns?: number | null;
   /**
    * links by what turns say of two concepts, by its type: none without, as {"cause": 0.5}
    */
@@ -311,6 +429,23 @@ export interface ActivatedConcept {
   path: string[];
 }
 /**
+ * What guidance did to a question.
+ *
+ * words    concepts of mood and role that the graph knows: sought too, weakly
+ * unknown  words of mood and role that it does not know: they did nothing
+ * depth    how thoroughly it was searched, 0 to 1, and passages: how many that is
+ * weights  what counted more or less than by itself, by name: edge types, kinds of turns, relations
+ */
+export interface Guided {
+  words: string[];
+  unknown: string[];
+  depth: number | null;
+  passages: number;
+  weights: {
+    [k: string]: number;
+  };
+}
+/**
  * An association that energy took: how often both were said together, and the weight of the edge.
  */
 export interface Hop {
@@ -318,6 +453,41 @@ export interface Hop {
   target: string;
   times: number;
   weight: number;
+}
+/**
+ * How a question was answered: its mode, the mode's constants, and what each stage did.
+ *
+ * source      the system that the mode is of
+ * constants   its constants by name, those that the question changed as it changed them
+ * complexity  how complex the question is, 0 to 1, by its words alone (SimpleMem)
+ * guidance    what guidance did, if there was any
+ */
+export interface How {
+  mode: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  source: string;
+  weighting: "fan" | "ppmi" | "npmi" | "count" | "max" | "out_degree";
+  window: string;
+  constants: {
+    [k: string]: number;
+  };
+  complexity: number;
+  stages: Stage[];
+  guidance?: Guided | null;
+}
+/**
+ * What one stage of a mode did.
+ *
+ * name      direct, spread, ppr, exhaustive; of other modes, their own; second-round, where a question asks for one
+ * found     passages that it found
+ * mass      share of their score that the best hold;  coverage: share of what is asked that the best hold, by rarity
+ * enough    whether that was enough, so that no further stage was needed; null where nobody asked
+ */
+export interface Stage {
+  name: string;
+  found: number;
+  mass?: number | null;
+  coverage?: number | null;
+  enough?: boolean | null;
 }
 /**
  * A word of the question that asks for a kind of thing, and the member of that kind that the passage holds.
@@ -374,17 +544,22 @@ export interface RecalledPassage {
   /**
    * if the query asked for masks: the text as it is remembered, with placeholders for what has faded
    */
-  masked: string | null;
+  masked?: string | null;
   attachments?: Attachment[];
+  /**
+   * in modes that find concepts first: the concept through which it was found
+   */
+  topic?: string | null;
   /**
    * if the query said `explain`
    */
   why?: Why | null;
 }
 /**
- * Why a passage has its score, in the default mode; its session, speaker and date stand in the passage itself.
+ * Why a passage has its score; its session, speaker and date stand in the passage itself.
  *
- * terms         what each edge type and each property of the turn adds (docs/recall.md): their sum is the score
+ * terms         what each edge type and each property of the turn adds (docs/recall.md): their sum is the score.  Of
+ *               other modes, what their formula is made of; `times_…` are factors of the sum of the others
  * mentions      seeds in the passage, and in the turns around it that gave it score
  * associations  the hops to the strongest concept of the passage that the seeds woke, seed first
  * kinds         members of the kinds that the question asks for
@@ -406,12 +581,29 @@ export interface Timing {
 }
 /**
  * A topic of a graph: its label, its concepts' labels (strongest first), and since when it exists (ms).
+ *
+ * name, by  what an advisor calls it, and who
  */
 export interface Theme {
   id: string;
   label: string;
   concepts: string[];
   born: number;
+  name?: string | null;
+  by?: string | null;
+}
+/**
+ * What advisors said of a turn: other words, its parts, its worth; each with who said it.
+ */
+export interface Advised {
+  rewritten: string | null;
+  role: string;
+  rewritten_by: string;
+  parts: TextPart[];
+  split_by: string;
+  worth: number | null;
+  keywords: string[];
+  judged_by: string;
 }
 /**
  * A pronoun of a turn, the characters from `start` to `end`: the concept that it means, by id, and how surely.
@@ -458,11 +650,15 @@ export interface RecordedTurn {
   /**
    * how much of it was new, 0 to 1, in a graph that asks for that
    */
-  novelty: number | null;
+  novelty?: number | null;
   /**
    * why it is in the log and in no count: no question finds it
    */
-  uncounted: "" | "redundant" | "unworthy";
+  uncounted?: "" | "redundant" | "unworthy";
+  /**
+   * what advisors said of it, if that was asked for
+   */
+  advised?: Advised | null;
 }
 /**
  * What an expression of time in a turn means (docs/time.md), by the sender's clock: from `since` to `until`, ms.
@@ -574,6 +770,8 @@ export interface GrownPair {
 }
 /**
  * How a conversation ended, at `at` (ms).  summary: what it was about, made of `turns` (ids), and `by` whom.
+ *
+ * topic  what it was about in a word or two, where its author says it
  */
 export interface Ending {
   at: number;
@@ -581,6 +779,7 @@ export interface Ending {
   summary: string;
   turns: string[];
   by: string;
+  topic?: string;
 }
 /**
  * A sentence of a turn, word for word.
@@ -609,6 +808,20 @@ export interface SessionRecap {
   summary: Quote[];
   state: "working" | "idle" | "ended";
   ended?: Ending | null;
+  /**
+   * if that was asked for
+   */
+  topics?: SessionTopic[];
+}
+/**
+ * A part of a conversation: its topic in a few words, from its first to its last turn (ids), and its summary.
+ */
+export interface SessionTopic {
+  topic: string;
+  first: string;
+  last: string;
+  turns: number;
+  summary: Quote[];
 }
 /**
  * A time, from `since` to `until` (ms), and how many turns lie in it.
@@ -694,6 +907,7 @@ export interface Exemption {
  * hours        (24,) turns by hour of day    weekdays    (7,) turns by day of the week, Monday first
  *              by the clock of who said them
  * exceptions   the latest times at which it did not recur, as far as that is an exception
+ * rewritten    other words for it by an advisor, and who
  */
 export interface Habit {
   id: string;
@@ -710,6 +924,8 @@ export interface Habit {
   exceptions: Exemption[];
   members: string[];
   by: string;
+  rewritten?: string | null;
+  rewritten_by?: string | null;
 }
 /**
  * Habits that are near one another: a level of the tree.  `above`: their affinity; `habits`: ids.
@@ -769,8 +985,24 @@ export interface Configure {
   kind: "configure";
   id: string;
   graph: string;
-  preset?: "default" | "forgetful" | "elephant" | "memorybank" | "mofox";
+  preset?:
+    "default" | "forgetful" | "elephant" | "memorybank" | "mofox" | "emgas" | "soulmem" | "simplemem" | "hello-agents";
   settings?: Settings;
+  /**
+   * what features of a turn are worth in recall, where not the default; {}: the defaults; else as is
+   */
+  weights?: {
+    [k: string]: number;
+  } | null;
+  /**
+   * mode of questions that name none; else as is, or the preset's where that is another
+   */
+  mode?:
+    ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
+  /**
+   * formula of this system by which they are ordered; else as `mode`
+   */
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | "none" | null;
 }
 /**
  * What a graph is to forget: concepts by id or surface form, turns and sessions by id.  Replay keeps the past.
@@ -928,6 +1160,24 @@ export interface Reinforce {
   at: number | string;
 }
 /**
+ * What an advisor says; `by`: who, with its version.  Exactly one of the others is given.
+ */
+export interface Advice {
+  kind: "advice";
+  id: string;
+  graph: string;
+  by: string;
+  named?: NamedTheme | null;
+  /**
+   * @maxItems 64
+   */
+  rated?: RatedLink[];
+  summary?: SummedUp | null;
+  rewritten?: Rewritten | null;
+  split?: SplitTurn | null;
+  judged?: JudgedTurn | null;
+}
+/**
  * A question to one graph.  It never changes state; `reinforce` asks for an event that does.
  *
  * Without `top_passages`, as many passages come back as the question needs, 3 to 20; `budget`,
@@ -937,8 +1187,21 @@ export interface Query {
   kind: "query";
   graph: string;
   text: string;
-  mode?: "default" | "literal";
+  /**
+   * which retriever answers; else the graph's own, default where it has none
+   */
+  mode?:
+    ("default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged") | null;
   spreading?: Spreading;
+  /**
+   * weight of a link between concepts, in the place of the mode's own
+   */
+  weighting?: ("fan" | "ppmi" | "npmi" | "count" | "max" | "out_degree") | null;
+  /**
+   * order the best anew, twice as many as are wanted, by the formula of this system
+   */
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | null;
+  guidance?: Guidance;
   top_concepts?: number;
   top_passages?: number | null;
   /**
@@ -949,6 +1212,10 @@ export interface Query {
    * turns in it, at most
    */
   context_passages?: number | null;
+  /**
+   * how busy who reads the answer is: it has 9 items at most at 0, 7 at 0.5, 5 at 1
+   */
+  load?: number | null;
   /**
    * speaker who asks: whom `my` and `I` mean
    */
@@ -1010,6 +1277,10 @@ export interface Describe {
    * answer once the record at this offset of `turns` is folded
    */
   after?: number | null;
+  /**
+   * measure how it hangs together too
+   */
+  measures?: boolean;
 }
 /**
  * A question for turns as they were said, in the order in which they were recorded.  What is not given passes.
@@ -1017,6 +1288,7 @@ export interface Describe {
  * ids      these alone, in this order; whichever the graph lacks is left out, and what is too much for one answer
  * session  only of this session     concept  only those that hold it, by id or as it was written
  * newest   the last one first       cursor   `next` of the page before
+ * advised  with what advisors said of them
  */
 export interface Read {
   kind: "read";
@@ -1030,6 +1302,7 @@ export interface Read {
   newest?: boolean;
   cursor?: number | null;
   limit?: number;
+  advised?: boolean;
   /**
    * answer once the record at this offset of `turns` is folded
    */
@@ -1086,7 +1359,8 @@ export interface Compare {
 /**
  * A question about conversations: these sessions, or without a name the last ones, the latest first.
  *
- * words  of each one's summary, at most
+ * words   of each one's summary, at most
+ * topics  into how many parts, each about something, it falls, and what was said of each
  */
 export interface Recap {
   kind: "recap";
@@ -1101,6 +1375,7 @@ export interface Recap {
    */
   skip?: number;
   words?: number;
+  topics?: boolean;
   /**
    * answer once the record at this offset of `turns` is folded
    */
@@ -1266,6 +1541,10 @@ export interface Reply {
    * recalling is paused
    */
   paused?: boolean;
+  /**
+   * if the query said `explain`, or guided the search
+   */
+  how?: How | null;
 }
 /**
  * What a graph holds.  An unknown graph gives `found: false`.
@@ -1281,6 +1560,20 @@ export interface Description {
   found: boolean;
   preset: string;
   settings: {
+    [k: string]: number;
+  };
+  /**
+   * of its questions that name none
+   */
+  mode?: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  /**
+   * of its questions that name no mode
+   */
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | null;
+  /**
+   * what features of a turn are worth in recall, where not the default
+   */
+  weights?: {
     [k: string]: number;
   };
   clock: number;
@@ -1300,12 +1593,18 @@ export interface Description {
   /**
    * turns that gates left out of what is counted: they are in the log alone
    */
-  uncounted: number;
+  uncounted?: number;
   /**
    * who may do what, by subject; empty: nobody is kept out
    */
   access?: {
     [k: string]: string[];
+  };
+  /**
+   * if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was said
+   */
+  measures?: {
+    [k: string]: number;
   };
   position: Position;
 }
@@ -1528,6 +1827,6 @@ export interface Failure {
  */
 export interface Change {}
 
-export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce;
+export type Command = Turn | Configure | Forget | Pin | Unpin | Feedback | Undo | Erase | EndSession | Grant | Revoke | Reinforce | Advice;
 export type Question = Query | Describe | Read | Picture | Compare | Recap | Trend | Explore | Habits | Recent | Inspect | List | Checkpoint;
 export type Answer = Reply | Description | Turns | Pictured | Compared | Recapped | Trended | Explored | Recurring | InMind | Graphs | Inspection | Checkpointed | Outcome | Failure;

@@ -57,12 +57,13 @@ def trend(
     *,
     by: Annotated[Period, typer.Option(help="What to count by.")] = "week",
     offset: Annotated[int, typer.Option(help="Of your clock from UTC, in minutes: where a day begins.")] = 0,
+    moods: Annotated[bool, typer.Option("--moods", help="Also how those felt who said it.")] = False,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
     """Tell how often something is spoken of, since when, and when not.  Exits with 3 for an unknown graph."""
-    told = _ask(lambda memory: memory.trend(graph, text, by=by, offset=offset, as_of=as_of), timeout)
+    told = _ask(lambda memory: memory.trend(graph, text, by=by, offset=offset, moods=moods, as_of=as_of), timeout)
     if json:
         output.print_json(told.model_dump())
     elif told.found:
@@ -127,9 +128,11 @@ def _show_trend(text: str, told: Trended, by: Period) -> None:
     if not told.turns or told.first is None or told.last is None:
         output.tell(f"nothing that was said holds {text!r}")
         return
-    rows = output.table(f"{', '.join(told.concepts)}: {told.turns} turns on {told.days} days", by, "turns")
+    columns = [by, "turns", *(["moods"] if told.moods else [])]
+    rows = output.table(f"{', '.join(told.concepts)}: {told.turns} turns on {told.days} days", *columns)
     for period in told.periods:
-        rows.add_row(format_utc(period.since)[:10], str(period.turns))
+        felt = ", ".join(f"{mood} {count}" for mood, count in period.moods.items())
+        rows.add_row(*[format_utc(period.since)[:10], str(period.turns), felt][: len(columns)])
     output.out.print(rows)
     every = "" if told.every is None else f", every {told.every:g} days in the middle"
     often = " ".join(f"{day} {count}" for day, count in zip(DAYS, told.weekdays, strict=True) if count)
