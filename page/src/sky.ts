@@ -1,15 +1,16 @@
 // The graph on screen: sigma draws concepts and links with WebGL; below it a soft light in each theme's colour, and the
 // themes' names.  What a concept looks like is decided in `looks` alone, for the screen and for what is saved.
 import Sigma from "sigma";
-import { EdgeLineProgram, EdgeRectangleProgram } from "sigma/rendering";
-import type { NodeDisplayData, PartialButFor } from "sigma/types";
+import { EdgeLineProgram, EdgeRectangleProgram, NodeCircleProgram } from "sigma/rendering";
+import type { NodeDisplayData, PartialButFor, RenderParams } from "sigma/types";
 import { clear, mixed, ofTheme, sheer, type Shade } from "./colours.ts";
 import type { Concept, Concepts, Link, Memory } from "./memory.ts";
+import { Travel } from "./travel.ts";
 
 export const FONT = 'ui-sans-serif, system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif';
 const COARSE = 4; // of the light below: it is soft anyway
 const SPRITE = 64;
-const MANY = 5000; // links: they are drawn thin then, and not while the camera moves
+const MANY = 5000; // links: they are drawn thin then, and as a picture while the camera moves
 
 /** What stands out just now: concepts with how awake they are, and the links that woke them. */
 export interface Focus { awake: Map<string, number>; links: Set<string>; named: Set<string>; chosen: string | null; near: Set<string> | null }
@@ -23,6 +24,7 @@ export class Sky {
   shade: Shade;
   focus: Focus = { awake: new Map(), links: new Set(), named: new Set(), chosen: null, near: null };
   private hovered: string | null = null;
+  private readonly travel: Travel;
   private readonly light: CanvasRenderingContext2D;
   private readonly sprites = new Map<string, HTMLCanvasElement>();
 
@@ -32,10 +34,18 @@ export class Sky {
   ) {
     this.shade = shade;
     this.light = canvas.getContext("2d")!;
+    const travel = (this.travel = new Travel(() => memory.graph.size > MANY, () => this.shade.back));
+    class Nodes extends NodeCircleProgram<Concept, Link> {
+      override render(params: RenderParams): void { if (!travel.isShown) super.render(params); }
+    }
+    class Thin extends EdgeLineProgram<Concept, Link> {
+      override render(params: RenderParams): void { if (!travel.isShown) super.render(params); }
+    }
     this.sigma = new Sigma<Concept, Link>(memory.graph as Concepts, container, {
       allowInvalidContainer: true, zIndex: true, hideEdgesOnMove: false, labelFont: FONT, labelWeight: "500",
       labelDensity: 0.9, labelGridCellSize: 90, labelRenderedSizeThreshold: 4.5, stagePadding: 46, minCameraRatio: 0.03,
-      maxCameraRatio: 4, zoomToSizeRatioFunction: (ratio) => ratio ** 0.3, defaultEdgeType: "thin", edgeProgramClasses: { thin: EdgeLineProgram, thick: EdgeRectangleProgram },
+      maxCameraRatio: 4, zoomToSizeRatioFunction: (ratio) => ratio ** 0.3, defaultEdgeType: "thin", edgeProgramClasses: { thin: Thin, thick: EdgeRectangleProgram },
+      nodeProgramClasses: { circle: Nodes },
       defaultDrawNodeLabel: (context, data) => this.drawLabel(context, data),
       defaultDrawNodeHover: (context, data) => this.drawHover(context, data),
       nodeReducer: (id, concept) => ({ ...concept, ...this.looks(id, concept) }),
@@ -46,6 +56,7 @@ export class Sky {
     });
     this.sigma.on("enterNode", ({ node }) => this.hover(node));
     this.sigma.on("leaveNode", () => this.hover(null));
+    this.sigma.on("beforeRender", () => this.travel.begin(this.sigma));
     this.sigma.on("afterRender", () => this.paint());
   }
 
@@ -106,7 +117,7 @@ export class Sky {
   }
 
   private drawLabel(context: CanvasRenderingContext2D, data: PartialButFor<NodeDisplayData, "x" | "y" | "size" | "label" | "color">): void {
-    if (!data.label) return;
+    if (!data.label || this.travel.isShown) return;
     const size = Math.min(17, 10.5 + data.size * 0.34);
     context.font = `${data.size > 9 ? 600 : 500} ${size}px ${FONT}`;
     context.textAlign = "center";
@@ -130,6 +141,17 @@ export class Sky {
 
   /** Paint the light below the graph, and the names of themes. */
   private paint(): void {
+    if (!this.travel.isShown) this.paintAll();
+    this.travel.end(this.sigma, (context) => {
+      const { x, y } = this.container.getBoundingClientRect();
+      const scale = context.canvas.width / this.sigma.getDimensions().width;
+      context.setTransform(scale, 0, 0, scale, -x * scale, -y * scale);
+      context.drawImage(this.canvas, 0, 0, this.canvas.width * COARSE, this.canvas.height * COARSE);
+    });
+    this.drawn();
+  }
+
+  private paintAll(): void {
     const [width, height] = [innerWidth, innerHeight];
     if (this.canvas.width !== Math.ceil(width / COARSE) || this.canvas.height !== Math.ceil(height / COARSE)) {
       this.canvas.width = Math.ceil(width / COARSE);
@@ -137,7 +159,6 @@ export class Sky {
     }
     const { x, y } = this.container.getBoundingClientRect();
     this.paintLight(this.light, 1 / COARSE, { width, height, x, y });
-    this.drawn();
   }
 
   /** `frame`: how large, and where in it the graph begins; without it, as large as the graph. */
@@ -203,9 +224,6 @@ export class Sky {
     const xs: number[] = [];
     const ys: number[] = [];
     this.memory.graph.forEachNode((_id, { x, y }) => { xs.push(x); ys.push(y); });
-    const many = this.memory.graph.size > MANY; // without a GPU they cannot keep up with a camera that moves
-    this.sigma.setSetting("hideEdgesOnMove", many);
-    this.sigma.setSetting("hideLabelsOnMove", many);
     if (xs.length < 2) { this.sigma.setCustomBBox(null); return; }
     this.sigma.setCustomBBox({ x: [Math.min(...xs), Math.max(...xs)], y: [Math.min(...ys), Math.max(...ys)] });
   }

@@ -205,6 +205,27 @@ def test_all_of_it_can_be_done_with_the_keyboard(visit: Visit) -> None:
     assert page.locator("#manual").is_hidden()
 
 
+MOVED = """async () => {
+  const { sigma, travel } = explorer.sky, frames = [], layers = sigma.getCanvases();
+  const seen = () => frames.push([travel.isShown, layers.nodes.style.visibility]);
+  travel.isLarge = () => true; // as of a memory of thousands
+  sigma.on("afterRender", seen);
+  await sigma.getCamera().animate({ x: 0.6, y: 0.45, ratio: 0.8 }, { duration: 600 });
+  while (travel.isShown) await new Promise(requestAnimationFrame);
+  sigma.off("afterRender", seen);
+  return frames;
+}"""
+
+
+def test_while_the_camera_of_a_large_memory_moves_its_picture_does_and_then_all_is_drawn_anew(visit: Visit) -> None:
+    frames = visit.page.evaluate(MOVED)
+    assert [True, "hidden"] in frames, "a picture was moved"
+    assert frames[0] == [False, ""], "of what is there: it is drawn before it moves"
+    assert frames[-1] == [False, ""], "and again when the camera rests"
+    visit.page.mouse.click(*visit.place_of("Biscuit"))
+    visit.page.wait_for_selector("#panel[data-kind=concept] .neighbours li")
+
+
 def test_there_are_several_graphs_and_what_people_say_is_never_markup(visit: Visit) -> None:
     assert labels(visit, "#graphs option") == ["demo", "demo-zh", "spite"]
     visit.page.select_option("#graphs", "spite")

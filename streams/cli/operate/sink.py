@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from replay.sinking import PartitionSink
 from streams.cli.shared import output
-from streams.plugins import sinks
-from streams.settings import Settings
-from streams.transport import select
+
+if TYPE_CHECKING:
+    from streams.settings import Settings
 
 PAUSE_SECONDS = 1.0  # between two looks at a log that does not grow
 
@@ -33,6 +32,10 @@ def sink(
 
 async def _follow(url: str, settings: Settings, *, once: bool, batch: int) -> int:
     """Bring the sink up to the log's end, and on as it grows; give how many rows were written."""
+    from replay.sinking import PartitionSink  # here: --help needs none of it
+    from streams.plugins import sinks
+    from streams.transport import select
+
     written = 0
     async with select.readable(settings) as readable:
         there = await sinks.opened(url, settings.prefix)
