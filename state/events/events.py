@@ -57,6 +57,7 @@ from state.events.extraction_types import (
 from state.events.found_events import MemoryConsolidated, MemoryReplayed, Superseded, WindowEvent
 from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import MemorySettings
+from state.events.opinions import FeedbackGiven, Pinned, Unpinned, concepts_and_turns
 from state.events.registry import KINDS, Timing, control_event, graph_event
 from state.events.sealing_events import Sealed, SubjectErased
 from state.events.shared_events import (
@@ -78,6 +79,7 @@ __all__ = [
     "EdgesRated",
     "EndReason",
     "Event",
+    "FeedbackGiven",
     "GraphConfigured",
     "GraphEvent",
     "MemoryConsolidated",
@@ -85,6 +87,7 @@ __all__ = [
     "Ordinal",
     "PassageRewritten",
     "PassageSplit",
+    "Pinned",
     "Sealed",
     "SessionEnded",
     "SessionSummarised",
@@ -93,6 +96,7 @@ __all__ = [
     "Superseded",
     "TopicNamed",
     "TurnNotRecorded",
+    "Unpinned",
     "WindowEvent",
     "WorthJudged",
 ]
@@ -115,10 +119,6 @@ class Claim(Event, frozen=True, kw_only=True):
     nonce: str
     anew: bool = False
     source_topic: str = ""
-
-
-def _concepts_and_turns(event: Any) -> tuple[str, ...]:
-    return *event.concepts, *event.turns
 
 
 def _forgot(event: Forgotten | DecayWindowClosed) -> str:
@@ -287,7 +287,7 @@ class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
     related: list[str] = msgspec.field(default_factory=list)
 
 
-@graph_event(Timing.UNTIMED, summary=_forgot, touches=_concepts_and_turns)
+@graph_event(Timing.UNTIMED, summary=_forgot, touches=concepts_and_turns)
 class Forgotten(GraphEvent, frozen=True, kw_only=True):
     """A user asked to forget these concepts and turns; a session is recorded as its turns.
 
@@ -298,49 +298,6 @@ class Forgotten(GraphEvent, frozen=True, kw_only=True):
     src: Ordinal | None = None
     concepts: list[str]
     turns: list[str]
-
-
-@graph_event(
-    Timing.UNTIMED,
-    summary=lambda event: f"pinned {', '.join((*event.concepts, *event.turns))}",
-    touches=_concepts_and_turns,
-)
-class Pinned(GraphEvent, frozen=True, kw_only=True):
-    """A user asked to keep these concepts and turns in mind: they do not fade, and those archived are active again."""
-
-    src: Ordinal
-    concepts: list[str]
-    turns: list[str]
-
-
-@graph_event(
-    Timing.UNTIMED,
-    summary=lambda event: f"unpinned {', '.join((*event.concepts, *event.turns))}",
-    touches=_concepts_and_turns,
-)
-class Unpinned(GraphEvent, frozen=True, kw_only=True):
-    """A user let these concepts and turns fade again."""
-
-    src: Ordinal
-    concepts: list[str]
-    turns: list[str]
-
-
-@graph_event(
-    Timing.UNTIMED,
-    summary=lambda event: f"{'right' if event.value > 0 else 'wrong'}: {', '.join(event.turns)}",
-    touches=_concepts_and_turns,
-)
-class FeedbackGiven(GraphEvent, frozen=True, kw_only=True):
-    """A user said of these turns that they were right, or wrong: `value` in [−1, 1].
-
-    concepts  what the question asked for and what the turns say of it, strongest first: linked if they were right
-    """
-
-    src: Ordinal
-    turns: list[str]
-    concepts: list[str]
-    value: Annotated[float, Meta(ge=-1, le=1)]
 
 
 @graph_event(Timing.UNTIMED, summary=lambda event: f"takes back {event.first} to {event.last}")
@@ -368,7 +325,7 @@ class Ticked(GraphEvent, frozen=True, kw_only=True):
     at: Milliseconds
 
 
-@graph_event(Timing.WINDOW, summary=_forgot, touches=_concepts_and_turns)
+@graph_event(Timing.WINDOW, summary=_forgot, touches=concepts_and_turns)
 class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
 
@@ -383,7 +340,7 @@ class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.WINDOW,
     summary=_archived,
-    touches=lambda event: (*_concepts_and_turns(event), *chain.from_iterable(event.links)),
+    touches=lambda event: (*concepts_and_turns(event), *chain.from_iterable(event.links)),
 )
 class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
@@ -402,7 +359,7 @@ class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.TIMED,
     summary=lambda event: f"restored {', '.join((*event.concepts, *event.turns))}",
-    touches=_concepts_and_turns,
+    touches=concepts_and_turns,
     is_step=False,  # it goes with the recall that did it
 )
 class MemoryRestored(GraphEvent, frozen=True, kw_only=True):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.markup import escape
 
-from emgas.client.client import MemoryClient
 from emgas.messages.relations import RelationType
-from emgas.messages.views import Explored, KnownConcept, Period, Recapped, SessionRecap, Trended
+from emgas.messages.views import Explored, Period, Recapped, Trended
 from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 from streams.cli.shared.times import METAVAR, time
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from emgas.messages.views import KnownConcept, SessionRecap
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 AsOf = Annotated[
