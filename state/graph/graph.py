@@ -56,13 +56,13 @@ from state.events.events import (
     WorthJudged,
 )
 from state.graph import codec
+from state.graph.access import grant, revoke
 from state.graph.decay import NEVER
 from state.graph.expiry_queue import ExpiryQueue
 from state.graph.link_queue import LinkQueue
 from state.graph.tables import GraphTables
 from state.graph.turn_counting import count
 from state.graph.turn_index import TurnIndex
-from state.graph.unit_counting import count_in_units
 from state.graph.view import GraphView
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
@@ -127,10 +127,7 @@ class Graph(GraphTables):
             return
         weights, self._weights = self._weights, array("d")
         units, self._units = self._units, {}
-        if units or self.settings.counts_units:
-            count_in_units(self, first, weights, units)
-        else:
-            count(self, first, weights)
+        count(self, first, weights, units)
         if self._expiry_queue:
             mentioned = self.passages.posting_concept[self.passages.starts[first] :]
             self._expiry_queue.watch_boosted(self.concepts, mentioned, boosts=weights, settings=self.settings)
@@ -321,8 +318,7 @@ class Graph(GraphTables):
 
     def _boost(self, concepts: Iterable[str], amount: float, at: int) -> None:
         """Strengthen concepts at `at` (ms) that nobody asked for."""
-        known = self._known(concepts)
-        for number in known:
+        for number in (known := self._known(concepts)):
             self.concepts.boost(number, amount, at=at, settings=self.settings)
         self._watch(known, amount)
 
@@ -330,8 +326,8 @@ class Graph(GraphTables):
         """Link concepts as if they had been recalled together, pair by pair."""
         for link in links:
             self.pairs["recall"].add(self._known(link))
-            if self._link_queue:
-                self._link_queue.look_again()  # of words that may have been silent for long
+        if self._link_queue:
+            self._link_queue.look_again()  # of words that may have been silent for long
 
     def _wake(self, concepts: Iterable[str], at: int) -> bool:
         """Strengthen concepts that were recalled together at `at` (ms), and link the strongest, which come first."""
@@ -472,8 +468,8 @@ class Graph(GraphTables):
         """Strengthen and link what a dream came by; what has faded meanwhile stays in the archive."""
         self.settle()
         self._pass_window(event.at)
-        archived, ids = self.concepts.archived, self.concepts.ids
-        awake = [ids[number] for number in self._known(event.concepts) if not archived[number]]
+        archived, find = self.concepts.archived, self.concepts.numbers.get
+        awake = (id for id in event.concepts if (number := find(id)) is not None and not archived[number])
         self._boost(awake, self.settings.dream_boost, event.at)
         self._link(event.links)
         return True
@@ -512,18 +508,11 @@ class Graph(GraphTables):
 
     @folds(AccessGranted)
     def _fold_granted(self, event: AccessGranted) -> bool:
-        had = self.access.get(event.subject, [])
-        self.access[event.subject] = sorted({*had, *event.rights})
-        return len(self.access[event.subject]) > len(had)
+        return grant(self.access, event)
 
     @folds(AccessRevoked)
     def _fold_revoked(self, event: AccessRevoked) -> bool:
-        """Take rights away; who has none left is still known, so that the graph does not open to everybody."""
-        if event.subject not in self.access:
-            return False
-        had = self.access[event.subject]
-        self.access[event.subject] = [right for right in had if right not in event.rights]
-        return len(self.access[event.subject]) < len(had)
+        return revoke(self.access, event)
 
     @folds(TopicNamed)
     def _fold_name(self, event: TopicNamed) -> bool:
