@@ -71,7 +71,7 @@ class Wanted:
     replicas        of a partition, that one broker of Kafka is planned to carry
     broker_mb       MB/s that one broker is planned to take in, replication included
     memory_mb       what graphs may take in the memory of a process: EMGAS_MEMORY
-    cold            share of turns, and of questions, to a graph that is not in memory: it is opened first
+    cold            share of turns, and of questions, to a graph that is not in memory: who folds or answers opens it
     copy_mb         MB/s at which a snapshot is fetched
     """
 
@@ -94,10 +94,11 @@ def needed(cost: Measured, want: Wanted) -> dict[str, Any]:
     """Compute what `want` needs at this `cost`."""
     turns, room = want.turns_per_second, 1000 * want.busy  # ms of CPU time that a core gives in a second
     opening = want.cold * cost.open_ms
-    worker = cost.worker_ms + cost.fold_ms + opening  # each event is folded once more, by a standby
+    worker = cost.worker_ms + cost.fold_ms + 2 * opening  # each event is folded once more, by a standby
     workers = min(want.partitions, ceil(turns * worker / room))
     pool = ceil(turns * cost.extraction_ms / room / workers)
-    reading = turns * want.readers_per_partition * cost.fold_ms + want.questions_per_second * (cost.answer_ms + opening)
+    following = turns * want.readers_per_partition * (cost.fold_ms + opening)
+    reading = following + want.questions_per_second * (cost.answer_ms + opening)
     readers = max(want.readers_per_partition, ceil(reading / room))
     kept = want.graphs * want.turns_per_graph
     copies = 2 + want.readers_per_partition

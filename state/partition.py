@@ -33,7 +33,8 @@ from state.store.store import Store
 STORED_AFTER = 64  # events at least; and as many as a quarter of the turns that the graph holds, up to
 MOST_UNSTORED = 256  # so many: to fold them again takes some 10 ms
 REBUILT_STORED_AFTER = 4096
-TIDIED_AT_ONCE = 1 << 16  # pairs, in one piece between two flushes: some milliseconds
+TIDIED_AT_ONCE = 1 << 14  # pairs, in one piece between two flushes: some milliseconds
+LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turns wait for them, questions do not
 
 
 class Folded(NamedTuple):
@@ -88,6 +89,7 @@ class Partition:
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: set[str] = set()
         self._untidy: dict[str, None] = {}  # graphs of which something may be due to be merged
+        self._loaded = 0  # pieces that were read of pairs since the last flush
         self._changed: set[str] = set()  # graphs of which something was flushed
         self._refolded: set[str] = set()  # graphs that what is stored does not lead to
 
@@ -279,7 +281,7 @@ class Partition:
         """Write what was folded since the last flush, atomically with the position; nothing if nothing was."""
         if self.position == self._flushed:
             return
-        pages = self._pages
+        pages, self._loaded = self._pages, 0
         for graph_id in self._unflushed:
             graph = self._graphs[graph_id]
             pages.batch[keys.count_key(graph_id)] = keys.u64(graph.events)
@@ -308,7 +310,10 @@ class Partition:
         graph = self._graphs.get(graph_id)
         if graph is not None and graph.rests_on_store:  # its pairs lie in what would be merged
             graph.load_pairs(TIDIED_AT_ONCE)
-        elif not self._pages.tidy(graph_id, TIDIED_AT_ONCE):
+            self._untidy[graph_id] = self._untidy.pop(graph_id)  # others are next
+            self._loaded += 1
+            return self._loaded < LOADED
+        if not self._pages.tidy(graph_id, TIDIED_AT_ONCE):
             del self._untidy[graph_id]
         if self._pages.batch:
             self._store.write(self._pages.batch)

@@ -84,7 +84,7 @@ class PassageTable(Table):
     def __init__(self) -> None:
         super().__init__()
         self.ids: list[str] = []  # turn ids
-        self.numbers: dict[str, int] = {}  # id → number, of those that are kept
+        self._numbers: dict[str, int] | None = {}  # None: until somebody asks, all of them
         self.sessions: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
         self.gone: dict[int, int] = {}  # hash of turn id → fingerprint: all that stays known of it, for ever
@@ -106,7 +106,14 @@ class PassageTable(Table):
     @property
     def accepted(self) -> int:
         """Count the turns that were ever accepted, gone ones among them."""
-        return len(self.numbers) + len(self.gone)
+        return len(self.ids if self._numbers is None else self._numbers) + len(self.gone)
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Turn id → number, of those that are kept."""
+        if self._numbers is None:
+            self._numbers = {turn: number for number, turn in enumerate(self.ids)}
+        return self._numbers
 
     def add(self, turn: TurnRecorded, event: int, concepts: Sequence[int]) -> int:
         """Append a passage whose postings are `turn.concepts` under the numbers `concepts`; give its number."""
@@ -353,7 +360,7 @@ class PassageTable(Table):
         """Build the table that `values` and `arrays` described."""
         table = cls()
         table.ids = values["turns"]
-        table.numbers = {turn: number for number, turn in enumerate(table.ids)}
+        table._numbers = None
         table.sessions = {session: number for number, session in enumerate(values["sessions"])}
         table.speakers = {speaker: number for number, speaker in enumerate(values["speakers"])}
         table.read(arrays)

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -98,20 +99,20 @@ class Section(NamedTuple):
 
 SECTIONS: Final = (
     Section("concepts", 1, CONCEPTS, "newest", 512, 8, "rows"),
-    Section("names", 2, None, "newest", 1024, 16, "rows"),
-    Section("forms", 3, None, "newest", 1024, 32, "rows"),
+    Section("names", 2, None, "newest", 512, 16, "rows"),
+    Section("forms", 3, None, "newest", 512, 32, "rows"),
     Section("turns", 4, TURNS, "newest", 1024, 8, "events"),
     Section("marks", 5, MARKS, "newest", 1024, 8, "events"),
     Section("postings", 6, POSTINGS, "all", 4096, 2, "events"),
-    Section("ids", 7, None, "newest", 1024, 16, "events"),
-    Section("origins", 8, None, "newest", 1024, 16, "none"),
+    Section("ids", 7, None, "newest", 512, 16, "events"),
+    Section("origins", 8, None, "newest", 512, 16, "none"),
     Section("gone", 9, GONE, "newest", 2048, 4, "none"),
     Section("vectors", 10, None, "all", 64, 64, "events"),
     Section("said", 11, PAIRS, "sum", 4096, 1, "rows"),
     Section("recalled", 12, PAIRS, "sum", 4096, 1, "rows"),
-    Section("kinds", 13, None, "newest", 1024, 32, "rows"),
+    Section("kinds", 13, None, "newest", 512, 32, "rows"),
     Section("relations", 14, RELATIONS, "all", 1024, 4, "events"),
-    Section("statements", 15, None, "newest", 1024, 32, "events"),
+    Section("statements", 15, None, "newest", 512, 32, "events"),
     Section("fans", 18, FANS, "newest", 4096, 2, "rows"),
     Section("faded", 24, FADED, "all", 1024, 2, "none"),
 )
@@ -160,19 +161,32 @@ def keys_of(section: Section, part: Part) -> Integers:
 
 
 def combined(section: Section, parts: Sequence[Part]) -> Part:
-    """Bring records together that came one after the other: several of one key become what the section says."""
+    """Bring records together that came one after the other: several of one key become what the section says.
+
+    parts  each ascending; of "newest", no key twice in one of them
+    """
     if section.dtype is None:
         return _combined_texts(section, parts)
-    records = np.concatenate([part for part in parts if isinstance(part, np.ndarray)] or [np.zeros(0, section.dtype)])
+    records = joined(section.dtype, [part for part in parts if isinstance(part, np.ndarray)])
     if section.adding == "sum":
         return added_up(records)
-    if len(parts) < 2:
+    ends = [(int(part["key"][0]), int(part["key"][-1])) for part in parts if isinstance(part, np.ndarray) and len(part)]
+    may_meet = section.adding == "all"
+    if all(before < first or (may_meet and before == first) for (_, before), (first, _) in pairwise(ends)):
         return records
     order = np.argsort(records["key"], kind="stable")
     if section.adding == "newest" and len(order):
         keys = records["key"][order]
         order = order[np.append(keys[1:] != keys[:-1], True)]
     return records[order]
+
+
+def joined(dtype: np.dtype[Any], parts: Sequence[Records]) -> Records:
+    """Lay records one behind the other: as bytes, for numpy takes long to see that all are of one kind."""
+    if len(parts) == 1:
+        return parts[0]
+    as_bytes = [np.ascontiguousarray(part).view(np.uint8) for part in parts]
+    return np.concatenate([np.zeros(0, np.uint8), *as_bytes]).view(dtype)
 
 
 def _combined_texts(section: Section, parts: Sequence[Part]) -> Texts:

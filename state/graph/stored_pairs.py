@@ -22,7 +22,7 @@ from state.graph import sections
 from state.graph.lists import ragged
 from state.graph.sections import Records
 
-PIECE = 1 << 16  # pairs that are read at once
+PIECE = 1 << 15  # pairs that are read at once
 Said = Literal["turn", "exchange"]
 _LOW = np.int64(0xFFFFFFFF)
 

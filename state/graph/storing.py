@@ -426,14 +426,12 @@ def _numbers_of(events: Integers, wanted: Integers) -> Integers:
 
 
 def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integers) -> dict[str, NDArray[Any]]:
-    held = concepts[postings["concept"]]
+    starts = np.searchsorted(np.ascontiguousarray(postings["key"]), events)
+    held, counts = concepts[postings["concept"]], postings["count"]
     alive = held >= 0
-    counted = np.bincount(np.searchsorted(events, postings["key"][alive]), minlength=len(events))
-    return {
-        "starts": np.cumsum(counted) - counted,
-        "posting_concept": held[alive],
-        "posting_count": postings["count"][alive],
-    }
+    if not alive.all():
+        starts, held, counts = np.append(0, np.cumsum(alive))[starts], held[alive], counts[alive]
+    return {"starts": starts, "posting_concept": held, "posting_count": counts}
 
 
 def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:

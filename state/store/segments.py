@@ -105,16 +105,17 @@ class Segment:
 
     def records(self, section: Section, first: int | None = None, last: int | None = None) -> Part | None:
         """Read the records from the key `first` to before `last`, all if there is no such bound; None if none are."""
-        parts = list(self._parts(section, first, last))
+        parts = list(self.parts(section, first, last))
         if not parts:
             return None
         if len(parts) == 1:
             return parts[0]
         if section.dtype is not None:
-            return np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
+            return sections.joined(section.dtype, [part for part in parts if isinstance(part, np.ndarray)])
         return {key: value for part in parts if isinstance(part, dict) for key, value in part.items()}
 
-    def _parts(self, section: Section, first: int | None, last: int | None) -> Iterator[Part]:
+    def parts(self, section: Section, first: int | None = None, last: int | None = None) -> Iterator[Part]:
+        """Read the same page by page, none that is empty."""
         fences = self._fences.get(section.name)
         if fences is None:
             return
@@ -312,8 +313,7 @@ _DEAD = ("dead_rows", "dead_events")
 def whole(segments: Sequence[Segment], name: str) -> Part | None:
     """Read all records of a section, those of all segments brought together; of a pair there may be several."""
     section = SECTION[name]
-    read = (segment.records(section) for segment in segments)
-    parts = [part for part in read if part is not None]
+    parts = [part for segment in segments for part in segment.parts(section)]
     if not parts:
         return None
     if section.adding == "sum":  # whoever reads pairs adds up those of several records anyway

@@ -472,7 +472,7 @@ export interface How {
   };
   complexity: number;
   stages: Stage[];
-  guidance: Guided | null;
+  guidance?: Guided | null;
 }
 /**
  * What one stage of a mode did.
@@ -485,9 +485,9 @@ export interface How {
 export interface Stage {
   name: string;
   found: number;
-  mass: number | null;
-  coverage: number | null;
-  enough: boolean | null;
+  mass?: number | null;
+  coverage?: number | null;
+  enough?: boolean | null;
 }
 /**
  * A word of the question that asks for a kind of thing, and the member of that kind that the passage holds.
@@ -544,12 +544,12 @@ export interface RecalledPassage {
   /**
    * if the query asked for masks: the text as it is remembered, with placeholders for what has faded
    */
-  masked: string | null;
+  masked?: string | null;
   attachments?: Attachment[];
   /**
    * in modes that find concepts first: the concept through which it was found
    */
-  topic: string | null;
+  topic?: string | null;
   /**
    * if the query said `explain`
    */
@@ -650,11 +650,11 @@ export interface RecordedTurn {
   /**
    * how much of it was new, 0 to 1, in a graph that asks for that
    */
-  novelty: number | null;
+  novelty?: number | null;
   /**
    * why it is in the log and in no count: no question finds it
    */
-  uncounted: "" | "redundant" | "unworthy";
+  uncounted?: "" | "redundant" | "unworthy";
   /**
    * what advisors said of it, if that was asked for
    */
@@ -1544,7 +1544,7 @@ export interface Reply {
   /**
    * if the query said `explain`, or guided the search
    */
-  how: How | null;
+  how?: How | null;
 }
 /**
  * What a graph holds.  An unknown graph gives `found: false`.
@@ -1565,15 +1565,15 @@ export interface Description {
   /**
    * of its questions that name none
    */
-  mode: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  mode?: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
   /**
    * of its questions that name no mode
    */
-  rerank: ("hello-agents" | "simplemem" | "mofox") | null;
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | null;
   /**
    * what features of a turn are worth in recall, where not the default
    */
-  weights: {
+  weights?: {
     [k: string]: number;
   };
   clock: number;
@@ -1593,7 +1593,7 @@ export interface Description {
   /**
    * turns that gates left out of what is counted: they are in the log alone
    */
-  uncounted: number;
+  uncounted?: number;
   /**
    * who may do what, by subject; empty: nobody is kept out
    */
@@ -1603,7 +1603,7 @@ export interface Description {
   /**
    * if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was said
    */
-  measures: {
+  measures?: {
     [k: string]: number;
   };
   position: Position;
