@@ -15,9 +15,8 @@ Reading changes nothing: whoever reads concepts, pairs or rows of a graph calls 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
-from typing import Any, TypeVar
 
 import numpy as np
 from msgspec.structs import replace
@@ -59,6 +58,7 @@ from state.graph import codec
 from state.graph.access import grant, revoke
 from state.graph.decay import NEVER
 from state.graph.expiry_queue import ExpiryQueue
+from state.graph.folds import FOLDS, folds
 from state.graph.link_queue import LinkQueue
 from state.graph.tables import GraphTables
 from state.graph.turn_counting import count
@@ -71,20 +71,6 @@ WORTH = 0.5  # of a turn, by an advisor: what is worth less goes to the archive 
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
 FIXED_BYTES = 20_000  # of an empty graph
 WAITING = 256  # turns, at most, that are not counted yet
-
-
-Fold = TypeVar("Fold", bound=Callable[..., bool])
-FOLDS: dict[type[GraphEvent], Callable[[Graph, Any], bool]] = {}  # kind of event → what folds it
-
-
-def folds(kind: type[GraphEvent]) -> Callable[[Fold], Fold]:
-    """Register the method below as the fold of one kind of event: it returns whether the event had an effect."""
-
-    def registered(fold: Fold) -> Fold:
-        FOLDS[kind] = fold
-        return fold
-
-    return registered
 
 
 class Graph(GraphTables):

@@ -824,12 +824,15 @@ export interface SessionTopic {
   summary: Quote[];
 }
 /**
- * A time, from `since` to `until` (ms), and how many turns lie in it.
+ * A time, from `since` to `until` (ms), how many turns lie in it, and of how many moods they tell, if asked.
  */
 export interface Span {
   since: number;
   until: number;
   turns: number;
+  moods: {
+    [k: string]: number;
+  };
 }
 /**
  * What a concept is related to over `hops` steps; `confidence` is 1 / hops, `path` the concepts on the way.
@@ -880,6 +883,8 @@ export interface KnownRelation {
 }
 /**
  * A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
+ *
+ * first, last  ms, when turns that are here said both, in one turn or one behind the other; None: none of them does
  */
 export interface Neighbour {
   id: string;
@@ -889,6 +894,8 @@ export interface Neighbour {
   hops: number;
   confidence: number;
   path: string[];
+  first: number | null;
+  last: number | null;
 }
 /**
  * When something that recurs did not: from `since` to `until` (ms).  `turn`: which says so, where one does.
@@ -1399,6 +1406,10 @@ export interface Trend {
   offset?: number;
   only?: Filter;
   /**
+   * also the moods that turns tell of who said them; a question for nothing else is of all turns
+   */
+  moods?: boolean;
+  /**
    * answer once the record at this offset of `turns` is folded
    */
   after?: number | null;
@@ -1691,6 +1702,7 @@ export interface Recapped {
  * periods   those with a turn             pauses     the longest between two such days, of more than twice `every`
  * hours     (24,) turns by hour of day    weekdays   (7,) turns by day of the week, Monday first
  * ids       of the latest such turns
+ * moods     in how many turns their speaker tells of each, if asked; of the latest 500 turns
  */
 export interface Trended {
   kind: "trended";
@@ -1708,6 +1720,9 @@ export interface Trended {
   hours: number[];
   weekdays: number[];
   ids: string[];
+  moods: {
+    [k: string]: number;
+  };
   position: Position;
 }
 /**
