@@ -25,14 +25,13 @@ event that failed half-way through the fold would leave a state that is no fold 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar, Union
 
 import msgspec
 import orjson
-from msgspec import Meta, Struct
+from msgspec import Meta
 from pydantic import ValidationError
 
 from emgas import limits
@@ -54,7 +53,15 @@ from state.events.extraction_types import (
     TimeSpan,
     Uncounted,
 )
-from state.events.found_events import MemoryConsolidated, MemoryReplayed, Superseded, WindowEvent
+from state.events.found_events import (
+    ConsolidationWindowClosed,
+    Fate,
+    MemoryConsolidated,
+    MemoryReplayed,
+    Superseded,
+    TopicChange,
+    WindowEvent,
+)
 from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import MemorySettings
 from state.events.opinions import FeedbackGiven, Pinned, Unpinned, concepts_and_turns
@@ -75,10 +82,12 @@ __all__ = [
     "UNSTAMPED",
     "AccessGranted",
     "AccessRevoked",
+    "ConsolidationWindowClosed",
     "DataEvent",
     "EdgesRated",
     "EndReason",
     "Event",
+    "Fate",
     "FeedbackGiven",
     "GraphConfigured",
     "GraphEvent",
@@ -94,6 +103,7 @@ __all__ = [
     "Stamp",
     "SubjectErased",
     "Superseded",
+    "TopicChange",
     "TopicNamed",
     "TurnNotRecorded",
     "Unpinned",
@@ -129,19 +139,6 @@ def _archived(event: MemoryArchived) -> str:
     links = sum(len(names) - 1 for names in event.links)
     faded = [f"{links} links"] if links else []
     return f"archived {', '.join((*event.concepts, *event.turns, *faded))}"
-
-
-def _consolidated(event: ConsolidationWindowClosed) -> str:
-    alike = len(event.merged) + len(event.repeats)
-    return f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {alike} merged"
-
-
-def _consolidation_touches(event: ConsolidationWindowClosed) -> Iterator[str]:
-    yield from event.consolidated
-    for change in event.topics:
-        yield from (change.id, *change.concepts)
-    for pair in (*event.merged, *event.repeats, *event.links):
-        yield from pair
 
 
 @graph_event(
@@ -372,43 +369,6 @@ class MemoryRestored(GraphEvent, frozen=True, kw_only=True):
     at: Milliseconds
     concepts: list[str]
     turns: list[str]
-
-
-Fate = Literal["born", "changed", "merged", "split", "died"]
-
-
-class TopicChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """What became of one theme: its members and label from here on, and the themes that it came from."""
-
-    id: str
-    change: Fate
-    label: str
-    concepts: list[str]
-    origins: list[str] = msgspec.field(default_factory=list)
-
-
-@graph_event(Timing.WINDOW, summary=_consolidated, touches=_consolidation_touches)
-class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
-    """A session or tumbling window ended at `at` (ms).  It may leave several of them, each a part.
-
-    consolidated  concepts that are long-term from here on
-    topics        the themes that changed, and nothing of those that did not
-    merged        (kept turn, dropped turn): the one that says less leaves the graph.  Only in logs of version 1
-    repeats       (kept turn, its repetition): near-duplicates of one session, of which the one that says less goes to
-                  the archive, and stays linked to the other
-    active        turns that are active from here on, and
-    pace          the pace of the next windows (MemorySettings.paced): written where windows adapt, in the last part
-    links         concepts that are linked as if they had been recalled together (processors/lifecycle/candidates.py)
-    """
-
-    at: Milliseconds
-    consolidated: list[str]
-    topics: list[TopicChange]
-    merged: list[tuple[str, str]] = msgspec.field(default_factory=list)
-    repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
-    active: Quantity = 0
-    pace: Annotated[int, Meta(ge=-8, le=8)] = 0
-    links: list[tuple[str, str]] = msgspec.field(default_factory=list)
 
 
 AnyEvent = Claim | DataEvent

@@ -5,10 +5,11 @@ They are events as all others (events.py), in a file of their own.
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from state.events.base import GraphEvent, Ordinal, Quantity
 from state.events.extraction_types import Exempt, Milliseconds
@@ -17,6 +18,56 @@ from state.events.registry import Timing, graph_event
 
 class WindowEvent(GraphEvent, frozen=True, kw_only=True):
     """Base of what a window decided; published in the topic `changes`."""
+
+
+def _consolidated(event: ConsolidationWindowClosed) -> str:
+    alike = len(event.merged) + len(event.repeats)
+    return f"{len(event.consolidated)} concepts long-term, {len(event.topics)} topics, {alike} merged"
+
+
+def _consolidation_touches(event: ConsolidationWindowClosed) -> Iterator[str]:
+    yield from event.consolidated
+    for change in event.topics:
+        yield from (change.id, *change.concepts)
+    for pair in (*event.merged, *event.repeats, *event.links):
+        yield from pair
+
+
+Fate = Literal["born", "changed", "merged", "split", "died"]
+
+
+class TopicChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """What became of one theme: its members and label from here on, and the themes that it came from."""
+
+    id: str
+    change: Fate
+    label: str
+    concepts: list[str]
+    origins: list[str] = msgspec.field(default_factory=list)
+
+
+@graph_event(Timing.WINDOW, summary=_consolidated, touches=_consolidation_touches)
+class ConsolidationWindowClosed(WindowEvent, frozen=True, kw_only=True):
+    """A session or tumbling window ended at `at` (ms).  It may leave several of them, each a part.
+
+    consolidated  concepts that are long-term from here on
+    topics        the themes that changed, and nothing of those that did not
+    merged        (kept turn, dropped turn): the one that says less leaves the graph.  Only in logs of version 1
+    repeats       (kept turn, its repetition): near-duplicates of one session, of which the one that says less goes to
+                  the archive, and stays linked to the other
+    active        turns that are active from here on, and
+    pace          the pace of the next windows (MemorySettings.paced): written where windows adapt, in the last part
+    links         concepts that are linked as if they had been recalled together (processors/lifecycle/candidates.py)
+    """
+
+    at: Milliseconds
+    consolidated: list[str]
+    topics: list[TopicChange]
+    merged: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    repeats: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    active: Quantity = 0
+    pace: Annotated[int, Meta(ge=-8, le=8)] = 0
+    links: list[tuple[str, str]] = msgspec.field(default_factory=list)
 
 
 @graph_event(

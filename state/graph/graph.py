@@ -62,7 +62,6 @@ from state.graph.link_queue import LinkQueue
 from state.graph.tables import GraphTables
 from state.graph.turn_counting import count
 from state.graph.turn_index import TurnIndex
-from state.graph.unit_counting import count_in_units
 from state.graph.view import GraphView
 
 LINKED_BY_RECALL = 8  # concepts of one recall that are linked with each other: the strongest, which come first
@@ -113,10 +112,7 @@ class Graph(GraphTables):
             return
         weights, self._weights = self._weights, array("d")
         units, self._units = self._units, {}
-        if units or self.settings.counts_units:
-            count_in_units(self, first, weights, units)
-        else:
-            count(self, first, weights)
+        count(self, first, weights, units)
         if self._expiry_queue:
             mentioned = self.passages.posting_concept[self.passages.starts[first] :]
             self._expiry_queue.watch_boosted(self.concepts, mentioned, boosts=weights, settings=self.settings)
@@ -307,8 +303,7 @@ class Graph(GraphTables):
 
     def _boost(self, concepts: Iterable[str], amount: float, at: int) -> None:
         """Strengthen concepts at `at` (ms) that nobody asked for."""
-        known = self._known(concepts)
-        for number in known:
+        for number in (known := self._known(concepts)):
             self.concepts.boost(number, amount, at=at, settings=self.settings)
         self._watch(known, amount)
 
@@ -316,8 +311,8 @@ class Graph(GraphTables):
         """Link concepts as if they had been recalled together, pair by pair."""
         for link in links:
             self.pairs["recall"].add(self._known(link))
-            if self._link_queue:
-                self._link_queue.look_again()  # of words that may have been silent for long
+        if self._link_queue:
+            self._link_queue.look_again()  # of words that may have been silent for long
 
     def _wake(self, concepts: Iterable[str], at: int) -> bool:
         """Strengthen concepts that were recalled together at `at` (ms), and link the strongest, which come first."""
@@ -455,8 +450,8 @@ class Graph(GraphTables):
         """Strengthen and link what a dream came by; what has faded meanwhile stays in the archive."""
         self.settle()
         self._pass_window(event.at)
-        archived, ids = self.concepts.archived, self.concepts.ids
-        awake = [ids[number] for number in self._known(event.concepts) if not archived[number]]
+        archived, find = self.concepts.archived, self.concepts.numbers.get
+        awake = (id for id in event.concepts if (number := find(id)) is not None and not archived[number])
         self._boost(awake, self.settings.dream_boost, event.at)
         self._link(event.links)
         return True

@@ -18,19 +18,23 @@ import numpy as np
 from state.graph import mentions
 from state.graph.mentions import Mentions
 from state.graph.tables import GraphTables
+from state.graph.unit_counting import Units, count_in_units
 
 FEW = 8  # turns that are sooner counted one by one: a worker that is asked after every turn has no more
 
 
-def count(tables: GraphTables, first: int, weights: Sequence[float]) -> None:
+def count(tables: GraphTables, first: int, weights: Sequence[float], units: Units) -> None:
     """Count the passages from `first` on, of which there is one at least, in concepts and pairs.
 
-    weights  (m,) of their postings
+    weights  (m,) of their postings     units  what of them counts together, where that is not all (unit_counting.py)
 
     The settings must be those that held when they were said, and nothing may have been forgotten since: what stood
     together is told from what is here.
     """
     tables.concepts.grow()
+    if units or tables.settings.counts_units:
+        count_in_units(tables, first, weights, units)
+        return
     counting = _count_one_by_one if len(tables.passages) - first < FEW else _count_at_once
     counting(tables, first, weights)
 

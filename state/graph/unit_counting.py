@@ -22,7 +22,6 @@ Units = Mapping[int, Sequence[Sequence[int]]]  # passage → concept numbers of 
 def count_in_units(tables: GraphTables, first: int, weights: Sequence[float], units: Units) -> None:
     """Count the passages from `first` on, as turn_counting.count does.  What a passage has no units of is one."""
     passages, concepts, pairs = tables.passages, tables.concepts, tables.pairs
-    concepts.grow()
     left = iter(weights)
     for passage in range(first, len(passages)):
         mentioned, at = passages.concepts_of(passage), passages.at[passage]

@@ -69,7 +69,7 @@ from state.events.events import (
     encode,
 )
 from state.events.extraction_types import Attached, Concept, Mention
-from state.events.memory_settings import PRESETS, MemorySettings
+from state.events.memory_settings import MemorySettings
 from state.events.vectors import packed
 from state.graph.graph import Graph
 from state.graph.passage_table import ERASED, fingerprint
@@ -84,7 +84,7 @@ from streams.ingest.ahead import AheadExtractor
 from streams.ingest.beside_words import read_by, remembered, stated_by
 from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
-from streams.ingest.gating import passed
+from streams.ingest.gating import living, passed
 from streams.ingest.reinforcing import commanded
 from streams.ingest.resuming import resumable_parts
 from streams.ingest.undoing import why_not
@@ -360,7 +360,8 @@ class CommandHandler:
             **UNSTAMPED,
         )
         birth = self._birth(turn.graph)
-        event = self._passed(event, said.text, birth)
+        lives = living(self._state.graph(turn.graph), self._context.preset)
+        event = passed(event, said.text, graph=self._state.graph(turn.graph), settings=lives, extractor=extractor)
         embedded = [] if event.uncounted else [*self._embedded(turn, at), *self._perceived(turn, at)]
         events: list[DataEvent] = [*birth, event, *embedded, *self._superseded(event)]
         settings = birth[0].settings if birth else None
@@ -368,17 +369,7 @@ class CommandHandler:
 
     def has_gates(self, graph_id: str) -> bool:
         """Tell whether a turn is looked at before it is counted: then all before it must be folded."""
-        return self._settings(graph_id).has_gates
-
-    def _settings(self, graph_id: str) -> MemorySettings:
-        """Tell how a graph lives, or will from its birth on."""
-        graph = self._state.graph(graph_id)
-        return PRESETS[self._context.preset] if graph is None or graph.is_blank else graph.settings
-
-    def _passed(self, event: TurnRecorded, text: str, birth: Sequence[GraphConfigured]) -> TurnRecorded:
-        settings = birth[0].settings if birth else self._settings(event.graph)
-        graph, extractor = self._state.graph(event.graph), self._context.extractor
-        return passed(event, text, graph=graph, settings=settings, extractor=extractor)
+        return living(self._state.graph(graph_id), self._context.preset).has_gates
 
     def _mentions(self, turn: Turn, concepts: Sequence[Concept]) -> list[Mention]:
         """Bind the pronouns of a turn, and remember what of it those of the next one may mean, until it is folded.

@@ -8,8 +8,13 @@ from processors.extraction.extractor import Extractor
 from processors.extraction.units import units
 from processors.lifecycle.gates import gated
 from state.events.events import TurnRecorded
-from state.events.memory_settings import MemorySettings
+from state.events.memory_settings import PRESETS, MemorySettings
 from state.graph.graph import Graph
+
+
+def living(graph: Graph | None, preset: str) -> MemorySettings:
+    """Tell how a graph lives, or will from its birth on, by a preset."""
+    return PRESETS[preset] if graph is None or graph.is_blank else graph.settings
 
 
 def passed(
