@@ -1,28 +1,35 @@
-"""EMGAS, associative memory for conversational AI: the messages, and the client that other programs import."""
+"""EMGAS, associative memory for conversational AI: the messages, and the client that other programs import.
 
-from emgas.client.client import MemoryClient
-from emgas.client.sync import Memory
-from emgas.errors import (
-    DataDirectoryInUseError,
-    EmgasError,
-    HaltedError,
-    InvalidMessageError,
-    NoAnswerError,
-    NoMemoryError,
-    NotInstalledError,
-    QueryFailedError,
-    TransportError,
-    WrongEventLoopError,
-)
-from emgas.messages.contents import Turns
-from emgas.messages.filters import Filter
-from emgas.messages.memory_settings import PRESETS, Settings
-from emgas.messages.modes import Guidance
-from emgas.messages.pictures import Compared, Pictured
-from emgas.messages.queries import Description, Failure, Query, Reply, Theme
-from emgas.messages.spreading import Spreading
-from emgas.messages.turns import Outcome, Turn
-from emgas.wire import Receipt
+What is named here is imported when it is used: who needs an error alone does not wait for every message.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from emgas.client.sync import Memory
+    from emgas.errors import (
+        DataDirectoryInUseError,
+        EmgasError,
+        HaltedError,
+        InvalidMessageError,
+        NoAnswerError,
+        NoMemoryError,
+        NotInstalledError,
+        QueryFailedError,
+        TransportError,
+        WrongEventLoopError,
+    )
+    from emgas.messages.contents import Turns
+    from emgas.messages.filters import Filter
+    from emgas.messages.memory_settings import PRESETS, Settings
+    from emgas.messages.modes import Guidance
+    from emgas.messages.pictures import Compared, Pictured
+    from emgas.messages.queries import Description, Failure, Query, Reply, Theme
+    from emgas.messages.spreading import Spreading
+    from emgas.messages.turns import Outcome, Turn
+    from emgas.wire import Receipt
 
 __version__ = "0.2.0"
 __all__ = [
@@ -56,3 +63,59 @@ __all__ = [
     "WrongEventLoopError",
     "__version__",
 ]
+
+_HOMES = {
+    "emgas.client.client": ("MemoryClient",),
+    "emgas.client.sync": ("Memory",),
+    "emgas.errors": (
+        "DataDirectoryInUseError",
+        "EmgasError",
+        "HaltedError",
+        "InvalidMessageError",
+        "NoAnswerError",
+        "NoMemoryError",
+        "NotInstalledError",
+        "QueryFailedError",
+        "TransportError",
+        "WrongEventLoopError",
+    ),
+    "emgas.messages.contents": ("Turns",),
+    "emgas.messages.filters": ("Filter",),
+    "emgas.messages.memory_settings": (
+        "PRESETS",
+        "Settings",
+    ),
+    "emgas.messages.modes": ("Guidance",),
+    "emgas.messages.pictures": (
+        "Compared",
+        "Pictured",
+    ),
+    "emgas.messages.queries": (
+        "Description",
+        "Failure",
+        "Query",
+        "Reply",
+        "Theme",
+    ),
+    "emgas.messages.spreading": ("Spreading",),
+    "emgas.messages.turns": (
+        "Outcome",
+        "Turn",
+    ),
+    "emgas.wire": ("Receipt",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+if not TYPE_CHECKING:  # for a checker, what is not imported above is not there
+
+    def __getattr__(name: str) -> Any:
+        """Import what is asked for by a name of `__all__`."""
+        if name not in _HOME_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -30,6 +30,7 @@ from emgas.limits import RING_TURNS, SEVERAL_GRAPHS
 from emgas.messages.contents import RecordedTurn
 from emgas.messages.explanations import Why
 from emgas.messages.fields import GraphId, Zone
+from emgas.messages.modes import Guidance, How, Mode, Weighting
 from emgas.messages.pictures import ChangedTheme
 from emgas.messages.queries import Reply, Theme
 from emgas.messages.sessions import Inherited
@@ -81,6 +82,7 @@ class Recalled(BaseModel):
     context: str = Field(description="ready to be put into the prompt")
     passages: list[Passage]
     concepts: list[str]
+    how: How | None = Field(None, description="which mode answered, and how, if that or guidance was asked for")
 
 
 class PassageOf(Passage):
@@ -230,16 +232,22 @@ async def _recall(
     timezone: Annotated[Zone, Field(description="where it is asked, as Europe/Berlin: for all times")] = "UTC",
     *,
     explain: Annotated[bool, Field(description="tell why each passage came")] = False,
+    mode: Annotated[Mode, Field(description="which retriever answers: leave it unless you compare them")] = "default",
+    weighting: Annotated[Weighting | None, Field(description="of links between concepts; else the mode's own")] = None,
+    guidance: Annotated[
+        Guidance | None, Field(description="how thoroughly to search, in which mood, for whom, where you know")
+    ] = None,
 ) -> Recalled:
     """Find what was said that answers a question."""
     filters = {"since": since, "until": until, "speakers": speakers or None}
     only = {name: value for name, value in filters.items() if value is not None}
     with _told("read", graph):
-        wanted: dict[str, Any] = {"budget": budget, "timezone": timezone, "explain": explain}
+        wanted: dict[str, Any] = {"budget": budget, "timezone": timezone, "explain": explain, "mode": mode}
+        wanted |= {"weighting": weighting, "guidance": guidance or Guidance()}
         reply = await (await memory()).query(graph, question, as_of=as_of, only=only or None, **wanted)
     passages = [Passage(**_fields(Passage, each)) for each in reply.passages]
     concepts = [concept.label for concept in reply.concepts]
-    return Recalled(found=reply.found, context=reply.context, passages=passages, concepts=concepts)
+    return Recalled(found=reply.found, context=reply.context, passages=passages, concepts=concepts, how=reply.how)
 
 
 async def _recall_several(

@@ -32,8 +32,8 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "processors": (("association", "text"), ("dates", "lexicon", "lifecycle"), ("extraction",), ("recall", "advice")),
     "replay": (
-        ("errors", "log", "diff", "graph_export", "branch"), ("skipped_records",), ("accepted_events",),
-        ("as_of", "event_list"), ("rebuild",), ("verify", "backup"),
+        ("errors", "log", "diff", "graph_export", "graph_rows", "branch"), ("skipped_records",), ("accepted_events",),
+        ("as_of", "event_list", "sinking"), ("rebuild",), ("verify", "backup"),
     ),
     "streams": (
         ("errors", "settings", "plugins"), ("transport",), ("recovery", "ingest"), ("query",),
@@ -67,6 +67,7 @@ HOMES = {  # library: where it may be imported (a file, or a folder with "/")
     "cryptography": ("state/sealing/cipher.py", "streams/transport/keys/wrapping.py"),
     "rocksdict": ("state/store/rocksdb.py",),
     "yake": ("processors/extraction/yake_extractor.py",),
+    "asyncpg": ("streams/plugins/sinks.py",),
     "httpx2": ("emgas/client/http.py", "gateway/chat.py"),
     "agent_framework": ("emgas/integrations/agent_framework.py",),
     "agents": ("emgas/integrations/openai_agents.py",),

@@ -6,7 +6,8 @@ Safety, of the log as it is in the end, by rules of their own beside those of th
     zombie      what counts was written by the process whose claim is the latest before it
     accounted   the records of `turns` are accounted for in order, but what `TurnsLost` tells, which is gone
     once        no turn is recorded twice; what was said well is recorded, not rejected; what was not, is rejected;
-                what was told to be accepted is recorded; no question reinforces twice
+                what was told to be accepted is recorded; no question reinforces twice.  Where `turns` was made anew, a
+                worker may take its records for the old one's until the next tick: either may be what it judged
     letter      what was rejected lies in dead-letters
     told        what a window decided lies in changes, and nothing else does; every question gets an answer or a refusal
     time        no turn counts as said later than its worker could know; an imported graph is told no time of day
@@ -222,14 +223,26 @@ class Oracle:
         source = source_of(each.event)
         if source is None or isinstance(each.event, TurnsLost):
             return
-        sent = self._ledger.sent.get((each.source_topic, partition, source))
-        kind, is_rejected = sent.kind if sent else "", isinstance(each.event, TurnRejected)
-        if is_rejected and kind in {"good", "again"}:
+        kinds, is_rejected = self._kinds(each, partition, source), isinstance(each.event, TurnRejected)
+        if is_rejected and kinds and kinds <= {"good", "again"}:
             yield f"once: a good turn was rejected at {each.offset}: {each.event.reason}"  # type: ignore[attr-defined]
-        if not is_rejected and kind in {"bad", "poison"}:
+        if not is_rejected and kinds and kinds <= {"bad", "poison"}:
             yield f"once: a bad turn was taken at {each.offset}: {type(each.event).__name__}"
         if is_rejected and f"{self._topics.turns}/{partition}@{source}" not in self._letters:
             yield f"letter: turn {source} was rejected at {each.offset}, and lies in no dead letter"
+
+    def _kinds(self, each: Counted, partition: int, source: int) -> set[str]:
+        """Tell what the record may have been that an event accounts for; nothing of what nobody sent.
+
+        A live worker sees within a tick, not at once, that `turns` was made anew: what it reads until then at the next
+        offset may be a successor's record.  Nothing is lost or doubled by it, as all of that one is read again.
+        """
+        topics = list(self._turns)
+        later = topics[topics.index(each.source_topic) :] if each.source_topic in topics else []
+        sent = [it for topic in later if (it := self._ledger.sent.get((topic, partition, source))) is not None]
+        named = getattr(each.event, "graph", ""), getattr(each.event, "id", "")
+        fitting = [it for it in sent if it.id and (it.graph, it.id) == named] or sent
+        return {it.kind for it in fitting}
 
     # told
 

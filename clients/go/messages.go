@@ -630,11 +630,12 @@ type SessionTopic struct {
 	Summary []Quote `json:"summary"`
 }
 
-// Span: a time, from since to until (ms), and how many turns lie in it.
+// Span: a time, from since to until (ms), how many turns lie in it, and of how many moods they tell, if asked.
 type Span struct {
-	Since int64 `json:"since"`
-	Until int64 `json:"until"`
-	Turns int64 `json:"turns"`
+	Since int64            `json:"since"`
+	Until int64            `json:"until"`
+	Turns int64            `json:"turns"`
+	Moods map[string]int64 `json:"moods"`
 }
 
 // Inferred: what a concept is related to over hops steps; confidence is 1 / hops, path the concepts on the way.
@@ -679,6 +680,8 @@ type KnownRelation struct {
 }
 
 // Neighbour: a concept that is linked: times said together with the one before it, confidence 1 / hops.
+//
+// first, last: ms, when turns that are here said both, in one turn or one behind the other; None: none of them does
 type Neighbour struct {
 	ID         string   `json:"id"`
 	Label      string   `json:"label"`
@@ -687,6 +690,8 @@ type Neighbour struct {
 	Hops       int64    `json:"hops"`
 	Confidence float64  `json:"confidence"`
 	Path       []string `json:"path"`
+	First      *int64   `json:"first"`
+	Last       *int64   `json:"last"`
 }
 
 // Exemption: when something that recurs did not: from since to until (ms). turn: which says so, where one does.
@@ -1047,6 +1052,8 @@ type Trend struct {
 	By     string  `json:"by,omitempty"`
 	Offset *int    `json:"offset,omitempty"`
 	Only   *Filter `json:"only,omitempty"`
+	// also the moods that turns tell of who said them; a question for nothing else is of all turns
+	Moods bool `json:"moods,omitempty"`
 	// answer once the record at this offset of turns is folded
 	After *int64 `json:"after,omitempty"`
 	// as the graph was at this time
@@ -1268,23 +1275,25 @@ type Recapped struct {
 // periods: those with a turn; pauses: the longest between two such days, of more than twice every
 // hours: (24,) turns by hour of day; weekdays: (7,) turns by day of the week, Monday first
 // ids: of the latest such turns
+// moods: in how many turns their speaker tells of each, if asked; of the latest 500 turns
 type Trended struct {
-	Kind     string   `json:"kind"`
-	Graph    string   `json:"graph"`
-	Found    bool     `json:"found"`
-	Concepts []string `json:"concepts"`
-	All      bool     `json:"all"`
-	Turns    int64    `json:"turns"`
-	Days     int64    `json:"days"`
-	First    *int64   `json:"first"`
-	Last     *int64   `json:"last"`
-	Every    *float64 `json:"every"`
-	Periods  []Span   `json:"periods"`
-	Pauses   []Span   `json:"pauses"`
-	Hours    []int64  `json:"hours"`
-	Weekdays []int64  `json:"weekdays"`
-	IDs      []string `json:"ids"`
-	Position Position `json:"position"`
+	Kind     string           `json:"kind"`
+	Graph    string           `json:"graph"`
+	Found    bool             `json:"found"`
+	Concepts []string         `json:"concepts"`
+	All      bool             `json:"all"`
+	Turns    int64            `json:"turns"`
+	Days     int64            `json:"days"`
+	First    *int64           `json:"first"`
+	Last     *int64           `json:"last"`
+	Every    *float64         `json:"every"`
+	Periods  []Span           `json:"periods"`
+	Pauses   []Span           `json:"pauses"`
+	Hours    []int64          `json:"hours"`
+	Weekdays []int64          `json:"weekdays"`
+	IDs      []string         `json:"ids"`
+	Moods    map[string]int64 `json:"moods"`
+	Position Position         `json:"position"`
 }
 
 // Explored: a concept and what is around it. found: false: the graph is unknown, or knows no such concept.

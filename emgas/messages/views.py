@@ -88,6 +88,7 @@ class Recapped(Message):
 
 
 Period = Literal["day", "week", "month"]
+Mood = Literal["glad", "sad", "angry", "afraid", "tired", "calm"]
 
 
 class Trend(Message):
@@ -103,16 +104,22 @@ class Trend(Message):
     by: Period = "day"
     offset: int = Field(0, ge=-1080, le=1080)
     only: Filter = Field(default_factory=Filter, exclude_if=lambda only: only == Filter())
+    moods: bool = Field(
+        default=False,
+        description="also the moods that turns tell of who said them; a question for nothing else is of all turns",
+        exclude_if=lambda moods: not moods,
+    )
     after: int | None = Field(None, ge=0, description="answer once the record at this offset of `turns` is folded")
     as_of: Milliseconds | None = Field(None, description="as the graph was at this time")
 
 
 class Span(Message):
-    """A time, from `since` to `until` (ms), and how many turns lie in it."""
+    """A time, from `since` to `until` (ms), how many turns lie in it, and of how many moods they tell, if asked."""
 
     since: int
     until: int
     turns: int = 0
+    moods: dict[Mood, int] = Field(default_factory=dict, exclude_if=lambda moods: not moods)
 
 
 class Trended(Message):
@@ -124,6 +131,7 @@ class Trended(Message):
     periods   those with a turn             pauses     the longest between two such days, of more than twice `every`
     hours     (24,) turns by hour of day    weekdays   (7,) turns by day of the week, Monday first
     ids       of the latest such turns
+    moods     in how many turns their speaker tells of each, if asked; of the latest 500 turns
     """
 
     kind: Literal["trended"] = "trended"
@@ -141,6 +149,7 @@ class Trended(Message):
     hours: list[int] = Field(default_factory=list)
     weekdays: list[int] = Field(default_factory=list)
     ids: list[str] = Field(default_factory=list)
+    moods: dict[Mood, int] = Field(default_factory=dict, exclude_if=lambda moods: not moods)
     position: Position
 
 
@@ -161,7 +170,10 @@ class Explore(Message):
 
 
 class Neighbour(Message):
-    """A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops."""
+    """A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
+
+    first, last  ms, when turns that are here said both, in one turn or one behind the other; None: none of them does
+    """
 
     id: str
     label: str
@@ -170,6 +182,8 @@ class Neighbour(Message):
     hops: int
     confidence: float
     path: list[str]
+    first: int | None = Field(None, exclude_if=lambda first: first is None)
+    last: int | None = Field(None, exclude_if=lambda last: last is None)
 
 
 class KnownConcept(Message):

@@ -281,6 +281,8 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
                 "hops": 1,
                 "confidence": 1.0,
                 "path": ["ear drop", "vet"],
+                "first": 1683534000000,
+                "last": 1683534000000,
             }
         ],
         "paths": [["ear drop", "vet", "cat"]],

@@ -13,7 +13,7 @@ sender's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
@@ -118,6 +118,15 @@ _TRIGGER: Final = re.compile(  # without which, and without a day, none of the p
     r"|spen[dt]|within|over |about |several|few |some |soon|one of|at |[每隔几]"
     r"|最近|近来|这阵|前阵|前些|过些|过段|改天|工作日|小时|钟头|分钟|[秒天晚周月年]|星期|礼拜"
 )
+_PATTERNS: Final = {  # each takes ten times as long as a look for its words
+    "set": (_SET, ("every", "each", "days", "weekend", "weekday", "daily", "weekly", "monthly", "yearly", "annually")),
+    "clock": (
+        _CLOCK,
+        (*"0123456789", "past", "quarter", "morning", "afternoon", "evening", "night", "noon", "midday"),
+    ),
+    "duration": (_DURATION, tuple(name for name in _UNITS if name.isascii())),
+    "few": (_FEW, ("few", "several", "some", "recently", "lately", "these", "other day")),
+}
 _FEW_LEAST: Final = 2  # what "a few" may be
 _FEW_MOST: Final = 6
 _SURE: Final = 1.0
@@ -149,17 +158,25 @@ def timed(text: str, said: date, now: int, days: Found) -> list[Timed]:
     small = text.lower()
     if not days and not _TRIGGER.search(small):
         return []
-    sets = [found for match in _SET.finditer(text) if (found := _set(match, text, said))]
+    sets = [found for match in _matches("set", text, small) if (found := _set(match, text, said))]
     taken = [(each.start, each.end) for each in sets]
     clocks = [each for each in _clocks(text, said, days) if _is_free(each, taken)]
     taken += [(each.start, each.end) for each in clocks]
     spans = [(start, end) for start, end, _ in days]
-    lengths = [each for match in _DURATION.finditer(text) if (each := _duration(match, now))]
+    lengths = [each for match in _matches("duration", text, small) if (each := _duration(match, now))]
     lengths = [each for each in lengths if _is_free(each, [*taken, *spans])]
     taken += [(each.start, each.end) for each in lengths]
-    vague = [each for match in _FEW.finditer(text) if (each := _few(match, said))]
+    vague = [each for match in _matches("few", text, small) if (each := _few(match, said))]
     vague = [each for each in vague if _is_free(each, [*taken, *spans])]
     return sorted([*sets, *clocks, *lengths, *vague])
+
+
+def _matches(name: str, text: str, small: str) -> Iterable[re.Match[str]]:
+    """Find a pattern where one of the words is that it cannot do without; in other scripts wherever it is."""
+    pattern, words = _PATTERNS[name]
+    if small.isascii() and not any(word in small for word in words):
+        return ()
+    return pattern.finditer(text)
 
 
 def _is_free(found: Timed, taken: Sequence[tuple[int, int]]) -> bool:
@@ -172,7 +189,7 @@ def _ms(day: date) -> int:
 
 def _clocks(text: str, said: date, days: Found) -> Iterator[Timed]:
     """Yield times of day, each with the day that stands beside it; parts of the day only beside one."""
-    matches = list(_CLOCK.finditer(text))
+    matches = list(_matches("clock", text, text.lower()))
     besides = [_day_beside(text, *match.span(), days) for match in matches]
     hours = [
         (match.span(), _hour(match, day and text[day[0] : day[1]])) for match, day in zip(matches, besides, strict=True)

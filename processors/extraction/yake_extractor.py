@@ -87,8 +87,21 @@ class YakeExtractor:
 
     def _extraction(self, text: str, words: list[Word], found: list[Concept], times: list[TimeSpan]) -> Extraction:
         tokens = sum(not word.part for word in words)
-        concepts = sorted([*found, *_concepts(words)], key=lambda concept: (-concept.weight, concept.id))
+        concepts = sorted([*found, *self._concepts(words)], key=lambda concept: (-concept.weight, concept.id))
         return Extraction(tuple(concepts[:CONCEPTS_PER_TURN]), tags.asks(text), tokens, tuple(times))
+
+    def _concepts(self, words: list[Word]) -> Iterable[Concept]:
+        counts = Counter(word.form for word in words if word.content)
+        labels: dict[str, str] = {}
+        for word in words:
+            if word.content:
+                labels.setdefault(word.form, word.surface)
+        for form, score in self.scores(words, counts).items():
+            yield Concept(form, labels[form], round(1 / (1 + score), 6), counts[form])
+
+    def scores(self, words: list[Word], counts: Counter[str]) -> dict[str, float]:
+        """Score every content word, by its form: lower is more important, > 0."""
+        return _scores(words, counts)
 
 
 def _named(words: tuple[str, ...]) -> list[str]:
@@ -99,16 +112,6 @@ def _named(words: tuple[str, ...]) -> list[str]:
 def _bounded(text: str) -> str:
     """Clean and bound a text.  NFKC can make it 18 times longer (ﷺ): what passes the limit of texts is not read."""
     return clean(text)[:TEXT_BYTES]
-
-
-def _concepts(words: list[Word]) -> Iterable[Concept]:
-    counts = Counter(word.form for word in words if word.content)
-    labels: dict[str, str] = {}
-    for word in words:
-        if word.content:
-            labels.setdefault(word.form, word.surface)
-    for form, score in _scores(words, counts).items():
-        yield Concept(form, labels[form], round(1 / (1 + score), 6), counts[form])
 
 
 def _scores(words: list[Word], counts: Counter[str]) -> dict[str, float]:

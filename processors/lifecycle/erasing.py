@@ -22,7 +22,6 @@ from state.events.events import (
     GraphEvent,
     MemoryArchived,
     MemoryConsolidated,
-    Run,
     SessionSummarised,
     SubjectErased,
     Superseded,
@@ -31,6 +30,7 @@ from state.events.events import (
     decode_as,
     encode,
 )
+from state.events.sealing_events import Run
 
 RUN_BYTES = 24  # that an ordinal takes in JSON, at most, where no run holds it
 

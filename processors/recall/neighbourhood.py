@@ -118,6 +118,7 @@ def _neighbours(view: GraphView, number: int, asked: Explore) -> list[Neighbour]
 
 def _neighbour(view: GraphView, number: int, found: _Reached) -> Neighbour:
     hops = len(found.path) - 1
+    times = _said_together(view, *found.path[-2:])
     return Neighbour(
         id=view.ids[number],
         label=view.labels[number],
@@ -126,7 +127,18 @@ def _neighbour(view: GraphView, number: int, found: _Reached) -> Neighbour:
         hops=hops,
         confidence=round(1 / hops, DIGITS),
         path=[view.ids[node] for node in found.path],
+        first=int(times.min()) if len(times) else None,
+        last=int(times.max()) if len(times) else None,
     )
+
+
+def _said_together(view: GraphView, one: int, other: int) -> Integers:
+    """List when two concepts were in one turn, or in one and the one before it in its session, ms."""
+    here, there = (view.holders(number)[0].astype(np.int64) for number in (one, other))
+    one_place, other_place = (view.of_turns("session", each) << 32 | view.within(each) + 1 for each in (here, there))
+    with_other = np.isin(one_place, other_place) | np.isin(one_place - 1, other_place)
+    after_one = np.isin(other_place - 1, one_place)
+    return view.of_turns("at", np.concatenate((here[with_other], there[after_one])))
 
 
 def _links(view: GraphView, source: int) -> list[tuple[int, float, int]]:

@@ -5,13 +5,16 @@
     every         the median of the days between two days on which it was spoken of
     a pause       more than twice as long between two of them
 
+Moods are told where they are asked for, by the texts of the latest turns (processors/text/feelings.py).
+
 Words that are spoken of with everything ("drink", "go", 喝, 去: data/everyday_verbs.tsv) count only where a question
 names nothing else: "how often do I drink latte" asks for latte.  Counted from what is held, archived turns among it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -19,18 +22,21 @@ import numpy as np
 
 from emgas.limits import TOP
 from emgas.messages.filters import Filter
-from emgas.messages.views import Period, Span, Trend, Trended
+from emgas.messages.views import Mood, Period, Span, Trend, Trended
 from emgas.times import DAY_MS, HOUR_MS, MINUTE_MS
 from processors.extraction.extractor import Extractor
 from processors.recall.answer import Memory, in_one_go
 from processors.recall.facts import learned
 from processors.recall.filters import NO_FILTER, Allowed
 from processors.recall.telling import telling
+from processors.text.feelings import feelings
 from state.arrays import Integers, Mask
 from state.graph.view import GraphView
 
 MOST_PERIODS: Final = 1000
 MOST_PAUSES: Final = 5
+MOST_READ: Final = 500  # turns, the latest, whose moods are told
+_MOOD_WORDS: Final = frozenset({"feel", "feeling", "mood", "emotion", "emotional", "心情", "情绪", "感受", "感觉"})
 
 
 def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
@@ -42,7 +48,15 @@ def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
         in_one_go(learned(graph, memory.text_of))
     view = graph.view()
     concepts = _concepts(view, asked.text, extractor)
-    passages, whole = _holding(view, concepts, _passing(view, asked.only))
+    passing = _passing(view, asked.only)
+    if asked.moods and _names_nothing(asked.text, extractor):
+        concepts, passages, whole = (
+            [],
+            np.flatnonzero(np.ones(view.turns, np.bool_) if passing is None else passing),
+            True,
+        )
+    else:
+        passages, whole = _holding(view, concepts, passing)
     ids = [view.ids[number] for number in concepts]
     if not len(passages):
         return Trended(graph=asked.graph, found=True, concepts=ids, position=memory.position)
@@ -50,6 +64,7 @@ def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
     local = times + asked.offset * MINUTE_MS
     days = np.unique(local // DAY_MS)
     every = float(np.median(np.diff(days))) if len(days) > 1 else None
+    felt = _felt(memory, view, passages) if asked.moods else []
     latest = passages[np.argsort(-view.passage_at[passages], kind="stable")][:TOP]
     return Trended(
         graph=asked.graph,
@@ -61,11 +76,12 @@ def trended(memory: Memory, asked: Trend, extractor: Extractor) -> Trended:
         first=int(times[0]),
         last=int(times[-1]),
         every=every,
-        periods=_periods(local, asked),
+        periods=[_with_moods(span, felt) for span in _periods(local, asked)],
         pauses=_pauses(days, every, asked.offset),
         hours=np.bincount(local % DAY_MS // HOUR_MS, minlength=24).tolist(),
         weekdays=np.bincount((local // DAY_MS + 3) % 7, minlength=7).tolist(),
         ids=[view.passage_id[number] for number in latest.tolist()],
+        moods=_counted(mood for _, mood in felt),
         position=memory.position,
     )
 
@@ -74,6 +90,32 @@ def _concepts(view: GraphView, text: str, extractor: Extractor) -> list[int]:
     """Find the numbers of the words that a text names and the graph knows; everyday verbs only if it names no other."""
     known = (view.number(name) for name in telling(concept.id for concept in extractor.of_query(text).concepts))
     return [number for number in known if number is not None and not view.is_mark[number]]
+
+
+def _names_nothing(text: str, extractor: Extractor) -> bool:
+    """Say whether a question for moods asks of nothing else."""
+    named = telling(concept.id for concept in extractor.of_query(text).concepts if concept.id[:1] != "@")
+    return set(named) <= _MOOD_WORDS
+
+
+def _felt(memory: Memory, view: GraphView, passages: Integers) -> list[tuple[int, Mood]]:
+    """List the moods that the latest of these turns tell of who said them, with the time of each (ms)."""
+    assert memory.graph is not None  # noqa: S101 - there is a view of it
+    at = view.of_turns("at", passages)
+    latest = np.argsort(-at, kind="stable")[:MOST_READ]
+    texts = ((int(at[place]), memory.text_of(memory.graph, int(passages[place])).text) for place in latest.tolist())
+    return [(when, mood) for when, text in texts for mood in feelings(text)]
+
+
+def _with_moods(span: Span, felt: list[tuple[int, Mood]]) -> Span:
+    told = _counted(mood for at, mood in felt if span.since <= at < span.until)
+    return span.model_copy(update={"moods": told}) if told else span
+
+
+def _counted(told: Iterable[Mood]) -> dict[Mood, int]:
+    """Count moods, the most frequent first, of equals by name."""
+    counts = Counter(told)
+    return {mood: counts[mood] for mood in sorted(counts, key=lambda mood: (-counts[mood], mood))}
 
 
 def _passing(view: GraphView, only: Filter) -> Mask | None:

@@ -1,4 +1,4 @@
-"""How complex a question is, from 0 to 1, by its words alone: SimpleMem's Cq (SEEDS P29, P32), in microseconds.
+"""How complex a question is, from 0 to 1, by its words alone: SimpleMem's Cq (SEEDS P29, P32), in 0.3 ms.
 
     syntax      its length, its clauses                        history   that it goes on from what was said before
     semantics   that it compares, asks why, for a trend, for an analysis, for what two have to do with each other, for a
@@ -12,11 +12,13 @@ Chinese are data/complexity.tsv.
 from __future__ import annotations
 
 import re
+from functools import cache
 from math import prod
 from typing import Final, NamedTuple
 
 from processors.text import tables
 from processors.text.continuations import continuation
+from processors.text.scripts import HAN
 
 LEAST: Final = 3  # passages for the simplest question,
 SENSITIVITY: Final = 5.67  # and this share of them more for the most complex
@@ -26,11 +28,10 @@ PER_WORD: Final = 0.01
 FOLLOWS: Final = 0.1
 MOST_OF: Final = {"clause": 3, "time": 3}  # how often at most a signal counts; else once
 
-_NAME: Final = re.compile(
-    r"(?<![.?!]\s)(?<!^)\b[A-Z][a-z]+\b|(?<=[\u4e00-\u9fff])[A-Z][a-z]+|^[A-Z][a-z]+(?=[\u4e00-\u9fff])"
-)
+_NAME: Final = re.compile(rf"(?<![.?!]\s)(?<!^)\b[A-Z][a-z]+\b|(?<=[{HAN}])[A-Z][a-z]+|^[A-Z][a-z]+(?=[{HAN}])")
 _WORD: Final = re.compile(r"[^\W_]+")
-_HAN: Final = re.compile(r"[\u4e00-\u9fff]")
+_HAN: Final = re.compile(f"[{HAN}]")
+_ROWS: Final = tables.rows(__package__, "complexity")
 
 
 class _Signal(NamedTuple):
@@ -39,15 +40,14 @@ class _Signal(NamedTuple):
     pattern: re.Pattern[str]
 
 
+@cache
 def _signals() -> tuple[_Signal, ...]:
+    """Compile the patterns, when a question first asks for them."""
     found = []
-    for name, size, script, pattern in tables.rows(__package__, "complexity"):
+    for name, size, script, pattern in _ROWS:
         whole = rf"\b(?:{pattern})\b" if script == "latin" else pattern
         found.append(_Signal(name, float(size), re.compile(whole, re.IGNORECASE)))
     return tuple(found)
-
-
-_SIGNALS: Final = _signals()
 
 
 def complexity(text: str) -> float:
@@ -58,7 +58,7 @@ def complexity(text: str) -> float:
 def signals(text: str) -> dict[str, float]:
     """List what makes a question complex, by name, and how much each counts: 0 to 1."""
     counts: dict[str, list[float]] = {}
-    for name, size, pattern in _SIGNALS:
+    for name, size, pattern in _signals():
         counts.setdefault(name, []).extend(size for _ in pattern.finditer(text))
     found = {name: _together(sizes[: MOST_OF.get(name, 1)]) for name, sizes in counts.items() if sizes}
     names = len(dict.fromkeys(_NAME.findall(text)))

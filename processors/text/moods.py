@@ -6,22 +6,23 @@ Few patterns of English and Chinese decide (data/moods.tsv); a mood that is none
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from processors.text import tables
 
+_ROWS: Final = tables.rows(__package__, "moods")
 DEPTHS: Final = {"shallow": 0.0, "deep": 0.8}
 
 
+@cache
 def _pattern(kind: str) -> re.Pattern[str]:
-    found = [(script, pattern) for each, script, pattern in tables.rows(__package__, "moods") if each == kind]
+    """Compile the patterns of a kind of mood, when one is first asked about."""
+    found = [(script, pattern) for each, script, pattern in _ROWS if each == kind]
     return re.compile("|".join(rf"\b{each}\b" if script == "latin" else each for script, each in found), re.IGNORECASE)
-
-
-_PATTERNS: Final = {kind: _pattern(kind) for kind in DEPTHS}
 
 
 def depth_of(mood: str) -> float | None:
     """Tell how thoroughly to search, 0 to 1; None where the mood does not say."""
-    told = [DEPTHS[kind] for kind, pattern in _PATTERNS.items() if pattern.search(mood)]
+    told = [depth for kind, depth in DEPTHS.items() if _pattern(kind).search(mood)]
     return told[0] if len(told) == 1 else None

@@ -70,7 +70,7 @@ def _lists() -> dict[str, frozenset[str]]:
 
 
 _RULES: Final = tuple(_rule(*row) for row in tables.rows(__package__, "relations"))
-_TRIGGERS: Final = re.compile("|".join(sorted({re.escape(trigger) for rule in _RULES for trigger in rule.triggers})))
+_TRIGGERS: Final = tuple(sorted({trigger for rule in _RULES for trigger in rule.triggers}))
 _WORDS: Final = _lists()
 _SENTENCE_END: Final = re.compile(r"[.!?。！？\n…]")
 _CLAUSE: Final = re.compile(r"[,;:，；：—]|\b(?:but|because|although|though|so)\b|但是?|因为|所以|不过")
@@ -88,11 +88,10 @@ def relations(text: str, words: Sequence[Word], phrases: Sequence[Phrase]) -> li
     words, phrases  of the same text
     """
     lower = text.lower()
-    if not _TRIGGERS.search(lower):
+    here = {trigger for trigger in _TRIGGERS if trigger in lower}
+    if not here:
         return []
-    rules = [rule for rule in _RULES if any(trigger in lower for trigger in rule.triggers)]
-    if not rules:
-        return []
+    rules = [rule for rule in _RULES if not here.isdisjoint(rule.triggers)]
     reading = _Reading(text, words, phrases)
     found = (said for rule in rules for said in reading.said(rule))
     unique = {(said.source.form, said.type, said.target.form): said for said in found}

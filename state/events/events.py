@@ -57,7 +57,9 @@ from state.events.extraction_types import (
 from state.events.found_events import MemoryConsolidated, MemoryReplayed, Superseded, WindowEvent
 from state.events.graph_configured import GraphConfigured
 from state.events.memory_settings import MemorySettings
+from state.events.opinions import FeedbackGiven, Pinned, Unpinned, concepts_and_turns
 from state.events.registry import KINDS, Timing, control_event, graph_event
+from state.events.sealing_events import Sealed, SubjectErased
 from state.events.shared_events import (
     AccessGranted,
     AccessRevoked,
@@ -77,6 +79,7 @@ __all__ = [
     "EdgesRated",
     "EndReason",
     "Event",
+    "FeedbackGiven",
     "GraphConfigured",
     "GraphEvent",
     "MemoryConsolidated",
@@ -84,12 +87,16 @@ __all__ = [
     "Ordinal",
     "PassageRewritten",
     "PassageSplit",
+    "Pinned",
+    "Sealed",
     "SessionEnded",
     "SessionSummarised",
     "Stamp",
+    "SubjectErased",
     "Superseded",
     "TopicNamed",
     "TurnNotRecorded",
+    "Unpinned",
     "WindowEvent",
     "WorthJudged",
 ]
@@ -112,10 +119,6 @@ class Claim(Event, frozen=True, kw_only=True):
     nonce: str
     anew: bool = False
     source_topic: str = ""
-
-
-def _concepts_and_turns(event: Any) -> tuple[str, ...]:
-    return *event.concepts, *event.turns
 
 
 def _forgot(event: Forgotten | DecayWindowClosed) -> str:
@@ -284,7 +287,7 @@ class ConceptsRecalled(GraphEvent, frozen=True, kw_only=True):
     related: list[str] = msgspec.field(default_factory=list)
 
 
-@graph_event(Timing.UNTIMED, summary=_forgot, touches=_concepts_and_turns)
+@graph_event(Timing.UNTIMED, summary=_forgot, touches=concepts_and_turns)
 class Forgotten(GraphEvent, frozen=True, kw_only=True):
     """A user asked to forget these concepts and turns; a session is recorded as its turns.
 
@@ -295,49 +298,6 @@ class Forgotten(GraphEvent, frozen=True, kw_only=True):
     src: Ordinal | None = None
     concepts: list[str]
     turns: list[str]
-
-
-@graph_event(
-    Timing.UNTIMED,
-    summary=lambda event: f"pinned {', '.join((*event.concepts, *event.turns))}",
-    touches=_concepts_and_turns,
-)
-class Pinned(GraphEvent, frozen=True, kw_only=True):
-    """A user asked to keep these concepts and turns in mind: they do not fade, and those archived are active again."""
-
-    src: Ordinal
-    concepts: list[str]
-    turns: list[str]
-
-
-@graph_event(
-    Timing.UNTIMED,
-    summary=lambda event: f"unpinned {', '.join((*event.concepts, *event.turns))}",
-    touches=_concepts_and_turns,
-)
-class Unpinned(GraphEvent, frozen=True, kw_only=True):
-    """A user let these concepts and turns fade again."""
-
-    src: Ordinal
-    concepts: list[str]
-    turns: list[str]
-
-
-@graph_event(
-    Timing.UNTIMED,
-    summary=lambda event: f"{'right' if event.value > 0 else 'wrong'}: {', '.join(event.turns)}",
-    touches=_concepts_and_turns,
-)
-class FeedbackGiven(GraphEvent, frozen=True, kw_only=True):
-    """A user said of these turns that they were right, or wrong: `value` in [−1, 1].
-
-    concepts  what the question asked for and what the turns say of it, strongest first: linked if they were right
-    """
-
-    src: Ordinal
-    turns: list[str]
-    concepts: list[str]
-    value: Annotated[float, Meta(ge=-1, le=1)]
 
 
 @graph_event(Timing.UNTIMED, summary=lambda event: f"takes back {event.first} to {event.last}")
@@ -354,51 +314,6 @@ class Retracted(GraphEvent, frozen=True, kw_only=True):
             raise ValueError("last: lies before first")
 
 
-def _erased(event: SubjectErased) -> str:
-    return "erased all that was said before" if event.whole else f"erased {len(event.turns)} turns"
-
-
-Run = tuple[Ordinal, Ordinal]  # ordinals among the events of the graph: first, last
-
-
-@graph_event(Timing.UNTIMED, summary=_erased, touches=lambda event: event.turns, is_step=False)
-class SubjectErased(GraphEvent, frozen=True, kw_only=True):
-    """Content of the graph was erased: its keys are destroyed once this is in the log.  It cannot be taken back.
-
-    whole    all that was said before; else:
-    keys     ids of the keys that are destroyed, whole or but for these events
-    turns    their ids: a turn that comes again under one of them is not recorded again
-    events   whose secrets are destroyed
-    instead  what stands in the place of some of those: an event, as a record value, without the names that are erased
-    """
-
-    src: Ordinal | None = None
-    whole: bool
-    keys: list[str]
-    turns: list[str]
-    events: list[Run]
-    instead: list[tuple[Ordinal, bytes]]
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for runs that are none, or that nobody could expand."""
-        if any(not first <= last < first + limits.GRAPH_EVENTS for first, last in self.events):
-            raise ValueError("events: a run ends before it begins, or is longer than any graph")
-
-
-@graph_event(Timing.UNTIMED, summary=lambda event: "erased: no key opens it any more", is_step=False)
-class Sealed(GraphEvent, frozen=True, kw_only=True):
-    """Another event of the graph, encrypted (state/sealing/keyring.py); as it is, it does nothing.
-
-    key   id of the graph's key that seals it     n   its ordinal in the graph, by which its secret is derived
-    body  nonce, ciphertext and tag
-    """
-
-    src: Ordinal | None = None
-    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{16}\Z")]
-    n: Ordinal
-    body: bytes
-
-
 @graph_event(Timing.TIMED, summary=lambda event: f"it is {format_utc(event.at)}")
 class Ticked(GraphEvent, frozen=True, kw_only=True):
     """Time reached `at` (ms) in a graph that is live but silent.
@@ -410,7 +325,7 @@ class Ticked(GraphEvent, frozen=True, kw_only=True):
     at: Milliseconds
 
 
-@graph_event(Timing.WINDOW, summary=_forgot, touches=_concepts_and_turns)
+@graph_event(Timing.WINDOW, summary=_forgot, touches=concepts_and_turns)
 class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
 
@@ -425,7 +340,7 @@ class DecayWindowClosed(WindowEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.WINDOW,
     summary=_archived,
-    touches=lambda event: (*_concepts_and_turns(event), *chain.from_iterable(event.links)),
+    touches=lambda event: (*concepts_and_turns(event), *chain.from_iterable(event.links)),
 )
 class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
     """A tumbling window ended at `at` (ms): these concepts had faded by then, and these turns with the last of them.
@@ -444,7 +359,7 @@ class MemoryArchived(WindowEvent, frozen=True, kw_only=True):
 @graph_event(
     Timing.TIMED,
     summary=lambda event: f"restored {', '.join((*event.concepts, *event.turns))}",
-    touches=_concepts_and_turns,
+    touches=concepts_and_turns,
     is_step=False,  # it goes with the recall that did it
 )
 class MemoryRestored(GraphEvent, frozen=True, kw_only=True):

@@ -330,6 +330,8 @@ class Graph(GraphTables):
         """Link concepts as if they had been recalled together, pair by pair."""
         for link in links:
             self.pairs["recall"].add(self._known(link))
+            if self._link_queue:
+                self._link_queue.look_again()  # of words that may have been silent for long
 
     def _wake(self, concepts: Iterable[str], at: int) -> bool:
         """Strengthen concepts that were recalled together at `at` (ms), and link the strongest, which come first."""

@@ -55,6 +55,7 @@ class Commands(LazyGroup):
         "inspect": Lazy("streams.cli.operate.inspect:inspect"),
         "model": Lazy("streams.cli.operate.model:app"),
         "events": Lazy("streams.cli.operate.events:app"),
+        "sink": Lazy("streams.cli.operate.sink:sink"),
         "dead-letters": Lazy("streams.cli.operate.dead_letters:app"),
     } | {
         entry.name: Lazy(entry.value) for entry in entry_points(group="emgas.commands") if find_spec(entry.module)

@@ -44,8 +44,7 @@ from emgas.wire import Record, partition_of
 from processors.extraction.extractor import Extraction, Extractor, Said
 from processors.extraction.tags import by
 from processors.lifecycle.feedback import answering
-from processors.lifecycle.forgetting import Leaving, everything, requested
-from processors.lifecycle.parts import parts
+from processors.lifecycle.forgetting import everything, requested
 from processors.lifecycle.said_last import said_last
 from processors.lifecycle.supersession import superseded
 from processors.recall.dense import Embedder, Vectors, model_name, vector_of, vectors_of
@@ -87,6 +86,7 @@ from streams.ingest.configuring import asked_of, born, settings_of, weights_of
 from streams.ingest.erasing import parts_of
 from streams.ingest.gating import passed
 from streams.ingest.reinforcing import commanded
+from streams.ingest.resuming import resumable_parts
 from streams.ingest.undoing import why_not
 from streams.ingest.weighing import weighed
 
@@ -484,7 +484,7 @@ class CommandHandler:
             return _rejected(arrival, request, "none of these is in the graph: nothing to forget")
         *before, last = [
             Forgotten(graph=request.graph, concepts=part["concepts"], turns=part["turns"], **UNSTAMPED)
-            for part in _resumable_parts(gone, concepts)
+            for part in resumable_parts(gone, concepts)
         ]
         # Only the last has the source: if we die before it, the request is read again and finds what is left.
         events: list[DataEvent] = [*before, replace(last, src=arrival.offset)]
@@ -567,20 +567,6 @@ class CommandHandler:
             return [text]
         found = [concept.id for concept in self._context.extractor.of_query(text).concepts]
         return found if number is None else [text, *found]
-
-
-def _resumable_parts(gone: Leaving, named: Sequence[str]) -> list[dict[str, list[str]]]:
-    """Cut what goes, if it is too much for one record, so that what was asked for finds the rest until all is gone.
-
-    named  the concepts that were asked for: they lead to turns that go with them, so they go last
-    """
-    whole = list(parts(gone._asdict()))
-    if len(whole) == 1:
-        return whole
-    others = [concept for concept in gone.concepts if concept not in named]
-    asked_for = [concept for concept in gone.concepts if concept in named]
-    cut = [*parts({"concepts": others, "turns": gone.turns}), *parts({"concepts": asked_for, "turns": []})]
-    return [part for part in cut if any(part.values())]
 
 
 def _unheard(arrival: Record, turn: Turn) -> Decision:

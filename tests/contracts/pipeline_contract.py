@@ -9,6 +9,7 @@ from __future__ import annotations
 from tests.contracts.pipeline_contents import Contents
 from tests.contracts.pipeline_conversations import Conversations
 from tests.contracts.pipeline_fold import Folds
+from tests.contracts.pipeline_gates import Gates
 from tests.contracts.pipeline_lives import Lives
 from tests.contracts.pipeline_past import Past
 from tests.contracts.pipeline_questions import AT_ONCE, Questions
@@ -19,6 +20,6 @@ WORKER = {"queries_at_once": AT_ONCE}
 
 
 class PipelineContract(
-    Folds, Past, Lives, Contents, Conversations, Views, Questions, Turns
+    Folds, Past, Gates, Lives, Contents, Conversations, Views, Questions, Turns
 ):  # pytest runs the last base first
     """Inherit beside two fixtures: `pipeline`, started, one for the module, and `doomed`, one for the test."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from emgas.errors import QueryFailedError
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
+from emgas.messages.modes import Mode
 from emgas.messages.queries import Failure
 from emgas.wire import DEADLINE
 from state.events.events import (
@@ -167,8 +168,12 @@ class Questions(PipelineSteps):
     async def test_a_plain_question_changes_nothing(self, pipeline: Pipeline, graph: str) -> None:
         await pipeline.record(graph)
         digests, ends = pipeline.digests(), await pipeline.end(pipeline.topics.events, pipeline.place(graph))
-        for mode in ("default", "literal"):
-            await pipeline.memory.query(graph, "the red kettle", mode=mode)
+        for mode in get_args(Mode):
+            asked = {"mode": mode, "weighting": "npmi", "guidance": {"mood": "curious"}}
+            reply = await pipeline.memory.query(graph, "the red kettle", explain=True, **asked)
+            assert [passage.id for passage in reply.passages] == ["t1"]
+            assert reply.how is not None
+            assert reply.how.mode == mode
         assert pipeline.digests() == digests
         assert await pipeline.end(pipeline.topics.events, pipeline.place(graph)) == ends
 

@@ -24,7 +24,7 @@ def held(running: RunningMemory, *texts: str) -> list[str]:
     return [each.text for each in running.turn(map(passage, texts))]
 
 
-@pytest.mark.source("M12")
+@pytest.mark.source("M12", "M10")
 def test_what_was_brought_back_is_at_hand_for_three_turns() -> None:
     running = RunningMemory()
     assert held(running, SAID[0]) == [SAID[0]]

@@ -81,6 +81,10 @@ async def test_filters_and_times_reach_the_memory(tmp_path: Path) -> None:
         found = await said(client, "recall", graph="ada", question="vet ill", explain=True, until="2023-05-11T18:00")
         assert found["passages"][0]["at"] == 1_683_824_400_000
         assert found["passages"][0]["why"]["terms"]
+        assert found["how"]["mode"] == "default"
+        asked: dict[str, Any] = {"mode": "ppr", "weighting": "npmi", "guidance": {"depth": 0.0}}
+        how = (await said(client, "recall", graph="ada", question="vet", **asked))["how"]
+        assert (how["mode"], how["weighting"], how["guidance"]["depth"]) == ("ppr", "npmi", 0.0)
 
 
 async def test_tools_tell_what_they_do(tmp_path: Path) -> None:

@@ -128,6 +128,20 @@ def test_a_query_finds_what_was_said(memory: Path) -> None:
     assert "passages" in told.out
 
 
+@pytest.mark.source("S6", "S7")
+def test_a_query_in_another_mode_says_how_it_was_answered(memory: Path) -> None:
+    question = ("query", GRAPH, "who adopted the ginger cat?", "--mode", "staged", "--explain")
+    guided = ("--guide", "mood=in a hurry", "--guide", "semantic=2", "--guide", "role=cat")
+    shown = emgas_here(memory, *question, *guided).out
+    said = ("mode staged (SoulMem (Soul-Retr))", "direct: ", "mass ", "coverage ", "guided: depth 0.00: 3 passages")
+    for part in said:
+        assert part in shown
+    walk = ("--mode", "ppr", "--weighting", "npmi", "--spreading", "propagation_decay=0.85", "--rerank", "mofox")
+    how = emgas_here(memory, *question[:3], *walk, "--explain", "--json").json["how"]
+    assert (how["mode"], how["weighting"], how["constants"]["propagation_decay"]) == ("ppr", "npmi", 0.85)
+    assert [stage["name"] for stage in how["stages"]] == ["walk", "rerank mofox"]
+
+
 @pytest.mark.parametrize(
     ("options", "passes"),
     [

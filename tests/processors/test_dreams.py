@@ -127,6 +127,15 @@ def test_what_is_in_the_archive_by_then_stays_there() -> None:
     assert graph.concepts.archived[graph.concepts.numbers[dream.concepts[0]]]
 
 
+def test_a_link_that_a_dream_made_fades_as_others_do_where_links_fade() -> None:
+    lived = life(dream_walks=20, dream_steps=3, links_below=0.5, half_life=DAY, prune_below=0.0)
+    lived.tick(MIDNIGHT + 28 * HOUR)
+    assert len(lived.graph.pairs["recall"]) > 0
+    lived.tick(MIDNIGHT + 90 * DAY)
+    assert len(lived.graph.pairs["recall"]) == 0
+    assert refolded(lived.events, Graph("ada")).digest() == lived.graph.digest()
+
+
 def test_by_default_nobody_dreams() -> None:
     lived = Life([graph_configured()])
     lived.tell(turn_recorded(id="t0", at=NOON))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emgas.messages.queries import Mode
 from emgas.times import DAY_MS as DAY
 from processors.lifecycle.gates import gated
 from processors.lifecycle.novelty import LAST, is_redundant, novelty
@@ -100,6 +103,14 @@ def test_two_events_that_are_alike_but_not_the_same_are_kept_apart(visits: tuple
     memory = Gated(novelty_above=0.35)
     assert why(memory.say(*visits, visits[0])) == ["", "", "redundant"]
     assert memory.ask(questions).passages[0].text == visits[1]
+
+
+@pytest.mark.parametrize("mode", get_args(Mode))
+def test_no_mode_finds_what_is_not_counted(mode: str) -> None:
+    memory = Gated(novelty_above=0.35)
+    memory.say(*SAME["en"], NEW["en"])
+    found = memory.ask("which kettle in the kitchen broke again?", mode=mode, top_passages=10)
+    assert "t1" not in {passage.id for passage in found.passages}
 
 
 def test_on_the_border_only_what_names_something_new_is_kept() -> None:

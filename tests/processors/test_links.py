@@ -10,11 +10,12 @@ import pytest
 from processors.extraction.extractor import Extraction
 from processors.recall.activation import DEFAULT
 from processors.recall.links import T_MIN, recall_links, relation_links, theme_links
-from processors.recall.recall import RecallOptions, recall
+from processors.recall.recall import RecallOptions, activate, recall
+from state.events.advice_events import EdgesRated, Rated
 from state.events.events import TopicChange
 from state.events.extraction_types import Concept, Relation
 from state.graph.graph import Graph
-from tests.support.builders import concepts_recalled, turn_recorded
+from tests.support.builders import UNLINKED, concepts_recalled, turn_recorded
 from tests.support.clocks import DAY, NOON
 
 
@@ -105,3 +106,23 @@ def test_a_query_may_weigh_the_types_of_relations_and_without_weights_nothing_ch
     weighed = recall(view, asked, "stress?", RecallOptions(spreading=replace(DEFAULT, type_weights={"cause": 1.0})))
     assert "headache" not in {each.id for each in plain.concepts}
     assert "headache" in {each.id for each in weighed.concepts}
+
+
+@pytest.mark.source("E40")
+def test_spreading_follows_how_closely_an_advisor_says_that_concepts_belong_together() -> None:
+    rated_links = [Rated("milk", "tea", 1.0), Rated("rain", "tea", 0.0), Rated("sugar", "tea", 0.5)]
+    advice = EdgesRated(**UNLINKED, src=0, graph="ada", by="me 1", ratings=rated_links)
+    said = ("tea milk", "tea rain", "tea sugar", "tea cup", "moon")
+
+    def given(graph: Graph) -> dict[str, float]:
+        view = graph.view()
+        found = activate(view, np.array([view.numbers["tea"]]), DEFAULT)
+        return {name: float(found.energy[view.numbers[name]]) for name in ("milk", "rain", "sugar", "cup")}
+
+    plain, graph = graph_of(*said), graph_of(*said)
+    graph.fold(advice)
+    before, after = given(plain), given(graph)
+    assert before["milk"] > 0
+    assert after["milk"] == pytest.approx(1.5 * before["milk"])
+    assert after["rain"] == pytest.approx(0.5 * before["rain"])
+    assert (after["sugar"], after["cup"]) == (before["sugar"], before["cup"]), "neutral, and not rated"

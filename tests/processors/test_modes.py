@@ -163,7 +163,6 @@ def test_a_graph_without_cycles_has_a_steady_state_that_is_not_nothing() -> None
     assert rounds < steady_state.ROUNDS
 
 
-@pytest.mark.source("T4")
 @pytest.mark.parametrize("weighting", ["fan", "ppmi", "npmi", "count", "max", "out_degree"])
 def test_it_comes_to_rest_with_every_weighting(weighting: Weighting) -> None:
     given = asked(demo().memory.view, "steady-state", "vet", weighting=weighting)
@@ -351,7 +350,6 @@ def test_asked_twice_a_mode_answers_the_same(mode: Mode) -> None:
 # weightings
 
 
-@pytest.mark.source("T4")
 @given(talks, st.sampled_from(["npmi", "max", "out_degree"]))
 def test_normed_weights_lie_between_0_and_1(talk: list[str], weighting: Weighting) -> None:
     view = view_of_turns(*talk)
@@ -360,7 +358,6 @@ def test_normed_weights_lie_between_0_and_1(talk: list[str], weighting: Weightin
     assert (edges.weight <= 1 + 1e-12).all()
 
 
-@pytest.mark.source("T4")
 @given(talks)
 def test_max_gives_1_to_the_strongest_edge_and_out_degree_shares_1_among_all(talk: list[str]) -> None:
     view = view_of_turns(*talk)
@@ -375,7 +372,6 @@ def test_max_gives_1_to_the_strongest_edge_and_out_degree_shares_1_among_all(tal
     assert np.bincount(edges.source, edges.weight, view.concepts)[told] == pytest.approx(1.0)
 
 
-@pytest.mark.source("T4")
 @given(talks, st.data(), st.integers(1, 10), st.sampled_from([0.3, 0.8, 1.0]))
 def test_with_out_degree_and_self_decay_energy_never_exceeds_what_was_put_in(
     talk: list[str], data: st.DataObject, rounds: int, decay: float
@@ -394,7 +390,6 @@ def test_with_out_degree_and_self_decay_energy_never_exceeds_what_was_put_in(
     assert left.energy.sum() <= len(seeds) + 1e-9
 
 
-@pytest.mark.source("T4")
 def test_count_is_how_often_two_were_said_together() -> None:
     view = view_of_turns("tea milk", "tea milk", "tea rain")
     edges = edges_out(view.windows["turn"], np.array([view.numbers["tea"]]), "count")

@@ -175,7 +175,6 @@ def test_the_literal_mode_takes_a_round_of_dialogue_or_another_window(given: dic
     assert how.window == told
 
 
-@pytest.mark.source("T4")
 @pytest.mark.parametrize("mode", ["default", "literal", "ppr", "steady-state", "path"])
 @pytest.mark.parametrize("weighting", get_args(Weighting))
 def test_every_weighting_goes_with_every_mode_that_spreads(mode: Mode, weighting: Weighting) -> None:

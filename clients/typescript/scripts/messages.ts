@@ -23,14 +23,16 @@ const union = (name: string, channel: string) => `export type ${name} = ${Object
 
 /** What is left out of an answer where there is nothing to say. */
 const MAY_LACK: Record<string, string[]> = {
-  Description: ["unrecorded", "access"],
+  Description: ["unrecorded", "uncounted", "access", "mode", "rerank", "weights", "measures"],
   Ending: ["topic"],
   Habit: ["rewritten", "rewritten_by"],
+  How: ["guidance"],
   InMind: ["paused"],
-  RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "why"],
-  RecordedTurn: ["pinned", "importance", "times", "mentions", "advised"],
-  Reply: ["matched", "paused"],
+  RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "topic", "masked", "why"],
+  RecordedTurn: ["pinned", "importance", "times", "mentions", "advised", "novelty", "uncounted"],
+  Reply: ["matched", "paused", "how"],
   SessionRecap: ["ended", "topics"],
+  Stage: ["mass", "coverage", "enough"],
   Theme: ["name", "by"],
 };
 

@@ -472,7 +472,7 @@ export interface How {
   };
   complexity: number;
   stages: Stage[];
-  guidance: Guided | null;
+  guidance?: Guided | null;
 }
 /**
  * What one stage of a mode did.
@@ -485,9 +485,9 @@ export interface How {
 export interface Stage {
   name: string;
   found: number;
-  mass: number | null;
-  coverage: number | null;
-  enough: boolean | null;
+  mass?: number | null;
+  coverage?: number | null;
+  enough?: boolean | null;
 }
 /**
  * A word of the question that asks for a kind of thing, and the member of that kind that the passage holds.
@@ -544,12 +544,12 @@ export interface RecalledPassage {
   /**
    * if the query asked for masks: the text as it is remembered, with placeholders for what has faded
    */
-  masked: string | null;
+  masked?: string | null;
   attachments?: Attachment[];
   /**
    * in modes that find concepts first: the concept through which it was found
    */
-  topic: string | null;
+  topic?: string | null;
   /**
    * if the query said `explain`
    */
@@ -650,11 +650,11 @@ export interface RecordedTurn {
   /**
    * how much of it was new, 0 to 1, in a graph that asks for that
    */
-  novelty: number | null;
+  novelty?: number | null;
   /**
    * why it is in the log and in no count: no question finds it
    */
-  uncounted: "" | "redundant" | "unworthy";
+  uncounted?: "" | "redundant" | "unworthy";
   /**
    * what advisors said of it, if that was asked for
    */
@@ -824,12 +824,15 @@ export interface SessionTopic {
   summary: Quote[];
 }
 /**
- * A time, from `since` to `until` (ms), and how many turns lie in it.
+ * A time, from `since` to `until` (ms), how many turns lie in it, and of how many moods they tell, if asked.
  */
 export interface Span {
   since: number;
   until: number;
   turns: number;
+  moods: {
+    [k: string]: number;
+  };
 }
 /**
  * What a concept is related to over `hops` steps; `confidence` is 1 / hops, `path` the concepts on the way.
@@ -880,6 +883,8 @@ export interface KnownRelation {
 }
 /**
  * A concept that is linked: `times` said together with the one before it, `confidence` 1 / hops.
+ *
+ * first, last  ms, when turns that are here said both, in one turn or one behind the other; None: none of them does
  */
 export interface Neighbour {
   id: string;
@@ -889,6 +894,8 @@ export interface Neighbour {
   hops: number;
   confidence: number;
   path: string[];
+  first: number | null;
+  last: number | null;
 }
 /**
  * When something that recurs did not: from `since` to `until` (ms).  `turn`: which says so, where one does.
@@ -1399,6 +1406,10 @@ export interface Trend {
   offset?: number;
   only?: Filter;
   /**
+   * also the moods that turns tell of who said them; a question for nothing else is of all turns
+   */
+  moods?: boolean;
+  /**
    * answer once the record at this offset of `turns` is folded
    */
   after?: number | null;
@@ -1544,7 +1555,7 @@ export interface Reply {
   /**
    * if the query said `explain`, or guided the search
    */
-  how: How | null;
+  how?: How | null;
 }
 /**
  * What a graph holds.  An unknown graph gives `found: false`.
@@ -1565,15 +1576,15 @@ export interface Description {
   /**
    * of its questions that name none
    */
-  mode: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
+  mode?: "default" | "literal" | "ppr" | "ppr-push" | "steady-state" | "subtractive" | "path" | "vector" | "staged";
   /**
    * of its questions that name no mode
    */
-  rerank: ("hello-agents" | "simplemem" | "mofox") | null;
+  rerank?: ("hello-agents" | "simplemem" | "mofox") | null;
   /**
    * what features of a turn are worth in recall, where not the default
    */
-  weights: {
+  weights?: {
     [k: string]: number;
   };
   clock: number;
@@ -1593,7 +1604,7 @@ export interface Description {
   /**
    * turns that gates left out of what is counted: they are in the log alone
    */
-  uncounted: number;
+  uncounted?: number;
   /**
    * who may do what, by subject; empty: nobody is kept out
    */
@@ -1603,7 +1614,7 @@ export interface Description {
   /**
    * if asked for: size of each tier, growth, path length, how much abstracts cover, what is left of what was said
    */
-  measures: {
+  measures?: {
     [k: string]: number;
   };
   position: Position;
@@ -1691,6 +1702,7 @@ export interface Recapped {
  * periods   those with a turn             pauses     the longest between two such days, of more than twice `every`
  * hours     (24,) turns by hour of day    weekdays   (7,) turns by day of the week, Monday first
  * ids       of the latest such turns
+ * moods     in how many turns their speaker tells of each, if asked; of the latest 500 turns
  */
 export interface Trended {
   kind: "trended";
@@ -1708,6 +1720,9 @@ export interface Trended {
   hours: number[];
   weekdays: number[];
   ids: string[];
+  moods: {
+    [k: string]: number;
+  };
   position: Position;
 }
 /**

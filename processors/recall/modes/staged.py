@@ -30,7 +30,7 @@ from state.arrays import Floats, Integers
 from state.graph.view import GraphView
 
 STAGES: Final = ("direct", "spread", "ppr", "exhaustive")
-ENOUGH_MASS: Final = 0.5
+ENOUGH_MASS: Final = 0.7
 ENOUGH_COVERAGE: Final = 0.8
 COMPLEX: Final = 0.4  # a question of this complexity does not begin with `direct`,
 VERY_COMPLEX: Final = 0.7  # and one of this not with `spread`

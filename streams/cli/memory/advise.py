@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from emgas.limits import READ_TURNS
-from processors.advice.advisor import (
-    AdviceError,
-    JudgeWorth,
-    NameTheme,
-    RateLinks,
-    Rewrite,
-    Said,
-    Split,
-    Summarise,
-    Task,
-    advice,
-    kind_of,
-)
-from processors.advice.material import CHARACTERS, WORDS
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
-from streams.plugins import advisors
-from streams.plugins.asking import Asking
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from processors.advice.advisor import Said, Summarise, Task
+    from streams.plugins.asking import Asking
 
 TurnIds = Annotated[list[str] | None, typer.Option(metavar="TURN", help="A turn's id; repeatable.")]
 
@@ -74,6 +62,10 @@ async def _advised(
     graph: str, wanted: dict[str, Any], turns: dict[str, list[str]], role: str, timeout: float
 ) -> list[dict[str, str]] | None:
     """Ask and record; tell what became of each thing, None for an unknown graph.  Raises EmgasError."""
+    from processors.advice.advisor import NameTheme, RateLinks, Rewrite  # here: --help needs none of it
+    from processors.advice.material import WORDS
+    from streams.plugins import advisors
+
     settings = output.settings()
     asking = advisors.chosen(settings, time.monotonic)
     if asking is None:
@@ -99,6 +91,9 @@ async def _advised(
 
 
 async def _conversation(memory: MemoryClient, graph: str, name: str) -> Summarise:
+    from processors.advice.advisor import Summarise  # here: --help needs none of it
+    from processors.advice.material import CHARACTERS
+
     said = (await memory.turns(graph, session=name, newest=True, limit=READ_TURNS)).turns[::-1]
     lines = [f"{turn.speaker}: {' '.join(turn.text.split())}" for turn in said]
     while sum(map(len, lines)) > CHARACTERS and len(lines) > 1:
@@ -107,6 +102,8 @@ async def _conversation(memory: MemoryClient, graph: str, name: str) -> Summaris
 
 
 async def _of_turns(memory: MemoryClient, graph: str, turns: dict[str, list[str]], role: str) -> list[Task]:
+    from processors.advice.advisor import JudgeWorth, Rewrite, Split  # here: --help needs none of it
+
     named = list(dict.fromkeys(id for ids in turns.values() for id in ids))
     if not named:
         return []
@@ -122,6 +119,8 @@ async def _of_turns(memory: MemoryClient, graph: str, turns: dict[str, list[str]
 
 async def _recorded(memory: MemoryClient, asking: Asking, graph: str, tasks: list[Task]) -> list[dict[str, str]]:
     """Ask kind by kind, and send what was said; tell what became of each."""
+    from processors.advice.advisor import AdviceError, kind_of  # here: --help needs none of it
+
     told: list[dict[str, str]] = []
     for kind in Counter(map(kind_of, tasks)):
         these = [task for task in tasks if kind_of(task) == kind]
@@ -137,6 +136,8 @@ async def _recorded(memory: MemoryClient, asking: Asking, graph: str, tasks: lis
 
 
 async def _sent(memory: MemoryClient, by: str, graph: str, said: Said) -> str:
+    from processors.advice.advisor import advice  # here: --help needs none of it
+
     checked = advice(graph, by, "advice", said)
     fields = checked.model_dump(exclude={"kind", "id", "graph", "by"}, exclude_defaults=True)
     outcome = await memory.advise(graph, by, **fields)
@@ -144,6 +145,8 @@ async def _sent(memory: MemoryClient, by: str, graph: str, said: Said) -> str:
 
 
 def _about(task: Task) -> str:
+    from processors.advice.advisor import NameTheme, RateLinks, Rewrite, Summarise  # here: --help needs none of it
+
     match task:
         case NameTheme():
             return task.theme

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from emgas.errors import EmgasError, InvalidMessageError
-from emgas.messages.queries import Description
-from processors.recall.weights import DEFAULT_FLOW
-from state.events.memory_settings import PRESETS
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 from streams.cli.shared.setting_options import Preset, spoken, with_setting_options
+
+if TYPE_CHECKING:
+    from emgas.messages.queries import Description
 
 
 @with_setting_options
@@ -103,6 +103,9 @@ async def _configure(
 
 
 def _show(described: Description) -> None:
+    from processors.recall.weights import DEFAULT_FLOW  # here: --help needs none of it
+    from state.events.memory_settings import PRESETS
+
     preset = PRESETS.get(described.preset)
     rows = output.table(f"{described.graph} lives by {described.preset}", "setting", "in force#", "preset#")
     for name, value in described.settings.items():

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from emgas.errors import EmgasError
 from emgas.limits import RING_TURNS
-from emgas.messages.sessions import InMind
 from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 from streams.cli.shared.times import METAVAR, time
+
+if TYPE_CHECKING:
+    from emgas.messages.sessions import InMind
 
 
 def recent(

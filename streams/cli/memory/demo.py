@@ -21,23 +21,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from emgas.errors import HaltedError
-from emgas.messages.queries import RecalledPassage, Reply
-from emgas.messages.sessions import InMind
 from emgas.times import format_utc
-from replay.rebuild.rebuild import refold
-from state.store.rocksdb import RocksStore
-from streams.cli.memory.demo_worker import SHOWN
 from streams.cli.memory.query import show
 from streams.cli.shared import output
-from streams.recovery.parallel_rebuild import of_graphs
-from streams.settings import Settings
-from streams.transport.select import found
+
+if TYPE_CHECKING:
+    from emgas.messages.queries import RecalledPassage
+    from streams.settings import Settings
 
 
 def demo(
@@ -78,6 +74,8 @@ def _home(keep: Path | None) -> Iterator[Path]:
 
 
 def _settings(home: Path) -> Settings:
+    from streams.settings import Settings  # here: --help needs none of it
+
     return Settings().model_copy(update={"broker": None, "data": home, "partitions": 4})
 
 
@@ -110,6 +108,9 @@ def _show_turn(report: dict[str, Any]) -> None:
 
 
 def _show_reply(report: dict[str, Any]) -> None:
+    from emgas.messages.queries import Reply  # here: --help needs none of it
+    from streams.cli.memory.demo_worker import SHOWN
+
     output.out.rule(f"[bold]{escape(report['question'])}")
     reply = Reply.model_validate(report["reply"])
     show(reply.model_copy(update={"passages": [_plain(passage) for passage in reply.passages[:SHOWN]]}))
@@ -127,6 +128,8 @@ def _plain(passage: RecalledPassage) -> RecalledPassage:
 
 
 def _show_mind(report: dict[str, Any]) -> None:
+    from emgas.messages.sessions import InMind  # here: --help needs none of it
+
     mind = InMind.model_validate(report["mind"])
     output.out.rule("[bold]working memory: what is in mind of the conversation that goes on")
     for turn in mind.turns:
@@ -151,6 +154,11 @@ _SHOW = {"turn": _show_turn, "reply": _show_reply, "mind": _show_mind, "life": _
 
 async def _rebuilt(settings: Settings) -> tuple[str, int]:
     """Throw the stores away, fold every partition from the log, return the digest and the number of turns."""
+    from replay.rebuild.rebuild import refold  # here: --help needs none of it
+    from state.store.rocksdb import RocksStore
+    from streams.recovery.parallel_rebuild import of_graphs
+    from streams.transport.select import found
+
     shutil.rmtree(settings.home / "partitions")
     digests, turns = [], 0
     async with found(settings) as transport:

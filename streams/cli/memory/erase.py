@@ -8,27 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
 
-from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
-from emgas.messages.turns import Outcome
 from emgas.times import format_utc
 from emgas.wire import partition_of
-from replay.accepted_events import read_records
-from state.errors import UnreadableEventError
-from state.events.events import Sealed, decode
-from state.sealing.keyring import Keyring, opened
 from streams.cli.shared import output
 from streams.cli.shared.client import session
-from streams.settings import Settings
-from streams.transport import select
-from streams.transport.select import readable
-from streams.transport.topic_plan import replaced_within_ms
-from streams.worker.service import now_ms
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from emgas.messages.turns import Outcome
+    from state.sealing.keyring import Keyring
+    from streams.settings import Settings
 
 Readability = Mapping[int, bool]  # offset of an encrypted record of the graph → whether a key opens it
 
@@ -72,6 +67,8 @@ def _told(graph: str, turn: str | None, speaker: str | None) -> str:
 
 
 async def _erase(graph: str, subject: Mapping[str, Any], timeout: float) -> dict[str, Any] | None:
+    from streams.worker.service import now_ms  # here: --help needs none of it
+
     settings = output.settings()
     async with session(settings, timeout, begins=False) as connected:
         memory = connected.memory
@@ -102,6 +99,9 @@ async def _request(memory: MemoryClient, graph: str, subject: Mapping[str, Any])
 
 async def _readability(settings: Settings, partition: int, graph: str) -> Readability:
     """Try to open every encrypted record of a graph, with the keys as they are kept now."""
+    from replay.accepted_events import read_records  # here: --help needs none of it
+    from streams.transport.select import readable
+
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
         _, end = await log.bounds(partition)
@@ -112,6 +112,10 @@ async def _readability(settings: Settings, partition: int, graph: str) -> Readab
 
 def _opens(value: bytes, keys: Keyring) -> bool | None:
     """Tell whether a record opens; None for one that is not encrypted, or that nobody can read anyway."""
+    from state.errors import UnreadableEventError  # here: --help needs none of it
+    from state.events.events import Sealed, decode
+    from state.sealing.keyring import opened
+
     try:
         event = decode(value)
         return not isinstance(opened(event, keys), Sealed) if isinstance(event, Sealed) else None
@@ -137,6 +141,8 @@ def _digests_told(graph: str, before: Mapping[str, str], after: Mapping[str, str
 
 async def _in_clear(settings: Settings) -> dict[str, str]:
     """Tell what may still lie somewhere in clear, and for how long."""
+    from streams.transport import select  # here: --help needs none of it
+
     if settings.is_embedded:
         return {"elsewhere": "exports of the graph as GraphML or JSON, and what programs of yours keep"}
     configs = {topic.name: topic.config for topic in await select.describe(settings)}
@@ -150,6 +156,9 @@ async def _in_clear(settings: Settings) -> dict[str, str]:
 
 
 def _compacted(config: Mapping[str, str], settings: Settings) -> str:
+    from streams.transport.topic_plan import replaced_within_ms  # here: --help needs none of it
+    from streams.worker.service import now_ms
+
     within = replaced_within_ms(config, round(settings.tick_seconds * 1000))
     if within is None:
         return "for ever: the topic is not compacted, see `emgas doctor`"

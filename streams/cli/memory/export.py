@@ -9,23 +9,20 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
 from emgas.wire import partition_of
-from replay.as_of.graph_as_of import graph_at
-from replay.backup.backup import write
-from replay.backup.lines import Header
-from replay.errors import NoBackupError
-from replay.graph_export import WRITERS, to_networkx
-from replay.log import LogReader
 from streams.cli.shared import output
 from streams.cli.shared.times import METAVAR, time
-from streams.transport.event_topic import reading
 
-FORMATS = ("cloudevents", *WRITERS)
+if TYPE_CHECKING:
+    from replay.log import LogReader
+
+OF_A_GRAPH = ("graphml", "gexf", "json")  # the keys of replay.graph_export.WRITERS, whose libraries --help needs not
+FORMATS = ("cloudevents", *OF_A_GRAPH)
 
 
 def export(
@@ -61,12 +58,17 @@ def _check(graph: str | None, format: str, *, passages: bool, as_of: int | None)
     if format not in FORMATS:
         output.fail(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}", output.USAGE)
     if format == "cloudevents" and (passages or as_of is not None):
-        output.fail(f"--passages and --as-of go with {', '.join(WRITERS)}: a backup holds all events", output.USAGE)
+        output.fail(f"--passages and --as-of go with {', '.join(OF_A_GRAPH)}: a backup holds all events", output.USAGE)
     if format != "cloudevents" and graph is None:
         output.fail(f"name the graph to write as {format}: --graph", output.USAGE)
 
 
 async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
+    from replay.backup.backup import write  # here: --help needs none of it
+    from replay.backup.lines import Header
+    from replay.errors import NoBackupError
+    from streams.transport.event_topic import reading
+
     settings = output.settings()
     async with reading(settings) as log:
         bounds = tuple([await log.bounds(partition) for partition in range(await log.partitions())])
@@ -92,6 +94,8 @@ async def _backup(out: Path, graph: str | None) -> dict[str, Any]:
 
 async def _known(log: LogReader, graph: str, partitions: int) -> None:
     """Exit where nobody ever wrote to `graph`."""
+    from replay.as_of.graph_as_of import graph_at  # here: --help needs none of it
+
     if await graph_at(log, partition_of(graph, partitions), graph) is None:
         output.fail_unknown(graph)
 
@@ -122,6 +126,10 @@ def progress(total: int) -> Iterator[Callable[[], None]]:
 
 
 async def _graph_file(out: Path, graph: str, format: str, *, passages: bool, as_of: int | None) -> dict[str, Any]:
+    from replay.as_of.graph_as_of import graph_at  # here: --help needs none of it
+    from replay.graph_export import WRITERS, to_networkx
+    from streams.transport.event_topic import reading
+
     async with reading(output.settings()) as log:
         partition = partition_of(graph, await log.partitions())
         found = await graph_at(log, partition, graph, as_of=as_of)

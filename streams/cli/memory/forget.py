@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
 
 KEPT = (
     "The log keeps the past: replayed to an earlier point, the graph still holds it.  Erasing it, so that "

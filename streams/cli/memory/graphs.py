@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from emgas.messages.queries import Description
 from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session
+
+if TYPE_CHECKING:
+    from emgas.messages.queries import Description
 
 
 def graphs(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from emgas.messages.views import Recurring
 from streams.cli.memory.views import AsOf
 from streams.cli.shared import output
 from streams.cli.shared.client import session
+
+if TYPE_CHECKING:
+    from emgas.messages.views import Recurring
 
 
 def habits(

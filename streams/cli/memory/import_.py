@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import typer
 
-from emgas.importers.registry import NAMES, Options
+from emgas.importers.registry import NAMES
 from streams.cli.memory.publish import DateOrder, DryRun, Sending, Timezone, Wait, publish_file, publish_items
 from streams.cli.shared import output
 from streams.cli.shared.setting_options import PresetOfNew
@@ -39,6 +39,7 @@ def import_(
     json: output.Json = False,
 ) -> None:
     """Restore a backup into an empty memory, or publish a chat's export.  Importing again changes nothing."""
+    from emgas.importers.registry import Options  # here: --help needs none of it
     from replay.backup.lines import is_backup
 
     sending = Sending(preset=preset, wait=wait, dry_run=dry_run)

@@ -12,23 +12,26 @@ from dataclasses import dataclass, field, replace
 from io import BufferedReader, BytesIO
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from emgas import MemoryClient, Turn, limits
-from emgas.client.connection import Connection
+from emgas import limits
 from emgas.errors import EmgasError
-from emgas.importers.registry import NAMES, BadLine, Item, Options, read, read_folder
-from emgas.messages.turns import Outcome
+from emgas.importers.registry import NAMES
 from emgas.times import DAY_MS, format_utc
 from emgas.wire import ProducerRecord
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, session, someone_works
 from streams.cli.shared.setting_options import PresetOfNew
-from streams.transport.sender import error_headers
+
+if TYPE_CHECKING:
+    from emgas import MemoryClient, Turn
+    from emgas.client.connection import Connection
+    from emgas.importers.registry import BadLine, Item, Options
+    from emgas.messages.turns import Outcome
 
 DateOrder = Annotated[str | None, typer.Option(help="Of WhatsApp's dates, where they do not tell: dmy, mdy or ymd.")]
 Timezone = Annotated[str, typer.Option(help="Of times that come without one, as Europe/Berlin.")]
@@ -89,6 +92,8 @@ def publish(
     json: output.Json = False,
 ) -> None:
     """Publish turns: our own JSONL, or what another program exported.  Publishing again changes nothing."""
+    from emgas.importers.registry import Options  # here: --help needs none of it
+
     sending = Sending(preset=preset, wait=wait, dry_run=dry_run)
     publish_file(file, graph, format, options=Options(date_order, timezone), sending=sending, json=json)
 
@@ -97,6 +102,8 @@ def publish_file(
     file: str, graph: str | None, format: str | None, *, options: Options, sending: Sending, json: bool
 ) -> None:
     """Publish a file or a folder (- for stdin), and say what became of its turns."""
+    from emgas.importers.registry import read, read_folder  # here: --help needs none of it
+
     if os.path.isdir(file):  # noqa: PTH112 - as pathlib's, but of a name that cannot be looked at it is False, and opening tells why
         publish_items(
             file, lambda _: read_folder(Path(file), graph, format=format, options=options), sending, json=json
@@ -138,6 +145,8 @@ async def _publish(file: str, reading: Callable[[BinaryIO], Iterator[Item]], sen
 
 def _look(items: Iterator[Item], tally: Tally) -> None:
     """Count what would be sent, and tell what would be rejected."""
+    from emgas.importers.registry import BadLine  # here: --help needs none of it
+
     for item in items:
         if isinstance(item, BadLine):
             tally.reject()
@@ -147,6 +156,8 @@ def _look(items: Iterator[Item], tally: Tally) -> None:
 
 
 async def _send(connected: Session, items: Iterator[Item], stream: BinaryIO, *, tally: Tally, sending: Sending) -> None:
+    from emgas.messages.turns import Outcome  # here: --help needs none of it
+
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
     with output.progress(*columns) as progress:
         reading = Reading(stream)
@@ -207,6 +218,8 @@ def _read_on(file: str, items: Iterator[Item]) -> Iterator[Item]:
 
 async def _good(connection: Connection, items: Iterator[Item], tally: Tally) -> AsyncIterator[Turn]:
     """Yield the turns; bury the lines that cannot be one, so that nothing of the file is lost."""
+    from emgas.importers.registry import BadLine  # here: --help needs none of it
+
     for item in items:
         if isinstance(item, BadLine):
             tally.reject()
@@ -247,6 +260,8 @@ def _doubt_leap(turn: Turn, clock: int) -> None:
 
 
 async def _bury(connection: Connection, line: BadLine) -> None:
+    from streams.transport.sender import error_headers  # here: --help needs none of it
+
     reason = line.told
     _tell_rejected(reason)
     headers = error_headers(connection.topics.turns, -1, -1, reason)

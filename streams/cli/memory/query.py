@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_args
 
 import orjson
 import typer
 from rich.markup import escape
 
-from emgas.client.query_arguments import asking
-from emgas.client.several import asked_of_all, named
 from emgas.errors import EmgasError
-from emgas.messages.modes import Guidance, How, Mode, Preference, Rerank, Weighting
-from emgas.messages.queries import MemoryKind, Query, Render, Reply
-from emgas.messages.relations import RELATION_TYPES
-from emgas.messages.several import Merged
+from emgas.messages.modes import Guidance, Mode, Preference, Rerank, Weighting
 from emgas.times import format_utc, wall_clock
 from streams.cli.shared import output
 from streams.cli.shared.client import session, someone_answers
 from streams.cli.shared.times import METAVAR
-from streams.cli.shared.why import why
+
+if TYPE_CHECKING:
+    from emgas.messages.modes import How
+    from emgas.messages.queries import Query, Reply
+    from emgas.messages.several import Merged
 
 Names = list[str]
 GUIDANCE: Final = (
@@ -97,6 +96,9 @@ def query(
     json: output.Json = False,
 ) -> None:
     """Ask a graph.  Exits with 3 when nobody ever wrote to it."""
+    from emgas.client.query_arguments import asking  # here: --help needs none of it
+    from emgas.messages.queries import MemoryKind, Render
+
     for option, given, known in (
         ("mode", mode, get_args(Mode)),
         ("weighting", weighting, get_args(Weighting)),
@@ -155,6 +157,8 @@ async def _ask(asked: Query, seconds: float) -> Reply:
 
 
 async def _ask_several(graphs: Sequence[str], asked: Query, seconds: float) -> Merged:
+    from emgas.client.several import asked_of_all, named  # here: --help needs none of it
+
     async with session(output.settings(), seconds, begins=False) as connected:
 
         async def ask(graph: str, budget: int) -> Reply:
@@ -197,6 +201,8 @@ def _pairs(option: str, given: Sequence[str] | None) -> dict[str, Any]:
 
 def _guidance(given: Mapping[str, Any]) -> dict[str, Any]:
     """Sort what guides a search into the fields of guidance: kinds and relations have a place of their own."""
+    from emgas.messages.relations import RELATION_TYPES  # here: --help needs none of it
+
     for key in given:
         _check_choice("guide", key, (*GUIDANCE, *RELATION_TYPES))
     fields = {key: value for key, value in given.items() if key in Guidance.model_fields}
@@ -243,6 +249,8 @@ def _show_how(how: How) -> None:
 
 def show(reply: Reply, timezone: str = "UTC") -> None:
     """Print a reply for people, by the clocks of `timezone`."""
+    from streams.cli.shared.why import why  # here: --help needs none of it
+
     if reply.paused:
         output.out.print(f"recalling is paused in {reply.graph}: `emgas resume`", highlight=False, markup=False)
         return

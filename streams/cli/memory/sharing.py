@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
-from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
-from emgas.messages.queries import Description
 from emgas.messages.rights import Right
-from emgas.messages.turns import Outcome
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from emgas.messages.queries import Description
+    from emgas.messages.turns import Outcome
 
 RIGHTS = ", ".join(get_args(Right))
 Recording = Annotated[bool, typer.Option("--recording", help="Only recording; else both.")]

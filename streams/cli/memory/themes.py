@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.markup import escape
 
-from emgas.messages.queries import Description, Theme
 from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session
+
+if TYPE_CHECKING:
+    from emgas.messages.queries import Description, Theme
 
 SHOWN = 12  # concepts per theme; --json gives all
 

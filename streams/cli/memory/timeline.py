@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -12,11 +12,10 @@ from rich.text import Text
 
 from emgas.times import format_utc
 from emgas.wire import partition_of
-from replay.as_of.timeline import Line, Timeline
-from replay.as_of.timeline import timeline as trace
 from streams.cli.shared import output
-from streams.cli.shared.line_chart import Series, line_chart
-from streams.transport.select import readable
+
+if TYPE_CHECKING:
+    from replay.as_of.timeline import Line, Timeline
 
 BARS = "▁▂▃▄▅▆▇█"
 BESIDE = 38  # columns of the terminal that the rest of the table needs
@@ -49,6 +48,9 @@ def timeline(
 
 
 async def _trace(graph: str, named: Sequence[str], points: int) -> Timeline | None:
+    from replay.as_of.timeline import timeline as trace  # here: --help needs none of it
+    from streams.transport.select import readable
+
     settings = output.settings()
     async with readable(settings) as log:
         partition = partition_of(graph, log.partitions)
@@ -56,6 +58,8 @@ async def _trace(graph: str, named: Sequence[str], points: int) -> Timeline | No
 
 
 def _draw(traced: Timeline, file: Path) -> None:
+    from streams.cli.shared.line_chart import Series, line_chart  # here: --help needs none of it
+
     series = [Series(line.label, line.strengths) for line in traced.lines]
     drawn = line_chart(f"{traced.graph}: strength of concepts", traced.times, series)
     try:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from emgas.limits import READ_TURNS
-from emgas.messages.advice import Advised
-from emgas.messages.contents import RecordedTurn, Turns
 from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 from streams.cli.shared.times import METAVAR, time
+
+if TYPE_CHECKING:
+    from emgas.messages.advice import Advised
+    from emgas.messages.contents import RecordedTurn, Turns
 
 
 def turns(

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.markup import escape
 
-from emgas.client.client import MemoryClient
 from emgas.messages.relations import RelationType
-from emgas.messages.views import Explored, KnownConcept, Period, Recapped, SessionRecap, Trended
+from emgas.messages.views import Explored, Period, Recapped, Trended
 from emgas.times import format_utc
 from streams.cli.shared import output
 from streams.cli.shared.client import session as connected_session
 from streams.cli.shared.times import METAVAR, time
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from emgas.messages.views import KnownConcept, SessionRecap
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 AsOf = Annotated[
@@ -54,12 +57,13 @@ def trend(
     *,
     by: Annotated[Period, typer.Option(help="What to count by.")] = "week",
     offset: Annotated[int, typer.Option(help="Of your clock from UTC, in minutes: where a day begins.")] = 0,
+    moods: Annotated[bool, typer.Option("--moods", help="Also how those felt who said it.")] = False,
     as_of: AsOf = None,
     timeout: output.Timeout = 10.0,
     json: output.Json = False,
 ) -> None:
     """Tell how often something is spoken of, since when, and when not.  Exits with 3 for an unknown graph."""
-    told = _ask(lambda memory: memory.trend(graph, text, by=by, offset=offset, as_of=as_of), timeout)
+    told = _ask(lambda memory: memory.trend(graph, text, by=by, offset=offset, moods=moods, as_of=as_of), timeout)
     if json:
         output.print_json(told.model_dump())
     elif told.found:
@@ -124,9 +128,11 @@ def _show_trend(text: str, told: Trended, by: Period) -> None:
     if not told.turns or told.first is None or told.last is None:
         output.tell(f"nothing that was said holds {text!r}")
         return
-    rows = output.table(f"{', '.join(told.concepts)}: {told.turns} turns on {told.days} days", by, "turns")
+    columns = [by, "turns", *(["moods"] if told.moods else [])]
+    rows = output.table(f"{', '.join(told.concepts)}: {told.turns} turns on {told.days} days", *columns)
     for period in told.periods:
-        rows.add_row(format_utc(period.since)[:10], str(period.turns))
+        felt = ", ".join(f"{mood} {count}" for mood, count in period.moods.items())
+        rows.add_row(*[format_utc(period.since)[:10], str(period.turns), felt][: len(columns)])
     output.out.print(rows)
     every = "" if told.every is None else f", every {told.every:g} days in the middle"
     often = " ".join(f"{day} {count}" for day, count in zip(DAYS, told.weekdays, strict=True) if count)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from streams.cli.shared import output
-from streams.transport.dead_letters import DeadLetter, read_all
-from streams.transport.select import readable
+
+if TYPE_CHECKING:
+    from streams.transport.dead_letters import DeadLetter
 
 app = typer.Typer(no_args_is_help=True, help="What could not be accepted, and why.")
 
 
 async def _read() -> list[DeadLetter]:
+    from streams.transport.dead_letters import read_all  # here: --help needs none of it
+    from streams.transport.select import readable
+
     settings = output.settings()
     async with readable(settings) as topics:  # beside a process that has the log, too
         return await read_all(topics.reader(settings.topics.dead_letters))

@@ -8,20 +8,17 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from emgas.errors import EmgasError, QueryFailedError
 from emgas.times import DAY_MS
-from processors.recall.dense import model_name
 from streams.cli.shared import output
 from streams.cli.shared.client import session
-from streams.plugins import embedders, extractors
-from streams.settings import Settings
-from streams.transport import select
-from streams.transport.select import readable
-from streams.transport.topic_plan import FOR_EVER, differences
+
+if TYPE_CHECKING:
+    from streams.settings import Settings
 
 LEAST_FREE = 0.1  # of the disk
 HELD = ("graphs", "turns", "concepts", "pairs", "topics", "forgotten")
@@ -99,15 +96,23 @@ def _examine_plugin(name: str, load: Callable[[], str], findings: Findings) -> N
 
 
 def _extractor(settings: Settings) -> str:
+    from streams.plugins import extractors  # here: --help needs none of it
+
     return extractors.load(settings.extractor, settings.language, settings.own_words).version
 
 
 def _embedder(settings: Settings) -> str:
+    from processors.recall.dense import model_name  # here: --help needs none of it
+    from streams.plugins import embedders
+
     embedder = embedders.chosen(settings.embedder, settings.data)
     return "none" if embedder is None else model_name(embedder)
 
 
 async def _examine_topics(settings: Settings, findings: Findings) -> None:
+    from streams.transport import select  # here: --help needs none of it
+    from streams.transport.topic_plan import FOR_EVER
+
     described = {topic.name: topic for topic in await select.describe(settings)}
     events = described[settings.topics.events]
     kept = events.config.get("retention.ms") == str(FOR_EVER) and events.config.get("cleanup.policy") == "delete"
@@ -122,6 +127,8 @@ async def _examine_topics(settings: Settings, findings: Findings) -> None:
 
 async def _examine_roles(settings: Settings, findings: Findings) -> None:
     """Look whether somebody folds, whether somebody answers, and whether everything is answered twice."""
+    from streams.transport import select  # here: --help needs none of it
+
     try:
         found = await select.members(settings)
     except EmgasError as error:
@@ -142,6 +149,10 @@ async def _examine_roles(settings: Settings, findings: Findings) -> None:
 
 async def examine_keys(settings: Settings, findings: Findings) -> None:
     """Look whether the keys can be read, and whether Kafka keeps anything in clear for longer than is promised."""
+    from streams.transport import select  # here: --help needs none of it
+    from streams.transport.select import readable
+    from streams.transport.topic_plan import FOR_EVER, differences
+
     if not settings.encryption:
         findings.add("encryption", "off: graphs that are born from here on cannot be erased", ok=True)
         return
@@ -182,6 +193,8 @@ async def _examine_partitions(settings: Settings, findings: Findings) -> None:
 
 async def _examine_log(settings: Settings, findings: Findings) -> None:
     """Look whether the log begins at its beginning: once a store is lost as well, what is missing is gone."""
+    from streams.transport.select import readable  # here: --help needs none of it
+
     async with readable(settings) as topics:
         events = topics.reader(settings.topics.events)
         starts = {partition: (await events.bounds(partition))[0] for partition in range(topics.partitions)}

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import orjson
 import typer
 
 from emgas.wire import Record
-from replay.accepted_events import read_records
-from replay.backup.restore import WritableLog
-from replay.skipped_records import decision, decision_on
-from state.errors import UnreadableEventError
-from state.events.events import decode
-from state.events.upcasting import VERSION
 from streams.cli.shared import output
-from streams.transport.event_topic import appending
+
+if TYPE_CHECKING:
+    from replay.backup.restore import WritableLog
 
 app = typer.Typer(no_args_is_help=True, help="Records of the log that nobody can read.")
 _PLACE = re.compile(r"(\d{1,10}):(\d{1,19})")
@@ -70,6 +66,9 @@ def skip(
 
 
 async def _skip(partition: int, offset: int, reason: str) -> _Skipped:
+    from replay.skipped_records import decision, decision_on  # here: --help needs none of it
+    from streams.transport.event_topic import appending
+
     async with appending(output.settings()) as events:
         record = await _record(events, partition, offset)
         if why := _why_not(record):
@@ -82,6 +81,8 @@ async def _skip(partition: int, offset: int, reason: str) -> _Skipped:
 
 
 async def _record(events: WritableLog, partition: int, offset: int) -> Record:
+    from replay.accepted_events import read_records  # here: --help needs none of it
+
     if partition < await events.partitions():
         async for record in read_records(events, partition, offset, offset + 1):
             return record
@@ -90,6 +91,10 @@ async def _record(events: WritableLog, partition: int, offset: int) -> Record:
 
 def _why_not(record: Record) -> str | None:
     """Say why a record is not to be skipped, None if it may be."""
+    from state.errors import UnreadableEventError  # here: --help needs none of it
+    from state.events.events import decode
+    from state.events.upcasting import VERSION
+
     try:
         event = decode(record.value)
     except UnreadableEventError:

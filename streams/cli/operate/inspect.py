@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from emgas.wire import partition_of
-from state.store.stored_graph import PairCount, StoredGraph
 from streams.cli.shared import output
 from streams.cli.shared.client import session
-from streams.cli.shared.live_state import live
-from streams.plugins import extractors
-from streams.settings import Settings
-from streams.transport.select import readable
+
+if TYPE_CHECKING:
+    from state.store.stored_graph import StoredGraph
+    from streams.settings import Settings
 
 
 def inspect(
@@ -62,6 +61,10 @@ def _show_measures(graph: str, told: dict[str, float], *, json: bool) -> None:
 
 
 async def _inspected(settings: Settings, name: str, pair: tuple[str, str] | None) -> dict[str, Any]:
+    from state.store.stored_graph import StoredGraph  # here: --help needs none of it
+    from streams.cli.shared.live_state import live
+    from streams.transport.select import readable
+
     async with readable(settings) as topics, live(settings, topics.keys) as there:
         with await there.store(partition_of(name, topics.partitions)) as store:
             if store is None:
@@ -83,6 +86,8 @@ def _pair(settings: Settings, graph: StoredGraph, name: str, pair: tuple[str, st
 
 
 def _known(settings: Settings, graph: StoredGraph, name: str, concept: str) -> str:
+    from streams.plugins import extractors  # here: --help needs none of it
+
     if graph.knows(concept):
         return concept
     extractor = extractors.load(settings.extractor, settings.language, settings.own_words)  # few need it
@@ -91,6 +96,8 @@ def _known(settings: Settings, graph: StoredGraph, name: str, concept: str) -> s
 
 
 def _show_pair(told: dict[str, Any]) -> None:
+    from state.store.stored_graph import PairCount  # here: --help needs none of it
+
     rows = output.table(f"{' and '.join(told['pair'])}, together in", "windows", "times")
     for window in PairCount._fields:
         rows.add_row(window, str(told[window]))

@@ -6,10 +6,7 @@ from typing import Annotated
 
 import typer
 
-from processors.recall.dense import model_name
 from streams.cli.shared import output
-from streams.plugins import model_store
-from streams.plugins.embedders import load
 
 app = typer.Typer(no_args_is_help=True, help="Models of text embeddings, for EMGAS_EMBEDDER.")
 
@@ -20,6 +17,10 @@ def add(
     json: output.Json = False,
 ) -> None:
     """Put a model into the data directory, where EMGAS_EMBEDDER=NAME finds it.  Nothing is downloaded."""
+    from processors.recall.dense import model_name  # here: --help needs none of it
+    from streams.plugins import model_store
+    from streams.plugins.embedders import load
+
     data = output.settings().data
     with output.explained():
         place = model_store.add(source, data)
@@ -34,6 +35,8 @@ def add(
 @app.command(name="list")
 def list_(json: output.Json = False) -> None:
     """Show the models that were added."""
+    from streams.plugins import model_store  # here: --help needs none of it
+
     found = model_store.names(output.settings().data)
     if json:
         output.print_json({"models": found})

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from emgas.messages.operator import Checkpointed
 from emgas.times import format_utc
-from replay.backup.manifest import Manifest
-from replay.backup.snapshots import Snapshots
-from replay.backup.snapshots import restore as fetch
-from replay.errors import NoSuchPlaceError, SnapshotRefusedError, SnapshotsUnreachableError
-from replay.log import LogReader
-from state.store.rocksdb import check_free
 from streams.cli.shared import output
 from streams.cli.shared.client import session
-from streams.settings import Settings
-from streams.transport.select import check_there, readable
+
+if TYPE_CHECKING:
+    from emgas.messages.operator import Checkpointed
+    from replay.backup.manifest import Manifest
+    from replay.backup.snapshots import Snapshots
+    from replay.log import LogReader
+    from streams.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Copies of the stores, from which a worker can start.")
 TIMEOUT = 600.0  # seconds: a large store is hashed and copied
@@ -29,6 +27,8 @@ From = Annotated[str | None, typer.Option("--from", help="Directory or URL to re
 @app.command()
 def create(to: To = None, json: output.Json = False) -> None:
     """Have the live owners write a snapshot of every partition."""
+    from streams.transport.select import check_there  # here: --help needs none of it
+
     settings = output.settings()
     if not settings.is_embedded and to is not None:
         output.fail("--to: workers on Kafka write where their own EMGAS_SNAPSHOTS says", output.USAGE)
@@ -66,6 +66,8 @@ def list_(from_: From = None, json: output.Json = False) -> None:
 
 
 def _row(kept: Snapshots, partition: int, name: str) -> dict[str, Any]:
+    from replay.errors import SnapshotRefusedError  # here: --help needs none of it
+
     try:
         manifest = kept.manifest(partition, name)
     except SnapshotRefusedError as error:
@@ -93,6 +95,9 @@ def restore(*, from_: From = None, yes: output.Yes = False, json: output.Json = 
 
 
 async def _restore(settings: Settings) -> list[dict[str, Any]]:
+    from state.store.rocksdb import check_free  # here: --help needs none of it
+    from streams.transport.select import readable
+
     kept = _kept(settings)
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
@@ -102,6 +107,8 @@ async def _restore(settings: Settings) -> list[dict[str, Any]]:
 
 
 async def _restore_one(settings: Settings, kept: Snapshots, partition: int, *, log: LogReader) -> dict[str, Any]:
+    from replay.backup.snapshots import restore as fetch  # here: --help needs none of it
+
     refused: list[str] = []
     store = settings.store_of(partition)
     new = store.with_name(f"{partition}.new")
@@ -136,6 +143,9 @@ def _kept(settings: Settings) -> Snapshots:
 
 def opened(root: str, prefix: str) -> Snapshots:
     """Open the snapshots at `root`, or exit: a name that cannot be used is a wrong call."""
+    from replay.backup.snapshots import Snapshots  # here: --help needs none of it
+    from replay.errors import NoSuchPlaceError
+
     try:
         kept = Snapshots(root, prefix)
     except NoSuchPlaceError as error:
@@ -146,6 +156,8 @@ def opened(root: str, prefix: str) -> Snapshots:
 
 
 def _check_writable(settings: Settings) -> None:
+    from replay.errors import SnapshotsUnreachableError  # here: --help needs none of it
+
     try:
         _kept(settings).check_writable()
     except SnapshotsUnreachableError as error:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from streams.cli.operate.acls import grants
 from streams.cli.shared import output
-from streams.transport import select
-from streams.transport.topic_plan import TopicDescription
+
+if TYPE_CHECKING:
+    from streams.transport.topic_plan import TopicDescription
 
 app = typer.Typer(no_args_is_help=True, help="The topics that carry turns, events, queries and answers.")
 
@@ -27,6 +27,8 @@ def create(
 
     But for queries, which is given more where more readers are to answer.
     """
+    from streams.transport import select  # here: --help needs none of it
+
     given = {
         "partitions": partitions,
         "replication": replication,
@@ -40,6 +42,8 @@ def create(
 @app.command()
 def describe(json: output.Json = False) -> None:
     """Show the topics: partitions, copies, settings, how much they hold."""
+    from streams.transport import select  # here: --help needs none of it
+
     _print(output.run(select.describe(output.settings())), json=json)
 
 
@@ -50,6 +54,8 @@ def acls(
     operator: Annotated[str, typer.Option(help="The account of whoever only looks.")] = "emgas-operator",
 ) -> None:
     """Print the commands that allow each account what it needs, and no more.  Nothing is changed."""
+    from streams.cli.operate.acls import grants  # here: --help needs none of it
+
     settings = output.settings()
     address = settings.bootstrap or "$BOOTSTRAP"
     for grant in grants(settings, worker=worker, client=client, operator=operator):

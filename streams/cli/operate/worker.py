@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -20,10 +20,9 @@ from emgas.errors import DataDirectoryInUseError, EmgasError
 from emgas.logs import logger
 from emgas.masking import masked
 from streams.cli.shared import output
-from streams.settings import Settings
-from streams.transport.embedded.lock import DirectoryLock
-from streams.worker import traces
-from streams.worker.service import running
+
+if TYPE_CHECKING:
+    from streams.settings import Settings
 
 log = logger("worker")
 MOST_WORKERS = 64  # that may share one EMGAS_DATA
@@ -47,6 +46,8 @@ def worker(
     ] = None,
 ) -> None:
     """Run a worker on the broker of EMGAS_BROKER until SIGTERM or SIGINT."""
+    from streams.worker import traces  # here: --help needs none of it
+
     settings = output.settings()
     if role is not None:
         settings = settings.model_copy(update={"role": role.value})
@@ -68,6 +69,8 @@ def _own_directory(settings: Settings) -> Settings:
 
     The lock is held until the process ends.  Raises DataDirectoryInUseError where there are far too many.
     """
+    from streams.transport.embedded.lock import DirectoryLock  # here: --help needs none of it
+
     for number in range(1, MOST_WORKERS + 1):
         data = settings.data.expanduser()
         mine = settings.model_copy(update={"data": data if number == 1 else data / f"worker-{number}"})
@@ -81,6 +84,8 @@ def _own_directory(settings: Settings) -> Settings:
 
 
 async def _work(settings: Settings) -> None:
+    from streams.worker.service import running  # here: --help needs none of it
+
     stopping = Stopping(settings.stop_timeout)
     loop = asyncio.get_running_loop()
 

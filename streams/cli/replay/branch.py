@@ -6,27 +6,24 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import ValidationError
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from emgas import Turn
-from emgas.client.client import MemoryClient
 from emgas.errors import EmgasError
-from emgas.messages.memory_settings import Settings as Changes
-from emgas.messages.turns import Configure, Feedback, Forget, Outcome, Pin, Unpin
-from emgas.validation import build
-from replay.as_of.history import counting_events
-from replay.branch import BranchMessage, BranchSettings, Message, messages
-from state.events.events import GraphEvent
 from streams.cli.replay.branch_cursor import Cursor
 from streams.cli.shared import output
 from streams.cli.shared.client import Session, session
 from streams.cli.shared.setting_options import Preset, assignment
-from streams.settings import Settings
-from streams.transport import select
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from emgas.messages.turns import Configure
+    from replay.branch import BranchMessage, BranchSettings, Message
+    from state.events.events import GraphEvent
+    from streams.settings import Settings
 
 TIMEOUT = 60.0
 COUNTED = {"accepted": "accepted", "duplicate": "duplicates", "rejected": "rejected"}
@@ -64,6 +61,10 @@ def branch(
 
 def target_of(source: Settings, into: Path | None, prefix: str | None, *, extractor: str | None = None) -> Settings:
     """Make the branch's settings, or exit."""
+    from pydantic import ValidationError  # here: --help needs none of it
+
+    from streams.settings import Settings
+
     if (into is None) == (prefix is None):
         output.fail("say where the branch is to live: --into DIRECTORY, or --to-prefix NAME", output.USAGE)
     if extractor and into is None:
@@ -82,6 +83,10 @@ def target_of(source: Settings, into: Path | None, prefix: str | None, *, extrac
 
 def _life(preset: str | None, changes: list[str]) -> BranchSettings:
     """Build what the options say, or exit."""
+    from emgas.messages.memory_settings import Settings as Changes  # here: --help needs none of it
+    from emgas.validation import build
+    from replay.branch import BranchSettings
+
     with output.explained():
         return BranchSettings(preset or "default", build(Changes, dict(map(assignment, changes))))
 
@@ -89,6 +94,10 @@ def _life(preset: str | None, changes: list[str]) -> BranchSettings:
 async def _branch(
     source: Settings, target: Settings, life: BranchSettings | None, without: frozenset[str]
 ) -> Counter[str]:
+    from replay.as_of.history import counting_events  # here: --help needs none of it
+    from replay.branch import messages
+    from streams.transport import select
+
     counts: Counter[str] = Counter()
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     cursor = Cursor(target.home / "branch.json", f"{source.broker or source.home.resolve()} {source.prefix}")
@@ -115,6 +124,8 @@ async def _kept(events: AsyncIterator[GraphEvent], without: frozenset[str]) -> A
 @asynccontextmanager
 async def _made(target: Settings) -> AsyncIterator[Session]:
     """Connect to the branch; make it where it is not there yet, which is only once there is something to branch."""
+    from streams.transport import select  # here: --help needs none of it
+
     try:
         target.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -129,6 +140,8 @@ async def _sent(memory: MemoryClient, queue: AsyncIterator[BranchMessage], count
 
     Yields the sequence number of each event that is dealt with.
     """
+    from emgas.messages.turns import Outcome  # here: --help needs none of it
+
     requests: list[BranchMessage] = []
     seqs: deque[int] = deque()
     while True:
@@ -158,6 +171,8 @@ async def _turns(
 
 
 async def _request(memory: MemoryClient, request: Message) -> None:
+    from emgas.messages.turns import Configure, Feedback, Forget, Pin, Unpin  # here: --help needs none of it
+
     match request:  # refused where the branch has forgotten it already: which is what was asked for, or cannot be
         case Forget():
             await memory.forget(request.graph, request.concepts, request.turns, id=request.id)

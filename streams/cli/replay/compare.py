@@ -11,19 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from emgas.client.client import MemoryClient
 from emgas.errors import InvalidMessageError
 from emgas.messages.fields import GraphId, Text
 from emgas.validation import describe
 from streams.cli.replay.branch import TIMEOUT, Into, Prefix, target_of
 from streams.cli.shared import output
 from streams.cli.shared.client import session
-from streams.settings import Settings
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from streams.settings import Settings
 
 HELD = ("graphs", "turns", "concepts", "pairs")
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from emgas.times import format_utc
 from emgas.wire import partition_of
-from replay.as_of.graph_as_of import graph_as_of
-from replay.as_of.history import history
-from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange
-from replay.diff import diff as compare
-from state.graph.graph import Graph
 from streams.cli.shared import output
 from streams.cli.shared.times import METAVAR, time
-from streams.transport.select import readable
+
+if TYPE_CHECKING:
+    from replay.diff import ConceptChange, Difference, PairGrowth, ThemeChange
+    from state.graph.graph import Graph
 
 NAMED = 5  # concepts that joined or left a theme
 CONCEPTS = {  # field of Difference → what it is called
@@ -41,6 +39,9 @@ def diff(
     json: output.Json = False,
 ) -> None:
     """Show what changed in a graph between two moments.  Exits with 3 when it was not there at the later one."""
+    from replay.diff import diff as compare  # here: --help needs none of it
+    from state.graph.graph import Graph
+
     if until is not None and until < since:
         output.fail(f"--to {format_utc(until)} lies before --from {format_utc(since)}: exchange them", output.USAGE)
     before, after = output.run(_graphs(graph, since, until))
@@ -59,6 +60,10 @@ def diff(
 
 
 async def _graphs(graph: str, since: int, until: int | None) -> tuple[Graph | None, Graph | None]:
+    from replay.as_of.graph_as_of import graph_as_of  # here: --help needs none of it
+    from replay.as_of.history import history
+    from streams.transport.select import readable
+
     settings = output.settings()
     async with readable(settings) as log:
         partition = partition_of(graph, log.partitions)

@@ -6,19 +6,16 @@ import os
 import tempfile
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from replay.rebuild.plan import Plan, planned
-from state.partition import Partition
-from state.sealing.keyring import Keyring
-from state.store.rocksdb import RocksStore
 from streams.cli.shared import output
-from streams.cli.shared.live_state import live
-from streams.recovery.parallel_rebuild import rebuild_all
-from streams.settings import Settings
-from streams.transport.select import readable
+
+if TYPE_CHECKING:
+    from replay.rebuild.plan import Plan
+    from state.sealing.keyring import Keyring
+    from streams.settings import Settings
 
 
 def digest(
@@ -38,6 +35,9 @@ def digest(
 
 
 async def _live(settings: Settings) -> dict[str, str]:
+    from streams.cli.shared.live_state import live  # here: --help needs none of it
+    from streams.transport.select import readable
+
     async with readable(settings) as topics, live(settings, topics.keys) as there:
         log, found = topics.reader(settings.topics.events), dict[str, str]()
         for partition in range(topics.partitions):
@@ -46,6 +46,10 @@ async def _live(settings: Settings) -> dict[str, str]:
 
 
 def _offline(settings: Settings) -> dict[str, str]:
+    from state.partition import Partition  # here: --help needs none of it
+    from state.store.rocksdb import RocksStore
+    from streams.recovery.parallel_rebuild import rebuild_all
+
     plan, keys = output.run(_planned(settings))
     with tempfile.TemporaryDirectory(prefix="emgas-digest-") as directory, output.explained():
         rebuild_all(settings, plan, Path(directory), os.cpu_count() or 1)
@@ -57,6 +61,9 @@ def _offline(settings: Settings) -> dict[str, str]:
 
 
 async def _planned(settings: Settings) -> tuple[Plan, Keyring]:
+    from replay.rebuild.plan import planned  # here: --help needs none of it
+    from streams.transport.select import readable
+
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
         plan = await planned(log, settings.prefix, topics.partitions, None, at=None, offset=None)

@@ -8,24 +8,22 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from emgas.wire import partition_of
-from replay.backup.snapshots import Snapshots, graph_of
-from replay.errors import NotThisRebuildError
-from replay.rebuild.plan import Plan, planned
-from replay.rebuild.rebuild import Rebuilt
-from streams.cli.operate.snapshot import opened
 from streams.cli.shared import output
 from streams.cli.shared.times import METAVAR
 from streams.cli.shared.times import time as read_time
-from streams.recovery.parallel_rebuild import combined, rebuild_all
-from streams.settings import Settings
-from streams.transport.select import readable
+
+if TYPE_CHECKING:
+    from replay.backup.snapshots import Snapshots
+    from replay.rebuild.plan import Plan
+    from replay.rebuild.rebuild import Rebuilt
+    from streams.settings import Settings
 
 
 def rebuild(
@@ -47,6 +45,8 @@ def rebuild(
     json: output.Json = False,
 ) -> None:
     """Fold the log again, from its beginning into fresh stores, and print the digest."""
+    from streams.cli.operate.snapshot import opened  # here: --help needs none of it
+
     if as_of is not None and offset is not None:
         output.fail("--as-of and --offset: give one of them", output.USAGE)
     if snapshots is not None and (graph is None or as_of is not None or into is not None):
@@ -70,6 +70,9 @@ def rebuild(
 
 
 async def _planned(settings: Settings, graph: str | None, at: int | None, *, offset: int | None) -> Plan:
+    from replay.rebuild.plan import planned  # here: --help needs none of it
+    from streams.transport.select import readable
+
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)
         return await planned(log, settings.prefix, topics.partitions, graph, at=at, offset=offset)
@@ -85,6 +88,8 @@ def _directory(into: Path | None) -> Iterator[Path]:
 
 
 def _agreed(plan: Plan, directory: Path) -> Plan:
+    from replay.errors import NotThisRebuildError  # here: --help needs none of it
+
     try:
         return plan.agreed(directory)
     except NotThisRebuildError as error:
@@ -92,6 +97,8 @@ def _agreed(plan: Plan, directory: Path) -> Plan:
 
 
 def _rebuilt(settings: Settings, plan: Plan, directory: Path, *, jobs: int) -> list[Rebuilt]:
+    from streams.recovery.parallel_rebuild import rebuild_all  # here: --help needs none of it
+
     with output.explained(), _progress(_records(plan)) as show:
         rebuilt = rebuild_all(settings, plan, directory, jobs, show)
     for partition, each in enumerate(rebuilt):
@@ -109,6 +116,8 @@ def _records(plan: Plan) -> int:
 
 
 def _digest(plan: Plan, rebuilt: list[Rebuilt]) -> str:
+    from streams.recovery.parallel_rebuild import combined  # here: --help needs none of it
+
     if plan.graph is None:
         return combined([each.digest for each in rebuilt])
     found = [each.graphs[plan.graph] for each in rebuilt if plan.graph in each.graphs]
@@ -124,6 +133,9 @@ def _fail_missing(graph: str, plan: Plan) -> NoReturn:
 
 async def _from_snapshot(settings: Settings, plan: Plan, graph: str, *, kept: Snapshots) -> tuple[int, str]:
     """Fold a graph on from a snapshot; give how many records were read, and its digest."""
+    from replay.backup.snapshots import graph_of  # here: --help needs none of it
+    from streams.transport.select import readable
+
     partition = partition_of(graph, len(plan.ends))
     async with readable(settings) as topics:
         log = topics.reader(settings.topics.events)

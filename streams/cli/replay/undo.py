@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -12,13 +12,13 @@ from rich.markup import escape
 from emgas.errors import EmgasError
 from emgas.times import format_utc
 from emgas.wire import partition_of
-from replay.event_list import ListedEvent, as_far_back, event_list, since
-from state.events.events import GraphEvent, Retracted
-from state.events.registry import SPECS
 from streams.cli.shared import output
 from streams.cli.shared.client import session
 from streams.cli.shared.times import METAVAR, time
-from streams.transport.select import readable
+
+if TYPE_CHECKING:
+    from replay.event_list import ListedEvent
+    from state.events.events import GraphEvent
 
 SAMPLE = 3  # texts shown from either end of what goes
 SUMMARY = 72  # characters
@@ -85,6 +85,8 @@ def undo(
 
 def _range(entries: list[ListedEvent], recorded: int | None, last: int | None, *, event: int | None) -> tuple[int, int]:
     """Find the first and the last ordinal of what is to go."""
+    from replay.event_list import as_far_back, since  # here: --help needs none of it
+
     if event is not None:
         if event >= len(entries):
             output.fail(f"there are {len(entries)} events, counted from 0: there is no event {event}", output.NOT_FOUND)
@@ -96,6 +98,9 @@ def _range(entries: list[ListedEvent], recorded: int | None, last: int | None, *
 
 
 async def _event_list(graph: str) -> list[ListedEvent]:
+    from replay.event_list import event_list  # here: --help needs none of it
+    from streams.transport.select import readable
+
     settings = output.settings()
     async with readable(settings) as log:
         return await event_list(log.reader(settings.topics.events), partition_of(graph, log.partitions), graph)
@@ -103,6 +108,8 @@ async def _event_list(graph: str) -> list[ListedEvent]:
 
 async def _undo(graph: str, first: int, last: int, *, timeout: float) -> int:
     """Undo; give the ordinal of the undo.  Raises EmgasError when it is refused."""
+    from state.events.events import Retracted  # here: --help needs none of it
+
     async with session(output.settings(), timeout, begins=False) as connected:
         outcome = await connected.memory.undo(graph, first, last)
         if outcome.status == "rejected":
@@ -129,5 +136,7 @@ def _described(entry: ListedEvent) -> dict[str, Any]:
 
 def _summary(event: GraphEvent) -> str:
     """Say what an event says, on one short line."""
+    from state.events.registry import SPECS  # here: --help needs none of it
+
     said = " ".join(SPECS[type(event)].summary(event).split())
     return said if len(said) <= SUMMARY else f"{said[: SUMMARY - 1]}…"

@@ -6,20 +6,20 @@ A partition that no live state has begun to fold is not compared, and never coun
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.markup import escape
 
 from emgas.errors import EmgasError, HaltedError
 from emgas.times import format_utc
-from replay.log import LogReader
-from replay.rebuild.rebuild import refused_from
-from replay.verify.divergence import Divergence, diverging
-from replay.verify.verify import Audit, Verification, verify_partition
 from streams.cli.shared import output
-from streams.cli.shared.live_state import Held, Live, live
-from streams.transport.select import readable
+
+if TYPE_CHECKING:
+    from replay.log import LogReader
+    from replay.verify.divergence import Divergence
+    from replay.verify.verify import Verification
+    from streams.cli.shared.live_state import Live
 
 SHOWN = 5  # graphs, and differences of one
 
@@ -82,6 +82,9 @@ def _fail_uncompared(found: list[Found]) -> NoReturn:
 
 
 async def _verify() -> list[Found]:
+    from streams.cli.shared.live_state import live  # here: --help needs none of it
+    from streams.transport.select import readable
+
     settings = output.settings()
     async with readable(settings) as topics, live(settings, topics.keys) as there:
         log = topics.reader(settings.topics.events)
@@ -90,6 +93,9 @@ async def _verify() -> list[Found]:
 
 async def _compared(log: LogReader, partition: int, there: Live) -> Found:
     """Compare one partition.  A damaged store, and a log that cannot be the one folded here, are differences too."""
+    from replay.verify.verify import Audit, Verification, verify_partition  # here: --help needs none of it
+    from streams.cli.shared.live_state import Held
+
     held, end = Held(-1, ""), (await log.bounds(partition))[1]
     try:
         held = await there.held(partition)
@@ -102,6 +108,9 @@ async def _compared(log: LogReader, partition: int, there: Live) -> Found:
 
 
 async def _explained(log: LogReader, verification: Verification, end: int, *, there: Live) -> Found:
+    from replay.rebuild.rebuild import refused_from  # here: --help needs none of it
+    from replay.verify.divergence import diverging
+
     partition = verification.partition
     try:
         refused = await refused_from(log, partition, verification.watermark + 1)

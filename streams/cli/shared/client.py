@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from emgas.client.client import MemoryClient
-from emgas.client.connect import connect
-from emgas.client.connection import Connection
 from emgas.errors import TransportError
 from streams.cli.shared import output
-from streams.settings import Settings
-from streams.transport import select
-from streams.worker.shared_connection import SharedConnection
+
+if TYPE_CHECKING:
+    from emgas.client.client import MemoryClient
+    from emgas.client.connection import Connection
+    from streams.settings import Settings
+    from streams.transport import select
 
 
 class NobodyAnswersError(TransportError):
@@ -35,6 +36,10 @@ async def session(settings: Settings, timeout: float = 10.0, *, begins: bool = T
     begins  whether an embedded memory may begin with it; who only asks makes none, and gets NoMemoryError, or
             NobodyAnswersError at once where no worker runs
     """
+    from emgas.client.client import MemoryClient  # here: --help needs none of it
+    from streams.transport import select
+    from streams.worker.shared_connection import SharedConnection
+
     if not begins:
         select.check_there(settings)
         if not (await someone_works(settings) or await someone_answers(settings)):
@@ -64,6 +69,8 @@ async def someone_answers(settings: Settings) -> bool:
 
 
 async def _members(settings: Settings) -> select.Members | None:
+    from streams.transport import select  # here: --help needs none of it
+
     try:
         return await select.members(settings)
     except TransportError:
@@ -71,6 +78,9 @@ async def _members(settings: Settings) -> select.Members | None:
 
 
 def _connection(settings: Settings, timeout: float) -> Connection:
+    from emgas.client.connect import connect  # here: --help needs none of it
+    from streams.worker.shared_connection import SharedConnection
+
     if settings.broker is None:
         return SharedConnection(settings)  # by an address, it would take all other settings from the environment
     return connect(settings.broker, settings.topics, timeout, **settings.security)

@@ -22,7 +22,6 @@ from typing import Any
 import platformdirs
 
 from streams.cli.shared import output
-from streams.settings import Settings
 
 FILE = "config.toml"
 OF_COMMANDS = {"config", "key", "keys", "model_url", "model_key", "otel", "fail_at"}
@@ -33,6 +32,8 @@ TESTS = ("test_", "require_")  # with which names begin that only tests and scri
 
 def known() -> set[str]:
     """Name every variable that EMGAS reads, in small letters and without EMGAS_."""
+    from streams.settings import Settings  # here: --help needs none of it
+
     return set(Settings.model_fields) | OF_COMMANDS | OF_COMPOSE | OF_TESTS
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import re
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import orjson
 import typer
-from pydantic import ValidationError
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
@@ -20,7 +18,6 @@ from rich.table import Table
 from rich.text import Text
 
 from emgas.errors import EmgasError, InvalidMessageError, NoMemoryError, QueryFailedError
-from emgas.importers.lines import check_graph
 from emgas.masking import masked
 from emgas.times import datetime_of, format_utc
 
@@ -59,6 +56,8 @@ T = TypeVar("T")
 
 def graph_id(name: str | None) -> str | None:
     """Let the id of a graph through, or exit where there can be none of that name."""
+    from emgas.importers.lines import check_graph  # here: --help needs none of it
+
     with explained():
         return name if name is None else check_graph(name)
 
@@ -157,12 +156,16 @@ def explained() -> Iterator[None]:
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run one command's work to its end."""
+    import asyncio  # here: --help needs none of it
+
     with explained():
         return asyncio.run(work)
 
 
 def settings() -> Settings:
     """Read the settings of the environment, or exit with what is wrong with them."""
+    from pydantic import ValidationError  # here: --help needs none of it
+
     from streams.settings import Settings  # here: who is told of a wrong call needs none
 
     try:

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.tree import Tree
 
-from emgas.messages.explanations import Hop, Mention, Why
-from emgas.messages.queries import RecalledPassage
 from emgas.times import format_utc
+
+if TYPE_CHECKING:
+    from emgas.messages.explanations import Hop, Mention, Why
+    from emgas.messages.queries import RecalledPassage
 
 
 def why(passage: RecalledPassage, told: Why) -> Tree:

@@ -1,0 +1,59 @@
+"""Events of encrypted graphs: what was erased of them, and any event as only their key can read it.
+
+They are events as all others (events.py), in a file of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from emgas import limits
+from state.events.base import GraphEvent, Ordinal
+from state.events.registry import Timing, graph_event
+
+
+def _erased(event: SubjectErased) -> str:
+    return "erased all that was said before" if event.whole else f"erased {len(event.turns)} turns"
+
+
+Run = tuple[Ordinal, Ordinal]  # ordinals among the events of the graph: first, last
+
+
+@graph_event(Timing.UNTIMED, summary=_erased, touches=lambda event: event.turns, is_step=False)
+class SubjectErased(GraphEvent, frozen=True, kw_only=True):
+    """Content of the graph was erased: its keys are destroyed once this is in the log.  It cannot be taken back.
+
+    whole    all that was said before; else:
+    keys     ids of the keys that are destroyed, whole or but for these events
+    turns    their ids: a turn that comes again under one of them is not recorded again
+    events   whose secrets are destroyed
+    instead  what stands in the place of some of those: an event, as a record value, without the names that are erased
+    """
+
+    src: Ordinal | None = None
+    whole: bool
+    keys: list[str]
+    turns: list[str]
+    events: list[Run]
+    instead: list[tuple[Ordinal, bytes]]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for runs that are none, or that nobody could expand."""
+        if any(not first <= last < first + limits.GRAPH_EVENTS for first, last in self.events):
+            raise ValueError("events: a run ends before it begins, or is longer than any graph")
+
+
+@graph_event(Timing.UNTIMED, summary=lambda event: "erased: no key opens it any more", is_step=False)
+class Sealed(GraphEvent, frozen=True, kw_only=True):
+    """Another event of the graph, encrypted (state/sealing/keyring.py); as it is, it does nothing.
+
+    key   id of the graph's key that seals it     n   its ordinal in the graph, by which its secret is derived
+    body  nonce, ciphertext and tag
+    """
+
+    src: Ordinal | None = None
+    key: Annotated[str, Meta(pattern=r"^[0-9a-f]{16}\Z")]
+    n: Ordinal
+    body: bytes

@@ -1,0 +1,51 @@
+"""`emgas sink URL`: concepts and links as they change, into a database."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from replay.sinking import PartitionSink
+from streams.cli.shared import output
+from streams.plugins import sinks
+from streams.settings import Settings
+from streams.transport import select
+
+PAUSE_SECONDS = 1.0  # between two looks at a log that does not grow
+
+
+def sink(
+    url: Annotated[str, typer.Argument(help="sqlite://PATH, or postgresql://[user@]host/database.")],
+    *,
+    once: Annotated[bool, typer.Option("--once", help="End where the log ends, and do not follow it.")] = False,
+    batch: Annotated[int, typer.Option(min=1, max=10_000, help="Events written in one transaction, at most.")] = 500,
+    json: output.Json = False,
+) -> None:
+    """Keep concepts, links and themes of all graphs in a database, each change once, wherever this is ended."""
+    written = output.run(_follow(url, output.settings(), once=once, batch=batch))
+    if json:
+        output.print_json({"rows": written})
+    else:
+        output.out.print(f"{written} rows written", highlight=False)
+
+
+async def _follow(url: str, settings: Settings, *, once: bool, batch: int) -> int:
+    """Bring the sink up to the log's end, and on as it grows; give how many rows were written."""
+    written = 0
+    async with select.readable(settings) as readable:
+        there = await sinks.opened(url, settings.prefix)
+        try:
+            log = readable.reader(settings.topics.events)
+            parts = [PartitionSink(log, partition, there, batch) for partition in range(readable.partitions)]
+            while True:
+                for part in parts:
+                    async for rows in part.catch_up():
+                        written += rows
+                if once:
+                    return written
+                await readable.keys.refresh()
+                await asyncio.sleep(PAUSE_SECONDS)
+        finally:
+            await there.close()

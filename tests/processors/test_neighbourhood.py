@@ -1,0 +1,46 @@
+"""What is linked with a concept: how often the two were said together, and since when."""
+
+from __future__ import annotations
+
+import pytest
+
+from emgas.messages.fields import Position
+from emgas.messages.views import Explore, Neighbour
+from emgas.times import DAY_MS as DAY
+from processors.extraction.yake_extractor import YakeExtractor
+from processors.recall.answer import Memory
+from processors.recall.neighbourhood import explored
+from state.graph.graph import Graph
+from tests.support.builders import turn_recorded
+from tests.support.clocks import NOON
+
+EXTRACTOR = YakeExtractor()
+
+
+def neighbours(graph: Graph, concept: str) -> dict[str, Neighbour]:
+    memory = Memory(graph, lambda graph, number: turn_recorded(), Position(partition=0, watermark=0, source=0))
+    found = explored(memory, Explore(graph="ada", concept=concept), EXTRACTOR)
+    return {each.id: each for each in found.neighbours}
+
+
+@pytest.mark.source("M2")
+@pytest.mark.parametrize(("one", "other"), [("coffee", "tea"), ("咖啡", "茶")])
+def test_a_link_grows_by_one_each_time_and_tells_since_when_and_when_last(one: str, other: str) -> None:
+    graph = Graph("ada")
+    for number, words in enumerate([f"{one} {other}", "milk", f"{other} {one}", "sugar", "honey"]):
+        graph.fold(turn_recorded(id=f"t{number}", session=f"s{number}", concepts=words, at=NOON + number * DAY))
+    link = neighbours(graph, one)[other]
+    assert (link.times, link.first, link.last) == (2, NOON, NOON + 2 * DAY)
+
+
+@pytest.mark.source("M2")
+def test_what_is_said_in_the_turn_behind_is_said_together_too() -> None:
+    graph = Graph("ada")
+    for number, words in enumerate(["coffee", "tea", "milk", "sugar"]):
+        graph.fold(turn_recorded(id=f"t{number}", concepts=words, at=NOON + number * DAY))
+    for number in range(9):
+        graph.fold(turn_recorded(id=f"x{number}", session=f"s{number}", concepts="honey", at=NOON + 9 * DAY))
+    assert {name: (each.first, each.last) for name, each in neighbours(graph, "tea").items()} == {
+        "coffee": (NOON + DAY, NOON + DAY),
+        "milk": (NOON + 2 * DAY, NOON + 2 * DAY),
+    }

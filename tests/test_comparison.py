@@ -1,0 +1,64 @@
+"""The page that sets other memories beside this one: whole, with a source for each, and true of what is here."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from state.events.memory_settings import PRESETS
+from tests.support.cli import ROOT
+
+PAGE = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+OTHERS = (
+    "HippoRAG 2",
+    "LightRAG",
+    "Mem0",
+    "Graphiti",
+    "A-Mem",
+    "MemGPT",
+    "MemoryBank",
+    "SimpleMem",
+    "LightMem",
+    "MemoryOS",
+)
+
+
+def section(title: str) -> list[list[str]]:
+    """Read the rows of the table under a title, without its head."""
+    text = PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+@pytest.mark.source("E42")
+def test_each_of_them_has_its_structure_its_cost_and_its_source() -> None:
+    built, costs = section("How they are built"), section("What they cost, and what they say of themselves")
+    for number, name in enumerate(OTHERS, start=1):
+        (row,) = [row for row in built if row[0].startswith(name)]
+        assert row[0].endswith(f"[{number}]")
+        assert len(row) == 6
+        assert all(row)
+        (cost,) = [row for row in costs if row[0].startswith(name)]
+        assert len(cost) == 4
+        assert all(cost)
+    assert len(built) == len(costs) == len(OTHERS) + 1
+    assert len(re.findall(r"^\d+\. ", PAGE.partition("## Sources")[2], re.MULTILINE)) == len(OTHERS)
+
+
+@pytest.mark.source("E42")
+def test_our_own_figures_are_those_that_were_measured() -> None:
+    measured = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
+    for figure in ("86.6", "69.0", "84.9"):
+        assert figure in PAGE
+        assert figure in measured
+
+
+@pytest.mark.source("H16")
+def test_the_advice_names_presets_and_kinds_that_there_are() -> None:
+    rows = section("Which for what")
+    assert {"working", "episodic", "semantic", "perceptual"} <= set(re.findall(r"--kind (\w+)", PAGE))
+    named = {name for row in rows for name in re.findall(r"`([\w-]+)`", row[-1])}
+    assert named
+    assert named <= PRESETS.keys()
+    assert all(len(row) == 7 for row in rows)
