@@ -9,6 +9,8 @@ flush_pause_ms        the longest time for which a flush, or a piece of tidying 
 flush_us              CPU µs a turn of both
 first_answer_ms       the graph opened from its store, and the first answer
 resident_mb           of the process once the graph has grown and answered
+reopened_mb           of the same process once it let go of the graph, opened it anew and answered: what it needs, and
+                      what the allocator kept
 igraph_ppr_ms         the peer: personalised PageRank of igraph (prpack) on the same pairs, from the same words
 """
 
@@ -37,6 +39,7 @@ from state.graph.graph import Graph
 from state.log_position import stamp
 from state.partition import Partition
 from state.store.rocksdb import RocksStore
+from state.store.store import MemoryStore
 
 SIZES: Final = (6_000, 60_000, 300_000)
 FLUSH_EVERY: Final = 256  # turns
@@ -137,6 +140,9 @@ def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
 def first_answer(growing: Growing, home: Path, text: str) -> float:
     """Close the memory, open it again, and measure the first answer, ms."""
     growing.state.close()
+    growing.state = Partition(MemoryStore())  # nothing holds the graph any more
+    gc.unfreeze()
+    gc.collect()
     answerer = Answerer(YakeExtractor(language="en"))
     answerer.extractor.of_query(text)  # dictionaries are read once, whatever is asked
 
@@ -176,5 +182,6 @@ def measured(turns: int, *, asked: int = 60) -> dict[str, Any]:
         found["concepts"], found["pairs"] = len(growing.graph.concepts), len(growing.graph.pairs["exchange"])
         found["igraph_ppr_ms"] = pagerank(growing.graph, texts[:3])
         found["first_answer_ms"] = first_answer(growing, Path(directory), texts[0])
+        found["reopened_mb"] = resident_mb()
         growing.state.close()
     return {"turns": turns, **found}

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from math import inf
 
 import numpy as np
 from msgspec.structs import replace
@@ -255,16 +254,6 @@ class Graph(GraphTables):
         self.stored_events = events
         for pairs in self.pairs.values():
             pairs.is_stored()
-
-    def load_pairs(self, most: float = inf) -> bool:
-        """Read so many of the pairs that are still where they are stored; tell whether there are more."""
-        stored = self.pairs["exchange"].stored
-        return stored is not None and stored.load(most)
-
-    @property
-    def rests_on_store(self) -> bool:
-        """Whether pairs are read where they are stored: they must not be changed there."""
-        return self.pairs["exchange"].stored is not None
 
     @property
     def opens_late(self) -> bool:

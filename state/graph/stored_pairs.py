@@ -23,6 +23,7 @@ from state.graph.lists import ragged
 from state.graph.sections import Records
 
 PIECE = 1 << 15  # pairs that are read at once
+FEW = 1 << 18  # pairs that are sooner copied than kept with room to spare
 Said = Literal["turn", "exchange"]
 _LOW = np.int64(0xFFFFFFFF)
 
@@ -193,7 +194,7 @@ class _Loading:
     def found(self, window: Said) -> tuple[Integers, Counts]:
         """Give the keys of a window, and how often each was counted."""
         keys, counts = self._columns[window]
-        return keys.rows, counts.rows
+        return keys.take(), counts.take()
 
 
 _SAID: tuple[Said, ...] = ("exchange", "turn")
@@ -213,6 +214,10 @@ class _Filled:
     @property
     def rows(self) -> NDArray[Any]:
         return self._rows[: self._end]
+
+    def take(self) -> NDArray[Any]:
+        """Give the rows, to be kept: what is not filled is memory all the same where there is little of it."""
+        return self.rows.copy() if len(self._rows) < FEW else self.rows
 
     def extend(self, rows: NDArray[Any]) -> None:
         end = self._end + len(rows)

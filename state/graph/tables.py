@@ -8,6 +8,7 @@ reads calls `Graph.settle` or `Graph.compact` before.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal, get_args
 
 from emgas.limits import EARLIEST_MS
@@ -93,6 +94,16 @@ class GraphTables:
     def rhythm(self) -> MemorySettings:
         """Give the settings by which windows consolidate now."""
         return self.settings.paced(self.pace)
+
+    def load_pairs(self, most: float = inf) -> bool:
+        """Read so many of the pairs that are still where they are stored; tell whether there are more."""
+        stored = self.pairs["exchange"].stored
+        return stored is not None and stored.load(most)
+
+    @property
+    def rests_on_store(self) -> bool:
+        """Whether pairs are read where they are stored: they must not be changed there."""
+        return self.pairs["exchange"].stored is not None
 
     @property
     def turns(self) -> int:
