@@ -29,7 +29,7 @@ CONVERSATION = ROOT / "streams" / "cli" / "memory" / "demo_data" / "conversation
         (["publish", str(CONVERSATION), "--graph", "no//graph"], {}, "graph: must"),
         (["query", "ada"], {}, "Missing argument"),
         (["query", "no//graph", "who?"], {}, "graph: must be 1 to 128 printable"),
-        (["query", "ada", "who?", "--mode", "wild"], {}, "choose default or literal"),
+        (["query", "ada", "who?", "--mode", "wild"], {}, "choose one of default, literal, ppr"),
         (["query", "ada", "who?", "--top", "101"], {}, "--top"),
         (["query", "ada", "who?", "--budget", "9999999"], {}, "budget"),
         (["query", "ada", "who?", "--depth", "3"], {}, "No such option"),

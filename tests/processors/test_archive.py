@@ -43,7 +43,7 @@ THINGS = (
     *("anchor", "basil", "canoe", "drum", "easel", "falcon", "glove", "hammock"),
     *("iris", "jigsaw", "kayak", "lantern", "mango", "needle", "olive", "piano"),
 )
-PRESETS_THAT_FADE = [name for name in PRESETS if name != "elephant"]
+PRESETS_THAT_FADE = [name for name, settings in PRESETS.items() if settings.prune_below or settings.episode_life]
 
 
 def said(name: str, text: str, at: int, **more: Any) -> TurnRecorded:

@@ -28,12 +28,15 @@ const MAY_LACK: Record<string, string[]> = {
   Habit: ["rewritten", "rewritten_by"],
   How: ["guidance"],
   InMind: ["paused"],
+  Neighbour: ["first", "last"],
   RecalledPassage: ["archived", "pinned", "kind", "members", "superseded_by", "importance", "attachments", "topic", "masked", "why"],
   RecordedTurn: ["pinned", "importance", "times", "mentions", "advised", "novelty", "uncounted"],
   Reply: ["matched", "paused", "how"],
   SessionRecap: ["ended", "topics"],
+  Span: ["moods"],
   Stage: ["mass", "coverage", "enough"],
   Theme: ["name", "by"],
+  Trended: ["moods"],
 };
 
 const definitions = asDefinitions(schemas) as Record<string, JSONSchema>;

@@ -830,7 +830,7 @@ export interface Span {
   since: number;
   until: number;
   turns: number;
-  moods: {
+  moods?: {
     [k: string]: number;
   };
 }
@@ -894,8 +894,8 @@ export interface Neighbour {
   hops: number;
   confidence: number;
   path: string[];
-  first: number | null;
-  last: number | null;
+  first?: number | null;
+  last?: number | null;
 }
 /**
  * When something that recurs did not: from `since` to `until` (ms).  `turn`: which says so, where one does.
@@ -1720,7 +1720,7 @@ export interface Trended {
   hours: number[];
   weekdays: number[];
   ids: string[];
-  moods: {
+  moods?: {
     [k: string]: number;
   };
   position: Position;
