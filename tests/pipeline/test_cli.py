@@ -119,6 +119,27 @@ def test_publishing_a_file_again_changes_nothing(memory: Path) -> None:
     assert [each["turns"] for each in before] == [each["turns"] for each in after]
 
 
+@pytest.mark.source("P48")
+@pytest.mark.parametrize("order", [("phone", "laptop"), ("laptop", "phone", "laptop")])
+def test_what_two_devices_were_told_offline_comes_together_in_any_order_each_turn_once(
+    tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    told = {
+        "phone": [a_line(id="t1"), a_line(id="t2", text="The kettle is mended.")],
+        "laptop": [a_line(id="t1"), a_line(id="t3", text="A tin of tea stands in the attic.")],
+    }
+    for device, lines in told.items():
+        emgas(tmp_path / device, "publish", "-", stdin=b"\n".join(lines))
+        emgas_here(tmp_path / device, "export", "--out", str(tmp_path / f"{device}.ndjson"))
+    shared = tmp_path / "shared"
+    for device in order:
+        emgas(shared, "import", "--turns", str(tmp_path / f"{device}.ndjson"))
+    read = emgas_here(shared, "turns", "ada", "--json").json
+    assert sorted(turn["id"] for turn in read["turns"]) == ["t1", "t2", "t3"]
+    found = emgas_here(shared, "query", "ada", "where is the tea?", "--json").json["passages"]
+    assert "t3" in {passage["id"] for passage in found}
+
+
 def test_a_query_finds_what_was_said(memory: Path) -> None:
     reply = emgas(memory, "query", GRAPH, "who adopted the ginger cat?", "--json").json
     assert (reply["kind"], reply["graph"], reply["found"]) == ("reply", GRAPH, True)

@@ -141,7 +141,7 @@ def test_a_consolidation_compares_a_batch_of_what_matters_most() -> None:
     assert batch(graph, fresh_passages(graph)) == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.source("M26")
+@pytest.mark.source("M26", "M5")
 def test_new_turns_that_matter_are_linked_with_those_that_are_most_alike() -> None:
     words = "ferry island volcano"
     turns = [
