@@ -34,6 +34,8 @@ from state.events.events import (
     GraphEvent,
     Retracted,
     Sealed,
+    SessionEnded,
+    SessionSummarised,
     SubjectErased,
     decode_as,
     encode,
@@ -193,7 +195,7 @@ class History:
 
     def _place(self, ordinal: int, event: GraphEvent, value: bytes) -> None:
         """Give an event that counts the next place; `value`: it, in clear."""
-        at, timing = time_of(event), SPECS[type(event)].timing
+        at, timing = time_of(event), _timing(event)
         if isinstance(event, GraphConfigured):
             self._grace = event.settings.grace
         if at is None:
@@ -207,6 +209,13 @@ class History:
         self.values.append(value)
         self.offsets.append(self.every[ordinal][0])
         self.ordinals.append(self.first + ordinal)
+
+
+def _timing(event: GraphEvent) -> Timing:
+    """Tell what brings an event: the end of a conversation that nobody asked for waits for late turns as windows do."""
+    if isinstance(event, SessionEnded | SessionSummarised) and event.src is None:
+        return WINDOW
+    return SPECS[type(event)].timing
 
 
 def time_of(event: GraphEvent) -> int | None:

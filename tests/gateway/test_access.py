@@ -39,6 +39,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 TURN = {"id": "t1", "speaker": "Ada", "text": "The kettle broke."}
 FORGET = {"id": "f1", "turns": ["t1"]}
 RIGHT = {"id": "b1", "turns": ["t1"], "value": 1.0}
+RATED = {"source": "kettle", "target": "tea", "rating": 1}
 GRANT = {"id": "g1", "subject": "planner", "rights": ["read"]}
 PIN = {"id": "p1", "turns": ["t1"]}
 
@@ -134,6 +135,7 @@ CALLS = [
     record("turns", {"kind": "grant", "id": "g1", "subject": "ben", "rights": ["read"]}, "admin"),
     record("turns", {"kind": "revoke", "id": "g2", "subject": "ben", "rights": ["read"]}, "admin"),
     record("turns", {"kind": "erase", "id": "e1", "whole": True}, "admin"),
+    record("turns", {"kind": "advice", "id": "a1", "by": "us", "rated": [RATED]}, "admin"),
     Call("POST", "/v1/records/queries?partition=0", {"kind": "inspect"}, frozenset({"admin"}), everywhere=True),
     Call("POST", "/v1/records/queries?partition=0", {"kind": "checkpoint"}, frozenset({"admin"}), everywhere=True),
     tool("remember", "write", text="The kettle broke."),

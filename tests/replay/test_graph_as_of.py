@@ -18,10 +18,10 @@ from state.errors import LogRewrittenError
 from state.events.events import (
     ConceptsRecalled,
     ConsolidationWindowClosed,
-    DecayWindowClosed,
     GraphEvent,
-    MemoryArchived,
+    SessionEnded,
     TurnRecorded,
+    WindowEvent,
     encode,
 )
 from state.graph.graph import Graph
@@ -40,7 +40,7 @@ from tests.support.lives import configurations, happenings, long_life, ticks
 from tests.support.living import Happening, Life, live
 from tests.support.logs import LogWriter, events_of, reader_of
 
-WINDOWS = MemoryArchived | DecayWindowClosed | ConsolidationWindowClosed
+WINDOWS = WindowEvent | SessionEnded  # what the time decides
 
 
 CLAIMED = LogWriter().folded().position
