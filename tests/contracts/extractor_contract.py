@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import CONCEPTS_PER_TURN, EARLIEST_MS, LATEST_MS, SPANS_PER_TURN, TEXT_BYTES
@@ -44,7 +44,7 @@ class ExtractorContract:
 
     extractor: Extractor
 
-    @settings(deadline=None)
+    @settings(deadline=None, suppress_health_check=[HealthCheck.differing_executors])  # one contract, many extractors
     @example("\u0301", "")
     @example("'s", "\u200b")
     @example("Go", "Will")

@@ -86,7 +86,7 @@ def test_what_the_heap_finds_faded_is_what_a_full_scan_finds(
 
 def scanned(graph: Graph, at: int) -> tuple[list[str], list[str]]:
     """Return what has faded by `at`, by looking at everything."""
-    graph.settle()
+    graph.compact()  # as who looks for faded links does: numbers must not change in between
     concepts, passages, how = graph.concepts, graph.passages, graph.settings
     active, (_, alone) = concepts.is_active(), faded_links(graph, at)
     gone = {number for number in concepts.numbers.values() if active[number] and concepts.expiry(number, how) <= at}
