@@ -385,7 +385,8 @@ class _Answering:
 
     @cached_property
     def _meant(self) -> QueryTerms:
-        return self._options.terms(self._view, self._question, self._query.text)
+        known = self._found.meant if self._options.rounds == 1 else None  # else it is what the last round meant
+        return known or self._options.terms(self._view, self._question, self._query.text)
 
     def _passage(self, ranked: Ranked, shown: _Shown, why: Why | None) -> RecalledPassage:
         turn, topic = self._turn(ranked), self._found.topics.get(ranked.number)

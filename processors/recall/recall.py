@@ -149,6 +149,7 @@ class RecallResult:
     terms     passage number → what its score is made of, in modes that tell
     topics    passage number → the concept through which it was found, in modes that go by concepts
     activation  what the spreading left behind
+    meant       what the question means to the graph, in modes that are asked in one round
     """
 
     seeds: tuple[ActivatedConcept, ...]
@@ -162,6 +163,7 @@ class RecallResult:
     terms: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     topics: Mapping[int, int] = field(default_factory=dict)
     activation: Activation | None = field(default=None, compare=False, repr=False)
+    meant: QueryTerms | None = field(default=None, compare=False, repr=False)
 
 
 NOTHING = RecallResult(seeds=(), concepts=(), passages=(), woken=0, clamped=False)
@@ -209,6 +211,7 @@ def recall(
         depth=needed,
         recalled=recalled(view, seeds, strongest[:MOST_RECALLED], activation.energy),
         activation=activation,
+        meant=meant,
     )
 
 
