@@ -19,7 +19,7 @@ class Looking:
 
 sys.meta_path.insert(0, Looking())
 import streams.cli.main
-import streams.cli.memory.export
+import streams.worker.service
 """
 
 
