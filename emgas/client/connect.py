@@ -52,7 +52,10 @@ def connect(
     if key is not None:
         raise TransportError("key: belongs to http:// and https:// addresses")
     if security:
-        raise TransportError(f"{', '.join(security)}: security settings belong to kafka:// addresses")
+        raise TransportError(
+            f"{', '.join(security)}: not for {scheme}: addresses.  Security settings belong to kafka:// addresses; "
+            "a memory is named by its address alone, as in MemoryClient('embedded:DIRECTORY')"
+        )
     return _installed(scheme, url, topics)
 
 

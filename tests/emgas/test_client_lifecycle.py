@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
 from emgas import Description, MemoryClient, Theme, Turn
-from emgas.errors import InvalidMessageError, QueryFailedError
+from emgas.errors import InvalidMessageError, QueryFailedError, TransportError
 from emgas.messages.memory_settings import Settings
 from emgas.messages.queries import Failure
 from emgas.messages.topics import ANSWER, INBOUND
@@ -122,3 +123,9 @@ async def test_a_description_that_fails_is_raised_with_its_code() -> None:
     async with MemoryClient(MemoryConnection(lambda sent: failure.model_dump_json().encode())) as memory:
         with pytest.raises(QueryFailedError, match="not-yet: later"):
             await memory.describe("ada")
+
+
+async def test_an_argument_that_no_address_knows_is_told_with_the_way_to_name_a_memory(tmp_path: Path) -> None:
+    wrong: dict[str, Any] = {"data": str(tmp_path)}
+    with pytest.raises(TransportError, match=r"data: not for embedded: addresses.*'embedded:DIRECTORY'"):
+        await MemoryClient(f"embedded:{tmp_path}", **wrong).open()
