@@ -1,6 +1,8 @@
 // What is on the screen as a file: PNG as it is drawn, SVG as shapes that other programs can change.
+import type { Passage } from "./api.ts";
 import { clear } from "./colours.ts";
 import type { Memory } from "./memory.ts";
+import { isHabit, isHistory } from "./panel.ts";
 import { FONT, type Sky } from "./sky.ts";
 import type { Wave } from "./wave.ts";
 
@@ -100,7 +102,8 @@ export function svg(scene: Scene, name: string): void {
           const held = sky.sigma.graphToViewport(scene.memory.place(id)!);
           return `<line x1="${at(place.x)}" y1="${at(place.y)}" x2="${at(held.x)}" y2="${at(held.y)}" stroke="${awake}" stroke-dasharray="2 4"/>`;
         }),
-        `<rect x="${at(place.x - 11)}" y="${at(place.y - 11)}" width="22" height="22" rx="5" fill="${awake}"><title>${escaped(turn.passage.text)}</title></rect>`,
+        mark(turn.passage, place, sky),
+        ...(turn.passage.pinned ? [`<text class="pin" x="${at(place.x + 11)}" y="${at(place.y - 6)}" text-anchor="middle" font-size="16" fill="${awake}">★</text>`] : []),
         `<text x="${at(place.x)}" y="${at(place.y + 4)}" text-anchor="middle" font-size="12" font-weight="700" fill="#1c2233">${turn.rank}</text>`,
       ];
     }),
@@ -111,6 +114,16 @@ export function svg(scene: Scene, name: string): void {
 }
 
 const at = (value: number) => value.toFixed(1);
+
+/** A turn: what recurs is round, and what is no longer so is faint, with a broken edge, as on the screen. */
+function mark(passage: Passage, { x, y }: { x: number; y: number }, { shade }: Sky): string {
+  const title = `<title>${escaped(passage.text)}</title>`;
+  if (isHabit(passage)) return `<circle class="habit" cx="${at(x)}" cy="${at(y)}" r="12" fill="${shade.awake}">${title}</circle>`;
+  const look = isHistory(passage)
+    ? `class="history" fill="${shade.faint}" stroke="${shade.awake}" stroke-width="1.5" stroke-dasharray="3 3"`
+    : `fill="${shade.awake}"`;
+  return `<rect x="${at(x - 11)}" y="${at(y - 11)}" width="22" height="22" rx="5" ${look}>${title}</rect>`;
+}
 
 function escaped(text: string): string {
   const plain = text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");

@@ -106,15 +106,15 @@ export class Wave {
     const wide = Math.max(box.x[1] - box.x[0], box.y[1] - box.y[0], 1);
     const [middleX, middleY] = [(box.x[0] + box.x[1]) / 2, (box.y[0] + box.y[1]) / 2];
     const turns: PlacedTurn[] = [];
+    const named = ({ why, members }: Passage): string[] => [
+      ...(why?.mentions ?? []).filter(({ distance }) => distance === 0).map(({ concept }) => concept),
+      ...(why?.associations ?? []).map(({ target }) => target),
+      ...(why?.mentions ?? []).map(({ concept }) => concept),
+      ...(why?.kinds ?? []).map(({ member }) => member),
+      ...(members ? reply.seeds.map(({ id }) => id) : []), // what recurs has no words of its own: it was asked for by these
+    ];
     reply.passages.forEach((passage, at) => {
-      const why = passage.why;
-      const named = [
-        ...(why?.mentions ?? []).filter(({ distance }) => distance === 0).map(({ concept }) => concept),
-        ...(why?.associations ?? []).map(({ target }) => target),
-        ...(why?.mentions ?? []).map(({ concept }) => concept),
-        ...(why?.kinds ?? []).map(({ member }) => member),
-      ];
-      const holds = [...new Set(named)].filter((id) => this.memory.graph.hasNode(id)).slice(0, LINKED);
+      const holds = [...new Set(named(passage))].filter((id) => this.memory.graph.hasNode(id)).slice(0, LINKED);
       if (!holds.length) return;
       const weights = holds.map((id) => 0.05 + (energy.get(id) ?? 0));
       const sum = weights.reduce((total, weight) => total + weight, 0);
