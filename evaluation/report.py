@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.markup import escape
 
-from evaluation.metrics import METRICS, PRECISION
+from evaluation.metrics import METRICS, PRECISION, WITHIN_BUDGETS
 from evaluation.summary import OF_CATEGORY, SUBJECT
 from streams.cli.shared import output
 
+OF_CONTEXT = (*WITHIN_BUDGETS, PRECISION, "recall_shown", "precision_shown", "room_taken")
 SHOWN = OF_CATEGORY[0]  # the one number of a category that has room in a table
 
 
 def show(told: Mapping[str, Any]) -> None:
     """Print one file's numbers."""
-    output.out.print(_measures(told))
+    for table in _measures(told):
+        output.out.print(table)
     for part, kinds in (("by_category", "category"), ("by_hop", "hops between question and evidence")):
         if any(part in method for method in told["methods"].values()):
             output.out.print(_parts(told["methods"], part, f"{_words(SHOWN)} by {kinds}"))
@@ -31,16 +33,28 @@ def show(told: Mapping[str, Any]) -> None:
     output.out.print(_about(told), style="dim", highlight=False)
 
 
-def _measures(told: Mapping[str, Any]) -> Any:
+def _measures(told: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Lay out how methods rank and how long they take, and what fits into a context: a terminal has room for either."""
     title = f"{escape(told['file'])}: share of the evidence found, in percent"
     if told["evidence"] == "shuffled":
         title += "; evidence shuffled, so only luck finds it"
-    rows = output.table(title, "method", *(f"{_words(metric)}#" for metric in METRICS), "ms p50#", "ms p99#")
+    ranked = [metric for metric in METRICS if metric not in OF_CONTEXT]
+    return (
+        _table(told, title, ranked, {"ms p50": "ms_per_query_p50", "ms p99": "ms_per_query_p99"}),
+        _table(told, "of that, in a context", OF_CONTEXT, {}),
+    )
+
+
+def _table(told: Mapping[str, Any], title: str, metrics: Sequence[str], times: Mapping[str, str]) -> Any:
+    rows = output.table(title, "method", *(f"{_words(name)}#" for name in (*metrics, *times)))
     for name, method in told["methods"].items():
-        times = f"{method['ms_per_query_p50']:.2f}", f"{method['ms_per_query_p99']:.2f}"
-        rows.add_row(name, *(f"{method[metric]:.1f}" for metric in METRICS), *times)
+        rows.add_row(
+            name, *(f"{method[metric]:.1f}" for metric in metrics), *(f"{method[at]:.2f}" for at in times.values())
+        )
         if "chance" in method:
-            rows.add_row("  by chance", *(_shown(method["chance"].get(metric)) for metric in METRICS), "", "")
+            chances = (_shown(method["chance"].get(metric)) for metric in metrics)
+            rows.add_row("  by chance", *chances, *("" for _ in times))
+    rows.columns[0].no_wrap = True
     return rows
 
 
@@ -58,6 +72,7 @@ def _parts(methods: Mapping[str, Any], part: str, title: str) -> Any:
     rows = output.table(title, "method", *(f"{kind} ({first[kind]['questions']})#" for kind in first))
     for name, method in methods.items():
         rows.add_row(name, *(f"{method[part][kind][SHOWN]:.1f}" for kind in first))
+    rows.columns[0].no_wrap = True
     return rows
 
 
