@@ -18,7 +18,7 @@ import numpy as np
 from state.graph import mentions
 from state.graph.mentions import Mentions
 from state.graph.tables import GraphTables
-from state.graph.unit_counting import Units, count_in_units
+from state.graph.unit_counting import Units, count_in_units, note_exchange, words_mentioned
 
 FEW = 8  # turns that are sooner counted one by one: a worker that is asked after every turn has no more
 
@@ -43,16 +43,11 @@ def _count_one_by_one(tables: GraphTables, first: int, weights: Sequence[float])
     passages, concepts, pairs = tables.passages, tables.concepts, tables.pairs
     left = iter(weights)
     for passage in range(first, len(passages)):
-        mentioned, at = passages.concepts_of(passage), passages.at[passage]
-        for number in mentioned:
-            concepts.mention(number, next(left), at=at, settings=tables.settings)
-        numbers = [number for number in mentioned if number not in concepts.phrases]
+        numbers = words_mentioned(tables, passage, left)
         before = (number for number in passages.concepts_before(passage) if number not in concepts.phrases)
         previous = (number for number in before if concepts.alive[number])
         exchange = list({*previous, *numbers})
-        for number in exchange:
-            concepts.in_exchanges[number] += 1
-            concepts.changed[number] = 1
+        note_exchange(tables, exchange)
         pairs["turn"].add(numbers)
         pairs["exchange"].add(exchange)
 

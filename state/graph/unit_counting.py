@@ -10,7 +10,7 @@ the counts of its concepts are.  Only graphs that want this come here: it goes t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from state.graph.cooccurrence import PairCounts
@@ -24,18 +24,29 @@ def count_in_units(tables: GraphTables, first: int, weights: Sequence[float], un
     passages, concepts, pairs = tables.passages, tables.concepts, tables.pairs
     left = iter(weights)
     for passage in range(first, len(passages)):
-        mentioned, at = passages.concepts_of(passage), passages.at[passage]
-        for number in mentioned:
-            concepts.mention(number, next(left), at=at, settings=tables.settings)
-        words = [number for number in mentioned if number not in concepts.phrases]
+        words = words_mentioned(tables, passage, left)
         parts = [[n for n in unit if n not in concepts.phrases] for unit in units.get(passage, ())] or [words]
         before = [] if tables.settings.clauses else _before(tables, passage)
-        exchange = {*before, *words}
-        for number in exchange:
-            concepts.in_exchanges[number] += 1
-            concepts.changed[number] = 1
+        note_exchange(tables, {*before, *words})
         _add(pairs["turn"], parts)
         _add(pairs["exchange"], [[*before, *parts[0]], *parts[1:]])
+
+
+def words_mentioned(tables: GraphTables, passage: int, weights: Iterator[float]) -> list[int]:
+    """Mention the concepts of a passage, each by the next weight; give those that are words, not phrases."""
+    passages, concepts = tables.passages, tables.concepts
+    mentioned, at = passages.concepts_of(passage), passages.at[passage]
+    for number in mentioned:
+        concepts.mention(number, next(weights), at=at, settings=tables.settings)
+    return [number for number in mentioned if number not in concepts.phrases]
+
+
+def note_exchange(tables: GraphTables, exchange: Iterable[int]) -> None:
+    """Count one more exchange for each distinct concept that was in it."""
+    concepts = tables.concepts
+    for number in exchange:
+        concepts.in_exchanges[number] += 1
+        concepts.changed[number] = 1
 
 
 def _before(tables: GraphTables, passage: int) -> list[int]:
