@@ -262,8 +262,9 @@ class PairCounts:
     @property
     def are_many(self) -> bool:
         """Say whether so many pairs were counted, about, that it is worth while to store their fans."""
-        runs = [*self._levels, *(run.pairs for run in self._half), *(run.pairs for run in self._half)]
-        return sum(len(run.keys) for run in runs) + (self.stored.records if self.stored else 0) >= MANY
+        one_way = [*self._counted, *(run.pairs for run in self._half)]
+        here = sum(len(run.keys) for run in self._levels) + 2 * sum(len(run.keys) for run in one_way)
+        return here + 2 * self._queued + (self.stored.records if self.stored else 0) >= MANY
 
     @property
     def knows_fans(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from state import partition as partitions
@@ -18,6 +18,8 @@ from state.store import keys, segments, tables
 from state.store.pages import GraphPages
 from state.store.store import MemoryStore, Store
 from state.store.stored_graph import PairCount, StoredGraph
+from tests.support.builders import concept
+from tests.support.clocks import NOON
 from tests.support.fakes import WatchedStore
 from tests.support.golden import VERSIONS, golden
 from tests.support.graphs import assert_same_view, pair_counts
@@ -112,8 +114,8 @@ def check_same_links(graph: Graph, fresh: Graph) -> None:
     graph.compact()
     fresh.compact()
     for window in ("exchange", "turn", "recall"):
-        for concept in range(len(fresh.concepts)):
-            one = np.array([concept])
+        for each in range(len(fresh.concepts)):
+            one = np.array([each])
             here, there = graph.pairs[window].neighbours(one), fresh.pairs[window].neighbours(one)
             assert [column.tolist() for column in here] == [column.tolist() for column in there]
     concepts = len(fresh.concepts)
@@ -121,9 +123,17 @@ def check_same_links(graph: Graph, fresh: Graph) -> None:
     assert len(graph.pairs["exchange"]) == len(fresh.pairs["exchange"])
 
 
+# the only pair is still in the queue when the graph is stored for the last time
+PAIR_BY_CLOSING: list[Step] = [
+    ("recall", {"graph": "ada", "at": NOON, "concepts": []}),
+    ("turn", {"graph": "ada", "at": NOON, "concepts": [concept("coffee"), concept("tea")], "session": "main"}),
+]
+
+
 @pytest.mark.usefixtures("many")
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps(40) | steps_taken_back(), places, places, places, places)
+@example(PAIR_BY_CLOSING, set(), {1}, set(), set())
 def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_it(
     happened: list[Step], flushes: set[int], closings: set[int], asked: set[int], tidied: set[int]
 ) -> None:
