@@ -282,7 +282,7 @@ class Partition:
         """Let go of a graph in memory that the store holds in full; tell whether it does."""
         if graph_id in self._unflushed:
             return False
-        del self._graphs[graph_id]
+        self._graphs.pop(graph_id).is_let_go()
         self._pages.release(graph_id)
         return True
 

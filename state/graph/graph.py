@@ -164,6 +164,10 @@ class Graph(GraphTables):
             self._view = GraphView(self, self._index())
         return self._view
 
+    def is_let_go(self) -> None:
+        """Let go of the view, which holds the graph: so both go at once with the last who reads them."""
+        self._view = None
+
     def _index(self) -> TurnIndex:
         """Give the index of a compacted graph, with all that has come since it was asked for."""
         index = self._turn_index
