@@ -1,4 +1,4 @@
-"""How many instructions do the hot kernels take?  Counted by valgrind's callgrind, so that no other process shows in it.
+"""How many instructions do the hot kernels take?  Counted by valgrind's callgrind: no other process shows in it.
 
     ./scripts/bench instructions            the kernels of bench/kernels.py, beside what bench/instructions.json holds
     ./scripts/bench instructions --check    … and end with 1 if one takes a tenth more than there
@@ -60,7 +60,7 @@ def counted(names: Sequence[str] = tuple(KERNELS)) -> Counts:
         profile = Path(directory) / "profile"
         valgrind = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={profile}", f"--dump-before={MARKED}"]
         command = [*valgrind, sys.executable, "-m", "bench.kernels", *names]
-        done = subprocess.run(command, input=large(), capture_output=True, env=_calm())
+        done = subprocess.run(command, check=False, input=large(), capture_output=True, env=_calm())
         if done.returncode:
             raise RuntimeError(f"the kernels under valgrind: {done.stderr.decode(errors='replace')[-2000:]}")
         times = dict(line.split() for line in done.stdout.decode().splitlines())
@@ -74,7 +74,7 @@ def _calm() -> dict[str, str]:
 
 
 def _between_marks(profile: Path, kernel: int) -> int:
-    """Read what was counted between the marks of a kernel, from 0 on: parts are written at marks, and numbered from 1."""
+    """Read what was counted between the marks of a kernel, from 0 on.  Parts end at marks; the first is no. 1."""
     part = profile.with_name(f"{profile.name}.{2 * kernel + 2}")
     found = _TOTALS.search(part.read_bytes()) if part.exists() else None
     if found is None:

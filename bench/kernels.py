@@ -98,7 +98,7 @@ def _fold() -> Kernel:
         for record in records:
             state.fold(*record)
         graph = state.graph(zipf.GRAPH)
-        assert graph is not None  # noqa: S101 - it was just folded
+        assert graph is not None
         graph.settle()
 
     return Kernel(SMALL, lambda: None, fold)
@@ -111,7 +111,7 @@ def _store() -> Kernel:
     return Kernel(1, first.flush, other.flush)
 
 
-def _closed(turns: int) -> Batch:
+def closed(turns: int) -> Batch:
     """Make what is stored of a graph of so many turns, most of which its tables know of."""
     store = MemoryStore()
     state = _claimed(store)
@@ -120,41 +120,43 @@ def _closed(turns: int) -> Batch:
     return dict(store.scan(b"", b""))
 
 
-def _opened(rows: Batch) -> Graph:
+def opened(rows: Batch) -> Graph:
+    """Open a graph of which that is stored."""
     store = MemoryStore()
     store.write(rows)
     graph = Partition(store).graph(zipf.GRAPH)
-    assert graph is not None  # noqa: S101 - it is stored
+    assert graph is not None
     return graph
 
 
 def _open() -> Kernel:
-    rows = _closed(SMALL)
-    return Kernel(3, lambda: _opened(rows), lambda: [_opened(rows) for _ in range(3)])
+    rows = closed(SMALL)
+    return Kernel(3, lambda: opened(rows), lambda: [opened(rows) for _ in range(3)])
 
 
-def _ask(graph: Graph) -> None:
+def ask(graph: Graph) -> None:
+    """Ask a graph some questions."""
     for ranks in RANKS:
         words = [zipf.word(rank) for rank in ranks]
         question = Extraction(tuple(Concept(word, word, 0.5, 1) for word in words), question=True, tokens=6)
         found = recall(graph.view(), question, "what about " + " ".join(words), RecallOptions(passages=100))
-        assert found.passages  # noqa: S101 - else nothing was measured
+        assert found.passages
 
 
 def _first_recall() -> Kernel:
-    rows = _closed(SMALL)
-    first, other = _opened(rows), _opened(rows)
-    return Kernel(1, lambda: _ask(first), lambda: _ask(other))
+    rows = closed(SMALL)
+    first, other = opened(rows), opened(rows)
+    return Kernel(1, lambda: ask(first), lambda: ask(other))
 
 
 def _recall() -> Kernel:
-    graph = _opened(_closed(SMALL))
-    return Kernel(len(RANKS), lambda: _ask(graph), lambda: _ask(graph))
+    graph = opened(closed(SMALL))
+    return Kernel(len(RANKS), lambda: ask(graph), lambda: ask(graph))
 
 
 def _recall_pruned() -> Kernel:
     graph = Graph.unpack(sys.stdin.buffer.read())
-    return Kernel(len(RANKS), lambda: _ask(graph), lambda: _ask(graph))
+    return Kernel(len(RANKS), lambda: ask(graph), lambda: ask(graph))
 
 
 def large() -> bytes:

@@ -109,12 +109,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on one line")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="turns, separated by commas")
     parser.add_argument("--asked", type=int, default=60, help="questions")
-    parser.add_argument(
-        "--check", action="store_true", help="end with 1 if a kernel takes more instructions than it did"
-    )
-    parser.add_argument(
-        "--renew", action="store_true", help="let the instructions of now be what they are compared with"
-    )
+    parser.add_argument("--check", action="store_true", help="end with 1 if a kernel takes more instructions")
+    parser.add_argument("--renew", action="store_true", help="compare instructions with those of now from now on")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:

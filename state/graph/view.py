@@ -125,10 +125,8 @@ def _taken(value: object, depth: int) -> int:
         return value.size
     if isinstance(value, GraphView) or not depth:
         return 0
-    held: Iterable[object] = (
-        value if isinstance(value, tuple) else vars(value).values() if hasattr(value, "__dict__") else ()
-    )
-    return sum(_taken(each, depth - 1) for each in held)
+    attributes = vars(value).values() if hasattr(value, "__dict__") else ()
+    return sum(_taken(each, depth - 1) for each in (value if isinstance(value, tuple) else attributes))
 
 
 class GraphView:

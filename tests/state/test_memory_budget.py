@@ -68,6 +68,22 @@ def test_partitions_share_a_budget_and_give_back_what_they_held() -> None:
     assert one.in_memory > held
 
 
+def test_what_graphs_take_more_once_they_were_asked_is_counted() -> None:
+    store = MemoryStore()
+    log = told(30)
+    fold(log.records, Partition(store)).close()
+    opened = [graph.size for graph in Partition(store).graphs()]
+    partition = Partition(store, sum(opened))
+    for number in range(30):
+        partition.graph(f"graph {number}")
+    assert partition.in_memory == 30
+    for number in range(30):
+        graph = partition.graph(f"graph {number}")
+        assert graph is not None
+        graph.view()
+    assert partition.in_memory < 30
+
+
 def test_a_graph_that_grows_takes_more() -> None:
     log = LogWriter()
     partition, sizes = log.folded(), []
