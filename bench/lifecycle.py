@@ -80,7 +80,7 @@ class Worker:
         self.tick(event.graph, event.at)
         self._append(event, "turns")
         with self._timed("turns"):  # to count it belongs to folding it, though the fold leaves it to whoever asks
-            _ = self.graph(event.graph).concepts
+            self.graph(event.graph).settle()
 
     def tick(self, graph: str, at: int) -> None:
         """Close the windows of a graph that end before `at` (ms), as a worker's timer does."""
@@ -297,7 +297,7 @@ def report_memory(given: argparse.Namespace) -> None:
 def report_costs(given: argparse.Namespace) -> None:
     """Print what a turn costs, ms of CPU time, as a row of docs/lifecycle.md for each preset."""
     extractor = YakeExtractor()
-    talks = [talk for talk in _conversations(given.data) if given.only is None or talk[0].graph in given.only]
+    talks = _conversations(given.data)
     began = time.thread_time()
     told = [[recorded(turn, extractor) for turn in talk] for talk in talks]
     count = sum(map(len, told))
@@ -338,7 +338,6 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=7)
     arguments.add_argument("--plot", type=Path, help="an SVG file to draw the growth into")
     arguments.add_argument("--costs", action="store_true", help="of the conversations: what a turn of them costs")
-    arguments.add_argument("--only", nargs="+", help="graphs of --costs, where all of them would take too long")
     given: Any = arguments.parse_args()
     if given.data:
         (report_costs if given.costs else report_memory)(given)

@@ -15,7 +15,7 @@
 
 Evidence that names no turn (LoCoMo has a few such ids) is left out, and so is a question that has no other.  Where a
 question has no evidence at all, but an answer ("answer", "answers"), the turns that hold it word for word are taken
-(answer_strings.py), and one of them is enough; where none does, it is left out, too.  `unusable` counts what is left out.
+(answer_strings.py), and one of them is enough; where none does, it is left out, too.  `unusable` counts those left out.
 """
 
 from __future__ import annotations
