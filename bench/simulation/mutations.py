@@ -203,6 +203,7 @@ WITHOUT: dict[str, list[Patch]] = {
         (partition_writer, "check_same", lambda head, record: None),
         (partition_folds, "folded_from", _last_alone),
     ],
+    "record before read back": [(PartitionWriter, "_check_there", _nothing)],
     "turns in order": [(TurnProcessor, "_consecutive", _all_at_once)],
     "room given back": [(TurnProcessor, "drop", _dropped)],
     "holes filled": [(TurnProcessor, "_fill", _nothing)],
