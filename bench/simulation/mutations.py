@@ -214,7 +214,7 @@ WITHOUT: dict[str, list[Patch]] = {
     "store set aside": [(Partitions, "_set_aside", lambda self, partition, why: None)],
     "garbage halts": [(Partition, "fold", _fold_over)],
     "halting alone": [(ownership, "halts_alone", lambda error: False)],
-    "open stores checked": [(Partitions, "hold", _held_unchecked)],
+    "open stores checked": [(Partitions, "hold", _held_unchecked), (PartitionWriter, "_check_there", _nothing)],
     "keys checked": [(CommandHandler, "_check_place", lambda self, command, key: None)],
     "one record, one outcome": [(CommandHandler, "decide", _decided_once)],
     "second try": [(CommandHandler, "decide", _decided_at_first)],

@@ -10,7 +10,8 @@ is skipped.
 
 Where an append fits behind what was folded, that may still not be what lies there: a broker may have lost its log's end,
 and others have filled it up.  No broker does while one leader is reached by one connection.  So where the route is another
-one than it was for the append before, what is appended is read back, and the record before it; so is every claim.
+one than it was for the append before, the record before it is read back, and all but the last of its own; so it is for
+every claim.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord, Record
 from replay.accepted_events import check_same, fold_record, read_records
 from replay.log import LogReader, keys_of
+from state.errors import LogRewrittenError
 from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, SubjectErased, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
@@ -180,7 +182,7 @@ class PartitionWriter:
             raise AppendFailedError(f"the log refused an event of partition {self.partition}: {error}") from error
         acknowledged = time.perf_counter()
         passing(Step.ACK)
-        if not self._route == route == self._log.route(self.partition):
+        if offsets and not self._route == route == self._log.route(self.partition):
             await self._check_there(dict(zip(offsets, (value for _, value in records), strict=True)))
         self._route = route
         with self._slices.work() as share:
@@ -211,17 +213,23 @@ class PartitionWriter:
             )
 
     async def _check_there(self, appended: Mapping[int, bytes]) -> None:
-        """Raise LogRewrittenError unless what was folded last, and what was `appended`, lies where it was put."""
-        head, seen, end = self.state.position, -1, max(appended, default=-1) + 1
-        async for record in read_records(self._log, self.partition, max(head.watermark, 0), end):
-            check_same(head, record)
-            if appended.get(record.offset, record.value) != record.value:
-                raise LogRewrittenError(
-                    f"the log holds another record at offset {record.offset} than was appended: it lost its end"
-                )
-            seen = record.offset
-        if seen < end - 1:
-            await self._check_shown(end)
+        """Raise LogRewrittenError unless what lies before the last of `appended` is what was folded last, and the others.
+
+        What somebody else wrote before them is looked at as it is folded.
+        """
+        head, first, last = self.state.position, min(appended), max(appended)
+        start = max(head.watermark if first == head.watermark + 1 else first, 0)
+        seen = start - 1
+        if start < last:
+            async for record in read_records(self._log, self.partition, start, last):
+                check_same(head, record)
+                if appended.get(record.offset, record.value) != record.value:
+                    raise LogRewrittenError(
+                        f"the log holds another record at offset {record.offset} than was appended: it lost its end"
+                    )
+                seen = record.offset
+        if seen < last - 1:
+            await self._check_shown(last)
 
     async def _catch_up(self, end: int) -> None:
         """Fold what others appended before `end`.  Raises LogRewrittenError where they wrote over what is folded.
