@@ -8,10 +8,10 @@ event that the fold did not accept means that this worker no longer owns the par
 the state of the log is unknown, so the process must stop (streams/worker/app.py) and its successor claims anew; nothing
 is skipped.
 
-Where an append fits behind what was folded, that may still not be what lies there: a broker may have lost its log's end,
-and others have filled it up.  No broker does while one leader is reached by one connection.  So where the route is another
-one than it was for the append before, the record before it is read back, and all but the last of its own; so it is for
-every claim.
+Where an append fits behind what was folded, that may still not be what lies there: a broker may have lost its log's
+end, and others have filled it up.  None does while one leader is reached by one connection.  So where the route is
+another one than it was for the append before, the record before it is read back, and all but the last of its own; for a
+claim always.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class PartitionWriter:
             )
 
     async def _check_there(self, appended: Mapping[int, bytes]) -> None:
-        """Raise LogRewrittenError unless what lies before the last of `appended` is what was folded last, and the others.
+        """Raise LogRewrittenError unless before the last of `appended` lie what was folded last, and the others of it.
 
         What somebody else wrote before them is looked at as it is folded.
         """
