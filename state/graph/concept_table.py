@@ -135,9 +135,10 @@ class ConceptTable(Table):
     def _mark_from(self, first: int) -> None:
         """Tell which of the concepts from `first` on are no words."""
         phrases = self.phrases
-        self.is_mark.extend(
-            [name[:1] == "@" or number in phrases for number, name in enumerate(self.ids[first:], first)]
-        )
+        self.is_mark.extend([name[:1] == "@" for name in self.ids[first:]])
+        for number in phrases if first == 0 else range(first, len(self.ids)):
+            if number in phrases:
+                self.is_mark[number] = 1
 
     def boost(self, number: int, amount: float, *, at: int, settings: MemorySettings) -> None:
         """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""
@@ -319,7 +320,7 @@ class ConceptTable(Table):
         """Build the table that `values` and `arrays` described."""
         table = cls()
         table.ids = values["ids"]
-        table.numbers = {name: number for number, name in enumerate(table.ids)}
+        table.numbers = dict(zip(table.ids, range(len(table.ids)), strict=True))
         table._kinds = {number: dict(kinds) for number, kinds in values.get("kinds", ())}
         for phrase in values.get("phrases", ()):
             table._note_phrase(phrase)

@@ -64,13 +64,13 @@ class TurnIndex:
             return
         passages = np.arange(first, self._turns)
         concepts, sizes = self._passages.postings(first)
-        counts = np.array(self._passages.posting_count[self._passages.starts[first] :], np.int64)
-        self.postings.extend(concepts.astype(np.int64), np.repeat(passages, sizes), counts)
+        counts = np.frombuffer(self._passages.posting_count, np.int32)[self._passages.starts[first] :]
+        self.postings.extend(concepts, np.repeat(passages.astype(np.int32), sizes), counts)
         self._take_sessions(passages)
 
     def _take_sessions(self, passages: Integers) -> None:
-        session = np.array(self._passages.session[passages[0] :], np.int64)
-        tokens = np.array(self._passages.tokens[passages[0] :], np.int64)
+        session = np.frombuffer(self._passages.session, np.int32)[passages[0] :].astype(np.int64)
+        tokens = np.frombuffer(self._passages.tokens, np.int32)[passages[0] :].astype(np.int64)
         sessions = len(self._passages.sessions)
         self.sessions.grow(sessions)
         self._session_tokens.grow(sessions)
