@@ -90,7 +90,9 @@ class PairCounts:
     def size(self) -> int:
         """How much memory it takes, about, bytes."""
         runs = [*self._counted, *(self._unstored or ()), *(run.pairs for run in self._half), *self._levels]
-        distinct = {id(run): run.keys.nbytes + run.counts.nbytes for run in runs}  # what was counted is unstored, too
+        distinct = {
+            id(run): int(run.keys.nbytes + run.counts.nbytes) for run in runs
+        }  # some are in both
         others = [*self._uncounted, *([] if self._fan is None else [self._fan])]
         waiting = 4 * (len(self._queue) + len(self._sizes))
         return sum(distinct.values()) + sum(column.nbytes for column in others) + waiting

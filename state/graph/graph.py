@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 from msgspec.structs import replace
@@ -69,6 +70,11 @@ WORTH = 0.5  # of a turn, by an advisor: what is worth less goes to the archive 
 ENOUGH_DEAD = 256  # rows that are worth a compaction of a small graph; whoever takes a snapshot compacts anyway
 FIXED_BYTES = 20_000  # of an empty graph
 WAITING = 256  # turns, at most, that are not counted yet
+
+
+class _Sized(Protocol):
+    @property
+    def size(self) -> int: ...
 
 
 class Graph(GraphTables):
@@ -269,9 +275,9 @@ class Graph(GraphTables):
     def size(self) -> int:
         """How much memory it takes, with what was made for questions so far, about, bytes."""
         stored = self.pairs["exchange"].stored
-        made = (stored, self._turn_index, self._view, self._expiry_queue, self._link_queue)
-        tables = (self.concepts, self.passages, self.embeddings, self.relations, self.facts, *self.pairs.values())
-        return FIXED_BYTES + sum(each.size for each in (*tables, *made) if each is not None)
+        made: list[_Sized | None] = [stored, self._turn_index, self._view, self._expiry_queue, self._link_queue]
+        made += [self.concepts, self.passages, self.embeddings, self.relations, self.facts, *self.pairs.values()]
+        return FIXED_BYTES + sum(each.size for each in made if each is not None)
 
     def is_not_stored(self) -> None:
         """Note that nothing of the graph is stored any more: it is to be stored whole."""
