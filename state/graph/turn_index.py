@@ -13,7 +13,7 @@ anew.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -92,9 +92,13 @@ class TurnIndex:
         ids, is_mark = self._concepts.ids, self._concepts.is_mark
         return (name for name, marks in zip(ids[first:], is_mark[first:], strict=True) if not marks)
 
-    def _words(self) -> Iterator[str]:
-        ids, is_mark = self._concepts.ids, self._concepts.is_mark
-        return (name for name, marks in zip(ids, is_mark, strict=True) if not marks)
+    def _without_marks(self, names: Iterable[str]) -> Iterator[str]:
+        numbers, is_mark = self._concepts.numbers, self._concepts.is_mark
+        return (name for name in names if not is_mark[numbers[name]])
+
+    def _looked_through(self, begin: str) -> Iterator[str]:
+        """Look through all words of a small graph for those that begin so."""
+        return self._without_marks([name for name in self._concepts.ids if name.startswith(begin)])
 
     @property
     def _are_few(self) -> bool:
@@ -120,7 +124,7 @@ class TurnIndex:
     def words_beginning(self, prefix: str) -> Sequence[str]:
         """List the words that begin with these PREFIX letters, in the order first seen."""
         if self._are_few:
-            return [name for name in self._words() if name[:PREFIX] == prefix]
+            return [name for name in self._looked_through(prefix) if name[:PREFIX] == prefix]
         for name in self._words_since(self._beginning):
             self._beginning.lists[name[:PREFIX]].append(name)
         return self._beginning.lists.get(prefix, ())
@@ -128,7 +132,7 @@ class TurnIndex:
     def words_with_initial(self, letter: str) -> Sequence[str]:
         """List the words that begin with this letter, in the order first seen."""
         if self._are_few:
-            return [name for name in self._words() if name[:1] == letter]
+            return [name for name in self._looked_through(letter) if name[:1] == letter]
         for name in self._words_since(self._initials):
             self._initials.lists[name[:1]].append(name)
         return self._initials.lists.get(letter, ())
@@ -136,7 +140,8 @@ class TurnIndex:
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters, in no ASCII script, in the order first seen."""
         if self._are_few:
-            return [name for name in self._words() if pair in name and len(pair) > 1 and not name.isascii()]
+            held = [name for name in self._concepts.ids if pair in name and len(pair) > 1 and not name.isascii()]
+            return list(self._without_marks(held))
         for name in self._words_since(self._holding):
             for each in () if name.isascii() else {name[at : at + 2] for at in range(len(name) - 1)}:
                 self._holding.lists[each].append(name)
