@@ -9,7 +9,7 @@ and capitalised for a capitalised word, because YAKE reads case.
 
 Of YAKE only what scores single words is needed, and computed here: without its tokeniser, which drops 密钥 and UI for
 being short and splits C++, without its phrases and its graph of objects.  The scores are those of the library's
-KeywordExtractor, to the last bit, as tests hold against it; they cost a tenth.  The whole transcript is one sentence to
+KeywordExtractor, to the last bit, as tests hold against it; they cost a fifth or less.  The whole transcript is one sentence to
 it, in which "!" and "," part words from each other.
 
 Nodes are single words.  Of YAKE's two-word phrases on LoCoMo 85 % never came twice in a conversation, and what did come
@@ -177,7 +177,7 @@ def _yake(transcript: list[str]) -> dict[str, float]:
     """Score each content word of a transcript as YAKE's KeywordExtractor(n=1, window_size=1) does, to the last bit.
 
     tf: how often; left, right: beside whom how often; wrel, wfreq, wcase, h: as the paper has them (Campos et al.,
-    "YAKE! Keyword extraction from single documents", 2020, section 3.2).  A transcript is one sentence.
+    "YAKE! Keyword extraction from single documents", 2020).  A transcript is one sentence.
     """
     tf, left, right, cased = _counted(transcript)
     content = [code for code in tf if code.startswith(_CONTENT)]
