@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import Final, NamedTuple
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,8 @@ class Mentions:
     """
 
     def __init__(self, laid: Laid, counts: Floats, given: Given) -> None:
-        self.laid, self.excerpt, self.counts, self.turns = laid, laid.excerpt, counts, len(laid.turn)
+        self.laid: Laid = proxy(laid)  # which keeps these: no circle, so that a graph that is let go of goes at once
+        self.excerpt, self.counts, self.turns = laid.excerpt, counts, len(laid.turn)
         self.given, self.total, self._among_sessions = given.turns, given.total, given.sessions
         self.words, self.known = len(laid.asked.words), len(laid.asked.seeds)
         self.row, self.at = np.divmod(np.flatnonzero(counts > 0), max(self.turns, 1))

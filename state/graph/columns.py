@@ -62,12 +62,22 @@ class Table:
         for each in self.columns:
             setattr(self, each.name, array(each.code))
 
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes: that of its columns."""
+        rows: list[array[Any]] = [getattr(self, each.name) for each in self.columns]
+        return sum(len(each) * each.itemsize for each in rows)
+
     def read(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Append the rows of `arrays`, by the name that columns are packed as; those of one left out are blank."""
         rows = {each.per: len(arrays[each.name]) for each in self.columns if not each.added_as}
         for each in self.columns:
             found = arrays.get(each.packed_as) if each.added_as else arrays[each.name]
-            getattr(self, each.name).frombytes(each.blank * rows[each.per] if found is None else found.tobytes())
+            into: array[Any] = getattr(self, each.name)
+            if found is None:
+                into.frombytes(each.blank * rows[each.per])
+            else:  # without another copy, as bytes: array takes nothing else
+                into.frombytes(np.ascontiguousarray(found, each.code).view(np.uint8))
 
     def copies(self, per: str | None = None) -> dict[str, NDArray[Any]]:
         """Copy the columns, or those of one unit only, into arrays by the name that they are packed as."""

@@ -29,7 +29,7 @@ from state.events.memory_settings import MemorySettings
 from state.graph.columns import Table, column
 from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
 
-CONCEPT_BYTES = 400  # columns 130, its id 60, what finds it 150, its place in an index
+CONCEPT_BYTES = 150  # beside columns: its id 60, what finds it 65, its place in lists 25
 FORMS_BYTES = 300
 
 
@@ -74,8 +74,9 @@ class ConceptTable(Table):
 
     @property
     def size(self) -> int:
-        """How much memory it takes, and what is found by words in an index, about, bytes."""
-        return len(self.ids) * CONCEPT_BYTES + len(self._forms) * FORMS_BYTES
+        """How much memory it takes, about, bytes."""
+        others = (len(self._forms) + len(self._kinds) + len(self.phrases)) * FORMS_BYTES
+        return super().size + len(self.ids) * CONCEPT_BYTES + others
 
     def numbers_of(self, concepts: Sequence[Concept], at: int) -> list[int]:
         """Find the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).
@@ -134,9 +135,10 @@ class ConceptTable(Table):
     def _mark_from(self, first: int) -> None:
         """Tell which of the concepts from `first` on are no words."""
         phrases = self.phrases
-        self.is_mark.extend(
-            [name[:1] == "@" or number in phrases for number, name in enumerate(self.ids[first:], first)]
-        )
+        self.is_mark.extend([name[:1] == "@" for name in self.ids[first:]])
+        for number in phrases if first == 0 else range(first, len(self.ids)):
+            if number in phrases:
+                self.is_mark[number] = 1
 
     def boost(self, number: int, amount: float, *, at: int, settings: MemorySettings) -> None:
         """Let the strength decay up to `at`, then add `amount`.  A late event boosts without turning time back."""
@@ -318,7 +320,7 @@ class ConceptTable(Table):
         """Build the table that `values` and `arrays` described."""
         table = cls()
         table.ids = values["ids"]
-        table.numbers = {name: number for number, name in enumerate(table.ids)}
+        table.numbers = dict(zip(table.ids, range(len(table.ids)), strict=True))
         table._kinds = {number: dict(kinds) for number, kinds in values.get("kinds", ())}
         for phrase in values.get("phrases", ()):
             table._note_phrase(phrase)

@@ -25,6 +25,7 @@ from state.arrays import Counts, Integers
 from state.events.events import TurnRecorded
 from state.graph.columns import Table, column
 from state.graph.lists import stable_order
+from state.graph.section_pages import LateTexts
 
 ROLES = (None, "user", "assistant", "system", "tool")
 MODALITIES = ("image", "audio", "video", "file")
@@ -42,8 +43,7 @@ def fingerprint(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
-PASSAGE_BYTES = 320  # columns 75, its id 60, what finds it 100, its place in an index
-POSTING_BYTES = 8 + 16  # in the table, and in an index
+PASSAGE_BYTES = 180  # beside columns: its id 60, what finds it 100, its place in lists 20
 GONE_BYTES = 140
 ERASED = -1  # stands for the fingerprint of a turn that was erased
 
@@ -83,7 +83,7 @@ class PassageTable(Table):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ids: list[str] = []  # turn ids
+        self.ids: list[str] | LateTexts = []  # turn ids
         self._numbers: dict[str, int] | None = {}  # None: until somebody asks, all of them
         self.sessions: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
@@ -100,8 +100,8 @@ class PassageTable(Table):
 
     @property
     def size(self) -> int:
-        """How much memory it takes, and an index of it, about, bytes."""
-        return len(self.ids) * PASSAGE_BYTES + len(self.posting_concept) * POSTING_BYTES + len(self.gone) * GONE_BYTES
+        """How much memory it takes, about, bytes."""
+        return super().size + len(self.ids) * PASSAGE_BYTES + len(self.gone) * GONE_BYTES
 
     @property
     def accepted(self) -> int:
@@ -153,13 +153,15 @@ class PassageTable(Table):
 
     def _follow_all(self) -> None:
         """Let each passage be the last one of its session, in their order."""
-        session = np.array(self.session, np.int64)
+        session = np.frombuffer(self.session, np.int32)
         order = stable_order(session)
         goes_on = np.flatnonzero(session[order][1:] == session[order][:-1])
         before = np.full(len(order), -1, np.int32)
         before[order[goes_on + 1]] = order[goes_on]
         self._before = array("i", before.tobytes())
-        self._last_of_session = dict(zip(session.tolist(), range(len(session)), strict=True))
+        last = np.zeros(len(self.sessions), np.int64)
+        last[session] = np.arange(len(session))  # of those of one session, the last counts
+        self._last_of_session = dict(enumerate(last.tolist()))
 
     def knows(self, turn: str) -> int | None:
         """Find the fingerprint of the turn of this id, None if none was ever accepted."""
@@ -217,8 +219,9 @@ class PassageTable(Table):
 
     def postings(self, first: int) -> tuple[Counts, Counts]:
         """Copy the concept numbers of the passages from `first` on, (m,), and how many each has, (passages,)."""
-        starts = np.append(np.array(self.starts[first:], np.int64), len(self.posting_concept))
-        return np.array(self.posting_concept[starts[0] :], np.int32), np.diff(starts).astype(np.int32)
+        starts = np.append(np.frombuffer(self.starts, np.int64)[first:], len(self.posting_concept))
+        concepts = np.frombuffer(self.posting_concept, np.int32)[starts[0] :].copy()
+        return concepts, np.diff(starts).astype(np.int32)
 
     def exchanges(self, first: int) -> tuple[Integers, Integers]:
         """List the concepts of each exchange, once: of a passage from `first` on, and of the one before it.
@@ -346,7 +349,7 @@ class PassageTable(Table):
 
     def values(self) -> dict[str, Any]:
         """Give what is text as JSON-able values."""
-        return {"turns": self.ids, "sessions": list(self.sessions), "speakers": list(self.speakers)}
+        return {"turns": list(self.ids), "sessions": list(self.sessions), "speakers": list(self.speakers)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copy what a digest covers into arrays by name; gone turns by their hash, ascending."""
@@ -361,8 +364,8 @@ class PassageTable(Table):
         table = cls()
         table.ids = values["turns"]
         table._numbers = None
-        table.sessions = {session: number for number, session in enumerate(values["sessions"])}
-        table.speakers = {speaker: number for number, speaker in enumerate(values["speakers"])}
+        table.sessions = dict(zip(values["sessions"], range(len(values["sessions"])), strict=True))
+        table.speakers = dict(zip(values["speakers"], range(len(values["speakers"])), strict=True))
         table.read(arrays)
         table.changed = array("b", bytes(len(table.ids)))
         table._follow_all()

@@ -32,12 +32,11 @@ is several records:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -137,20 +136,7 @@ class Changes:
     dead_events: list[int] = field(default_factory=list)
 
 
-# Records of a section
-
-
-def encoded(section: Section, part: Part) -> bytes:
-    """Pack the records of a page."""
-    return part.tobytes() if isinstance(part, np.ndarray) else msgspec.msgpack.encode(part)
-
-
-def decoded(section: Section, page: bytes) -> Part:
-    """Unpack the records of a page.  Raises ValueError for other bytes."""
-    if section.dtype is not None:
-        return np.frombuffer(page, section.dtype)
-    found: Texts = msgspec.msgpack.decode(page, type=dict[int, Any])
-    return found
+# Records of a section: what their pages are made of stands in state/graph/section_pages.py
 
 
 def keys_of(section: Section, part: Part) -> Integers:
@@ -318,5 +304,4 @@ def pair_from(row: int, other: int) -> int:
     return (row << ROW_BITS | other) << COUNT_BITS
 
 
-Reading = Callable[[str], Part | None]  # all records of a section of a graph, by the section's name
 Values = Mapping[str, Any]

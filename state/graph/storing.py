@@ -30,14 +30,15 @@ from state.graph.graph import Graph
 from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
 from state.graph.relation_table import RelationTable
-from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Reading, Values
+from state.graph.section_pages import Columns, LateTexts, Reading
+from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Values
 from state.graph.session_table import SessionTable
 from state.graph.stored_pairs import Runs, StoredPairs
 from state.graph.theme_table import ThemeTable
 
 _ENDS = ("session", "speaker")
 _POINTING = ("repeats", "superseded")  # at other turns
-_NO_MARKS = {"restored": 0, "repeats": -1, "superseded": -1, "archived": 0, "pinned": 0, "feedback": 0}
+_MARKED = ("restored", "repeats", "superseded", "archived", "pinned", "feedback")
 
 
 def changes(graph: Graph, *, thoroughly: bool = False) -> Changes:
@@ -296,9 +297,8 @@ def stored(
 ) -> Graph:
     """Build the graph of `events` events that was stored.
 
-    read    gives all records of a section, by its name, in the form of one; None without any
     dead    rows and events of what was forgotten: their records may be there, or not
-    said    the runs of that section, None to leave them out
+    said    the runs of that section, None to leave out what was together
     lazily  leave many pairs where they are: whoever stores the graph must not change them until all are loaded
     Raises ValueError for what another layout wrote.
     """
@@ -308,8 +308,9 @@ def stored(
     graph.settings = MemorySettings(**values["settings"])
     graph.concepts, numbers = _stored_concepts(read, values["born"], _sorted(dead_rows))
     graph.passages = _stored_turns(read, numbers, _sorted(dead_events))
-    _fill_pairs(graph, read, numbers)
-    faded = _records(read, "faded", np.zeros(0, np.int64))
+    if said is not None:
+        _fill_pairs(graph, read, numbers)
+    faded = read.columns("faded")
     if said is not None and said.records:
         knows_fans = values["fans"] and not len(faded)  # a link that was cut is in no fan, but in the records still
         _rest_on(graph, said, numbers, _stored_fans(read, numbers, len(graph.concepts)) if knows_fans else None)
@@ -339,15 +340,14 @@ def _stored_concepts(read: Reading, born: int, dead: Integers) -> tuple[ConceptT
     """Build the table of concepts; give besides the number of each row, -1 for those that were forgotten."""
     records = _records(read, "concepts", dead)
     rows = records["key"]
-    names, forms, kinds = _texts(read, "names"), _texts(read, "forms"), _texts(read, "kinds")
-    listed = [names[row] for row in rows.tolist()]
+    listed = read.texts("names").of(rows)
+    forms, kinds = read.texts("forms").by_key(), read.texts("kinds").by_key()
     numbers = np.full(born + 1, -1)
     numbers[rows] = np.arange(len(rows))
-    ids = [name for name, _, _ in listed]
     others = ((int(numbers[row]), counts) for row, counts in forms.items())
     table = ConceptTable.of(
         {
-            "ids": ids,
+            "ids": [name for name, _, _ in listed],
             "first_form": [name if form is None else form for name, form, _ in listed],
             "phrases": [number for number, (_, _, is_phrase) in enumerate(listed) if is_phrase],
             "kinds": [[int(numbers[row]), list(each.items())] for row, each in kinds.items() if numbers[row] >= 0],
@@ -360,40 +360,26 @@ def _stored_concepts(read: Reading, born: int, dead: Integers) -> tuple[ConceptT
     return table, numbers
 
 
-def _texts(read: Reading, name: str) -> sections.Texts:
-    found = read(name) or {}
-    assert isinstance(found, dict)  # noqa: S101 - the section has no dtype
-    return found
-
-
-def _records(read: Reading, name: str, dead: Integers) -> NDArray[Any]:
-    section = sections.SECTION[name]
-    found = read(name)
-    if found is None:
-        return np.zeros(0, section.dtype)
-    assert isinstance(found, np.ndarray)  # noqa: S101 - the section has a dtype
-    return found[~np.isin(found["key"], dead)] if len(dead) else found
+def _records(read: Reading, name: str, dead: Integers) -> Columns:
+    found = read.columns(name)
+    return found.only(~np.isin(found["key"], dead)) if len(dead) else found
 
 
 def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageTable:
     records, marks, postings = (_records(read, name, dead) for name in ("turns", "marks", "postings"))
-    events = np.ascontiguousarray(records["key"])
+    events = records["key"]
     plain = ("at", "tokens", "role", "question", "importance", "fingerprint", "ahead", "modality", "uncounted")
     arrays = {name: records[name] for name in plain}
     arrays |= {"event": events, "kept": np.ones(len(events), np.int8)}
-    values: dict[str, Any] = {}
-    origins, named = read("origins") or {}, dict[tuple[str, str], int]()
-    assert isinstance(origins, dict)  # noqa: S101 - the section has no dtype
+    values: dict[str, Any] = {"turns": LateTexts(read.texts("ids"), events)}
+    origins, named = read.texts("origins").by_key(), dict[tuple[str, str], int]()
     for end in _ENDS:
         keys, arrays[end] = _in_order_seen(records[end])
         values[f"{end}s"] = [origins[key] for key in keys]
         named.update(((f"{end}s", origins[key]), key) for key in keys)
-    ids = read("ids") or {}
-    values["turns"] = [ids[event] for event in events.tolist()]
     arrays |= _stored_marks(events, marks) | _stored_postings(events, postings, concepts)
-    codes = {column.packed_as: column.code for column in PassageTable.columns}
-    table = PassageTable.of(values, {name: rows.astype(codes[name]) for name, rows in arrays.items()})
-    gone = _records(read, "gone", np.zeros(0, np.int64))
+    table = PassageTable.of(values, arrays)
+    gone = read.columns("gone")
     table.gone = dict(zip(gone["key"].tolist(), gone["fingerprint"].tolist(), strict=True))
     table.origins = named
     return table
@@ -401,6 +387,11 @@ def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageT
 
 def _in_order_seen(keys: Integers) -> tuple[list[int], Integers]:
     """List keys in the order in which they come first, and give the place of each in that list."""
+    highest = np.maximum.accumulate(keys)
+    ascending = keys[np.append(True, highest[1:] != highest[:-1])[: len(keys)]]
+    place = np.searchsorted(ascending, keys)
+    if np.array_equal(ascending[place], keys):  # a name is stored under the turn that it came with: only if that went …
+        return ascending.tolist(), place
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)
@@ -408,15 +399,19 @@ def _in_order_seen(keys: Integers) -> tuple[list[int], Integers]:
     return distinct[order].tolist(), rank[inverse]
 
 
-def _stored_marks(events: Integers, marks: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    rows = {name: np.full(len(events), blank, np.int64) for name, blank in _NO_MARKS.items()}
+def _stored_marks(events: Integers, marks: Columns) -> dict[str, NDArray[Any]]:
+    """Lay out the columns of what may change about turns, but for those of which all is blank."""
+    if not len(marks):
+        return {}
     at = np.searchsorted(events, marks["key"])
-    for name, column in rows.items():
-        column[at] = marks[name]
-    for name in _POINTING:
-        rows[name] = _numbers_of(events, rows[name])
-    columns = {column.name: column.packed_as for column in PassageTable.columns}
-    return {columns[name]: column for name, column in rows.items()}
+    found = {}
+    for column in PassageTable.columns:
+        if column.name in _MARKED:
+            rows = np.frombuffer(column.blank * len(events), column.code).copy()
+            values = marks[column.name]
+            rows[at] = _numbers_of(events, values) if column.name in _POINTING else values
+            found[column.packed_as] = rows
+    return found
 
 
 def _numbers_of(events: Integers, wanted: Integers) -> Integers:
@@ -425,9 +420,11 @@ def _numbers_of(events: Integers, wanted: Integers) -> Integers:
     return np.where(events[at] == wanted, at, -1) if len(events) else at
 
 
-def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integers) -> dict[str, NDArray[Any]]:
-    starts = np.searchsorted(np.ascontiguousarray(postings["key"]), events)
-    held, counts = concepts[postings["concept"]], postings["count"]
+def _stored_postings(events: Integers, postings: Columns, concepts: Integers) -> dict[str, NDArray[Any]]:
+    holding, begins = postings.runs()
+    begins = np.append(begins, len(postings))
+    starts = begins[:-1] if np.array_equal(holding, events) else begins[np.searchsorted(holding, events)]
+    held, counts = concepts.astype(np.int32)[postings["concept"]], postings["count"]
     alive = held >= 0
     if not alive.all():
         starts, held, counts = np.append(0, np.cumsum(alive))[starts], held[alive], counts[alive]
@@ -436,16 +433,15 @@ def _stored_postings(events: Integers, postings: NDArray[Any], concepts: Integer
 
 def _fill_pairs(graph: Graph, read: Reading, numbers: Integers) -> None:
     """Fill what was recalled together: it is little."""
-    found = read("recalled")
-    if found is not None:
-        assert isinstance(found, np.ndarray)  # noqa: S101 - the section has a dtype
+    found = read.pairs("recalled")
+    if len(found):
         recalls, _, pair = sections.totals(found)
         one, other = numbers[pair >> sections.ROW_BITS], numbers[pair & (1 << sections.ROW_BITS) - 1]
         here = (one >= 0) & (other >= 0)
         graph.pairs["recall"].take_stored((one << 32 | other)[here], recalls[here].astype(np.int32))
 
 
-def _take_faded(graph: Graph, faded: NDArray[Any], numbers: Integers) -> None:
+def _take_faded(graph: Graph, faded: Columns, numbers: Integers) -> None:
     """Take away what was counted of links before they were cut: the records of what was said together still have it."""
     one, other = numbers[faded["key"] >> sections.ROW_BITS], numbers[faded["key"] & (1 << sections.ROW_BITS) - 1]
     here = (one >= 0) & (other >= 0)
@@ -464,16 +460,16 @@ def _rest_on(graph: Graph, said: Runs, numbers: Integers, fans: Integers | None)
 
 
 def _stored_fans(read: Reading, numbers: Integers, concepts: int) -> Integers:
-    fans, records = np.zeros(concepts, np.int64), _records(read, "fans", np.zeros(0, np.int64))
-    here = records[numbers[records["key"]] >= 0]
-    fans[numbers[here["key"]]] = here["fan"]
+    fans, records = np.zeros(concepts, np.int64), read.columns("fans")
+    number = numbers[records["key"]]
+    here = number >= 0
+    fans[number[here]] = records["fan"][here]
     return fans
 
 
 def _stored_vectors(read: Reading, passages: PassageTable) -> EmbeddingTable:
     table = EmbeddingTable()
-    found = read("vectors") or {}
-    assert isinstance(found, dict)  # noqa: S101 - the section has no dtype
+    found = read.texts("vectors").by_key()
     events = np.frombuffer(passages.event, np.int64) if len(passages) else np.zeros(0, np.int64)
     numbers = _numbers_of(events, np.fromiter(found, np.int64, len(found))).tolist()
     for number, vectors in zip(numbers, found.values(), strict=True):
@@ -487,7 +483,7 @@ def _fill_from_turns(graph: Graph, values: Values, read: Reading, numbers: Integ
     """Fill the tables of what turns say beside words, and of conversations that have ended."""
     passages = graph.passages
     events = np.array(passages.event, np.int64)
-    said = _records(read, "relations", np.zeros(0, np.int64))
+    said = read.columns("relations")
     rows = _numbers_of(events, said["key"]), numbers[said["source"]], numbers[said["target"]]
     here = (rows[0] >= 0) & (rows[1] >= 0) & (rows[2] >= 0) if len(events) else np.zeros(len(said), np.bool_)
     found = dict(zip(("passage", "source", "target"), rows, strict=True)) | {
@@ -497,7 +493,7 @@ def _fill_from_turns(graph: Graph, values: Values, read: Reading, numbers: Integ
     graph.relations = RelationTable.of(
         {name: found[name.removeprefix("relation_")][here].astype(code) for name, code in columns.items()}
     )
-    for event, (speaker, *stated) in _texts(read, "statements").items():
+    for event, (speaker, *stated) in read.texts("statements").by_key().items():
         (number,) = _numbers_of(events, np.array([event])).tolist()
         if number >= 0 and len(events):
             graph.statements.add(passages.ids[number], speaker, (Statement(*one) for one in stated))

@@ -2,7 +2,8 @@
 
     concept → the turns that hold it, and how often        session → its turns, in the order folded
     session → its length in words                          turn → its place in its session
-    first letter, or letters → the words that begin so     two Chinese characters → the words that hold them
+    first letter, or letters → the words that begin so     two Chinese characters → the words that hold them; of a
+                                                           small graph neither: its words are looked through
 
 All of it is derived from the tables and no content.  It is brought up to date when somebody asks (`catch_up`: as much
 work as there are new turns; words when one is looked for), and made anew after a compaction, which numbers everything
@@ -24,6 +25,8 @@ from state.graph.passage_table import PassageTable
 
 NO_TURN: Final = 1 << 31
 PREFIX: Final = 4  # letters by which words are found that begin alike
+FEW: Final = 1 << 11  # concepts, all of which are looked through for such words: to list them takes 150 bytes each
+WORD_BYTES: Final = 150
 
 
 class _Words:
@@ -61,13 +64,13 @@ class TurnIndex:
             return
         passages = np.arange(first, self._turns)
         concepts, sizes = self._passages.postings(first)
-        counts = np.array(self._passages.posting_count[self._passages.starts[first] :], np.int64)
-        self.postings.extend(concepts.astype(np.int64), np.repeat(passages, sizes), counts)
+        counts = np.frombuffer(self._passages.posting_count, np.int32)[self._passages.starts[first] :]
+        self.postings.extend(concepts, np.repeat(passages.astype(np.int32), sizes), counts)
         self._take_sessions(passages)
 
     def _take_sessions(self, passages: Integers) -> None:
-        session = np.array(self._passages.session[passages[0] :], np.int64)
-        tokens = np.array(self._passages.tokens[passages[0] :], np.int64)
+        session = np.frombuffer(self._passages.session, np.int32)[passages[0] :].astype(np.int64)
+        tokens = np.frombuffer(self._passages.tokens, np.int32)[passages[0] :].astype(np.int64)
         sessions = len(self._passages.sessions)
         self.sessions.grow(sessions)
         self._session_tokens.grow(sessions)
@@ -89,6 +92,21 @@ class TurnIndex:
         ids, is_mark = self._concepts.ids, self._concepts.is_mark
         return (name for name, marks in zip(ids[first:], is_mark[first:], strict=True) if not marks)
 
+    def _words(self) -> Iterator[str]:
+        ids, is_mark = self._concepts.ids, self._concepts.is_mark
+        return (name for name, marks in zip(ids, is_mark, strict=True) if not marks)
+
+    @property
+    def _are_few(self) -> bool:
+        return len(self._concepts) <= FEW
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes."""
+        words = sum(each.known for each in (self._beginning, self._holding, self._initials))
+        rows = (self.postings, self.sessions, self._place, self._session_tokens)
+        return words * WORD_BYTES + sum(each.taken for each in rows)
+
     @property
     def place(self) -> Integers:
         """The place of each turn in its session, (p,): to be read at once, and not kept."""
@@ -101,18 +119,24 @@ class TurnIndex:
 
     def words_beginning(self, prefix: str) -> Sequence[str]:
         """List the words that begin with these PREFIX letters, in the order first seen."""
+        if self._are_few:
+            return [name for name in self._words() if name[:PREFIX] == prefix]
         for name in self._words_since(self._beginning):
             self._beginning.lists[name[:PREFIX]].append(name)
         return self._beginning.lists.get(prefix, ())
 
     def words_with_initial(self, letter: str) -> Sequence[str]:
         """List the words that begin with this letter, in the order first seen."""
+        if self._are_few:
+            return [name for name in self._words() if name[:1] == letter]
         for name in self._words_since(self._initials):
             self._initials.lists[name[:1]].append(name)
         return self._initials.lists.get(letter, ())
 
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters, in no ASCII script, in the order first seen."""
+        if self._are_few:
+            return [name for name in self._words() if pair in name and len(pair) > 1 and not name.isascii()]
         for name in self._words_since(self._holding):
             for each in () if name.isascii() else {name[at : at + 2] for at in range(len(name) - 1)}:
                 self._holding.lists[each].append(name)

@@ -20,8 +20,9 @@ import numpy as np
 import orjson
 
 from state.arrays import Integers
-from state.graph import sections
+from state.graph import section_pages, sections
 from state.graph.codec import LAYOUT
+from state.graph.section_pages import Columns, StoredTexts
 from state.graph.sections import SECTION, SECTIONS, Changes, Part, Records, Section
 
 CACHED_PAGES = 512  # of pairs, of one graph: 16 MB
@@ -136,7 +137,12 @@ class Segment:
 
     def page(self, section: Section, page: int) -> Part:
         """Read the records of one page."""
-        return sections.decoded(section, self._store.page(self.number, section.number, page))
+        return section_pages.decoded(section, self._store.page(self.number, section.number, page))
+
+    def packed(self, section: Section) -> Iterator[bytes]:
+        """Read all pages of a section, as they are stored."""
+        for page in range(len(self._fences.get(section.name, ()))):
+            yield self._store.page(self.number, section.number, page)
 
     def fence_behind(self, section: Section, key: int | None) -> int | None:
         """Find the first key of the page behind that of `key`; None if that is the last one."""
@@ -186,7 +192,7 @@ class Writer:
         fences = self._fences.setdefault(section.name, [])
         *pages, self._waiting = _cut_up(part, section.page, full)
         for page in pages:
-            self._store.put_page(self.number, section.number, len(fences), sections.encoded(section, page))
+            self._store.put_page(self.number, section.number, len(fences), section_pages.encoded(section, page))
             fences.append(_first_key(section, page))
         self.size += full * section.weight
 
@@ -310,17 +316,29 @@ class Merge:
 _DEAD = ("dead_rows", "dead_events")
 
 
-def whole(segments: Sequence[Segment], name: str) -> Part | None:
-    """Read all records of a section, those of all segments brought together; of a pair there may be several."""
-    section = SECTION[name]
-    parts = [part for segment in segments for part in segment.parts(section)]
-    if not parts:
-        return None
-    if section.adding == "sum":  # whoever reads pairs adds up those of several records anyway
-        records = np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
+class Whole:
+    """All records of each section, those of several segments brought together."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self._segments = segments
+
+    def _pages(self, section: Section) -> list[bytes]:
+        return [page for segment in self._segments for page in segment.packed(section)]
+
+    def columns(self, name: str) -> Columns:
+        """Read a section of columns."""
+        return Columns(SECTION[name], self._pages(SECTION[name]))
+
+    def texts(self, name: str) -> StoredTexts:
+        """Read a section of texts."""
+        return StoredTexts(SECTION[name], self._pages(SECTION[name]))
+
+    def pairs(self, name: str) -> Records:
+        """Read a section of pairs, ascending; of a pair there may be several."""
+        pages = (np.frombuffer(page, sections.PAIRS) for page in self._pages(SECTION[name]))
+        records = np.concatenate([np.zeros(0, np.int64), *pages])
         records.sort()
         return records
-    return sections.combined(section, parts)
 
 
 def dead(segments: Sequence[Segment]) -> tuple[set[int], set[int]]:

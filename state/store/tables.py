@@ -25,7 +25,7 @@ from typing import Protocol
 import msgspec
 
 from state.graph.graph import Graph
-from state.graph.sections import SECTION, Part
+from state.graph.sections import SECTION
 from state.graph.storing import changes, stored
 from state.sealing.keyring import NO_KEYS, Keyring, lock, unlock
 from state.store import keys, segments
@@ -152,13 +152,9 @@ class Tables:
         found = [segment for segment in self.segments if segment.events <= at_most]
         if not found:
             return None
-
-        def read(name: str) -> Part | None:
-            return segments.whole(found, name) if with_pairs or name != "recalled" else None
-
         said = segments.Runs(found, SECTION["said"]) if with_pairs else None
         values, dead = found[-1].values(), segments.dead(found)
-        return stored(found[-1].events, values, read, *dead, said=said, lazily=lazily)
+        return stored(found[-1].events, values, segments.Whole(found), *dead, said=said, lazily=lazily)
 
     def store(self, graph: Graph, *, thoroughly: bool = False) -> list[int]:
         """Put what the store lacks of the graph into the batch; list the events whose rows nobody will read again.

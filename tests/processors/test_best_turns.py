@@ -162,7 +162,7 @@ def inquiry_of(view: GraphView, question: Extraction, text: str, cosine: bool) -
 
 
 @pytest.mark.usefixtures("_of_another_scale")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     turns=st.sampled_from([1, 3, 40, 90]),
