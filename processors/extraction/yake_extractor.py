@@ -9,8 +9,8 @@ and capitalised for a capitalised word, because YAKE reads case.
 
 Of YAKE only what scores single words is needed, and computed here: without its tokeniser, which drops 密钥 and UI for
 being short and splits C++, without its phrases and its graph of objects.  The scores are those of the library's
-KeywordExtractor, to the last bit, as tests hold against it; they cost a fifth or less.  The whole transcript is one sentence to
-it, in which "!" and "," part words from each other.
+KeywordExtractor, to the last bit, as tests hold against it, at a fifth of the cost or less.  The whole transcript is
+one sentence to it, in which "!" and "," part words from each other.
 
 Nodes are single words.  Of YAKE's two-word phrases on LoCoMo 85 % never came twice in a conversation, and what did come
 often was "hey John" and "sounds great": they would double the co-occurrence work for little.
