@@ -7,10 +7,9 @@ YAKE scores a word by case, position, frequency, context and spread; never by it
 with one code word for every word of ours, and `run` and `ran` count as one word.  A code is in capitals for an acronym
 and capitalised for a capitalised word, because YAKE reads case.
 
-Of YAKE only what scores single words is needed, and computed here: without its tokeniser, which drops 密钥 and UI for
-being short and splits C++, without its phrases and its graph of objects.  The scores are those of the library's
-KeywordExtractor, to the last bit, as tests hold against it, at a fifth of the cost or less.  The whole transcript is
-one sentence to it, in which "!" and "," part words from each other.
+Of YAKE only what scores single words is used: its data core, without its tokeniser, which drops 密钥 and UI for being
+short and splits C++, and without its phrases.  The scores are those of its KeywordExtractor, to the last bit; a turn
+costs less than half.  The whole transcript is one sentence to it, in which "!" and "," part words from each other.
 
 Nodes are single words.  Of YAKE's two-word phrases on LoCoMo 85 % never came twice in a conversation, and what did come
 often was "hey John" and "sounds great": they would double the co-occurrence work for little.
@@ -38,7 +37,7 @@ from processors.text.language import Language, Word, clean
 from state.events.extraction_types import Concept, TimeSpan
 
 RULES: Final = 5  # number of our own rules and word lists: raise it with every change that can change a result
-READ_WORDS: Final = 2000  # what YAKE reads of one text
+READ_WORDS: Final = 2000  # what YAKE reads of one text; its time is linear, 5 to 15 µs a word
 _PACKAGES: Final = ("yake", "rjieba", "simplemma", "opencc", "stopwordsiso")
 
 # No s: YAKE cuts a plural s.  No vowel: no code is a word.
@@ -46,10 +45,9 @@ _CODES: Final = ["".join(letters) for letters in product("bcdfghjkmnpqrtvwz", re
 _CONTENT: Final = "k"
 _FUNCTION: Final = "x"
 _FUNCTIONS: Final = frozenset(_FUNCTION + code for code in _CODES)
-_PAUSES: Final = frozenset({"!", ","})
-_POSITION: Final = log(log(3))  # of YAKE's wpos: the same for all words of one sentence
-
-Beside = dict[str, list[str]]  # a word → those that stood on one side of it, as often as they did
+_READING: Final = {"windows_size": 1, "n": 1, "exclude": {"!", ","}}
+_FEATURES: Final = ("wrel", "wfreq", "wspread", "wcase")  # and wpos, which is the same for all words of one sentence
+_POSITION: Final = log(log(3))
 
 
 class ExtractionFailedError(RuntimeError):
@@ -173,59 +171,33 @@ def _library() -> Any:
     return yake
 
 
+@cache
+def _reader() -> Any:
+    """Make YAKE's reader of a sentence that is cut into words already, without its phrases."""
+    from yake.data.core import DataCore  # type: ignore[import-untyped]
+
+    class Words(DataCore):  # type: ignore[misc]  # it ships no types
+        def _build(self, words: list[str], windows_size: int, n: int) -> None:
+            self.sentences_str, self.number_of_sentences = [words], 1
+            self.number_of_words = self._process_sentence(words, 0, 0, {"windows_size": windows_size, "n": n})
+
+        def _generate_candidates(self, *_: object) -> None:
+            pass
+
+    return Words
+
+
 def _yake(transcript: list[str]) -> dict[str, float]:
-    """Score each content word of a transcript as YAKE's KeywordExtractor(n=1, window_size=1) does, to the last bit.
-
-    tf: how often; left, right: beside whom how often; wrel, wfreq, wcase, h: as the paper has them (Campos et al.,
-    "YAKE! Keyword extraction from single documents", 2020).  A transcript is one sentence.
-    """
-    tf, left, right, cased = _counted(transcript)
-    content = [code for code in tf if code.startswith(_CONTENT)]
-    counts = np.array([tf[code] for code in content], float)
-    usual, most = float(counts.mean() + counts.std()), max(tf.values())
-    scores: dict[str, float] = {}
-    for code in content:
-        often = tf[code]
-        part = often / most
-        wrel = (0.5 + _different(left.get(code)) * part) + (0.5 + _different(right.get(code)) * part)
-        wcase = cased.get(code, 0) / (1.0 + log(often))
-        h = (_POSITION * wrel) / (wcase + often / usual / wrel + 1.0 / wrel)
-        scores[code] = h / ((h + 1) * often)
-    return scores
-
-
-def _counted(transcript: list[str]) -> tuple[dict[str, int], Beside, Beside, dict[str, int]]:
-    """Count the words of a transcript, what stands to the left and right of each, and in how many it is a name.
-
-    A word is one in capitals, or capitalised behind the first: whichever it is more often.
-    """
-    tf: dict[str, int] = {}
-    left: Beside = {}
-    right: Beside = {}
-    acronyms: Counter[str] = Counter()
-    names: Counter[str] = Counter()
-    before = ""
-    for place, word in enumerate(transcript):
-        if word in _PAUSES:
-            before = ""
-            continue
-        code = word.lower()
-        tf[code] = tf.get(code, 0) + 1
-        if word != code:
-            if word.isupper():
-                acronyms[code] += 1
-            elif place:
-                names[code] += 1
-        if before:
-            left.setdefault(code, []).append(before)
-            right.setdefault(before, []).append(code)
-        before = code
-    return tf, left, right, {code: max(acronyms[code], names[code]) for code in acronyms | names}
-
-
-def _different(beside: list[str] | None) -> float:
-    """Compute how many of a word's neighbours are different ones, 0 to 1; 0 if it has none."""
-    return len(set(beside)) / len(beside) if beside else 0.0
+    """Score each content word of a transcript as YAKE's KeywordExtractor(n=1, window_size=1) does."""
+    terms = _reader()(transcript, _FUNCTIONS, _READING).terms.values()
+    content = [term for term in terms if not term.stopword]
+    counts = np.array([term.tf for term in content])
+    most = max(term.tf for term in terms)
+    statistics = {"max_tf": most, "avg_tf": counts.mean(), "std_tf": counts.std(), "number_of_sentences": 1}
+    for term in content:
+        term.wpos = _POSITION
+        term.update_h(statistics, _FEATURES)
+    return {term.unique_term: float(term.h / ((term.h + 1) * term.tf)) for term in content}
 
 
 def _function_words(language: str) -> frozenset[str]:
