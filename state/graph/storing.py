@@ -237,7 +237,9 @@ def _statements(graph: Graph, passages: Integers, events: Integers) -> sections.
 
 
 def _marks(table: PassageTable, kept: Mask) -> NDArray[Any]:
-    numbers = np.flatnonzero(np.array(table.changed, np.bool_) & kept)
+    numbers = np.flatnonzero(np.frombuffer(table.changed, np.bool_) & kept)
+    if not len(numbers):
+        return np.zeros(0, MARKS)
     events = np.frombuffer(table.event, np.int64)
     records = np.zeros(len(numbers), MARKS)
     records["key"] = events[numbers]
