@@ -3,12 +3,14 @@
     EMGAS_BROKER=kafka://127.0.0.1:9092 python bench/fairness.py [--turns 30000] [--questions 10000] [--reader]
 
 One worker process, or a writer and a reader, topics with a prefix of their own.  Who floods is a process of its own: in
-ours, what it does between two looks at the socket would be measured as the worker's.  Reported, as one line of JSON,
-seen from the client:
+ours, what it does between two looks at the socket would be measured as the worker's.  With --rate it sends so many
+turns a second: where the worker can take them, what is measured is the way of a question, not the contest for cores.
+Reported, as one line of JSON, seen from the client:
 
     beside a flood    ms that questions to a graph of another partition took while one graph took TURNS turns at full
                       rate, and ms until a turn of that other partition was accounted for; and ms of questions to the
                       graph that is flooded
+    processes         s that each ran meanwhile, and stood in line for a core; with what finds concepts for a writer
     many at once      of QUESTIONS short ones sent together by CLIENTS: how many were answered, told `overloaded`, told
                       something else, or got no answer
     load              of the machine, over the last minute: on a busy one, what is measured is the others
@@ -25,12 +27,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from bench.queuing import Queuing
 from emgas import Turn
 from emgas.client.client import MemoryClient
 from emgas.errors import NoAnswerError, QueryFailedError
@@ -40,55 +43,70 @@ from streams.transport import select
 
 WORDS = [first + second for first in ["kettle", "garden", "museum", "violin", "harbour"] for second in "abcdefghij"]
 BUSY = "busy"  # the graph that is flooded
-EVERY_SECONDS = 0.1  # between two questions beside the flood
+EVERY_SECONDS = 0.1  # between two rounds of questions beside the flood
 TIMEOUT = 10.0  # seconds: what a client waits by default
 
 
 def main(
+    *,
     turns: Annotated[int, typer.Option(help="Turns of the flood.")] = 30_000,
     questions: Annotated[int, typer.Option(help="Questions sent at once.")] = 10_000,
     clients: Annotated[int, typer.Option(help="Who send them.")] = 1,
-    reader: Annotated[bool, typer.Option("--reader", help="A writer and a reader instead.")] = False,  # noqa: FBT002 - Typer makes an option of it
+    reader: Annotated[bool, typer.Option("--reader", help="A writer and a reader instead.")] = False,
+    rate: Annotated[int, typer.Option(help="Turns a second of the flood; 0: as fast as they can be sent.")] = 0,
+    every: Annotated[float, typer.Option(help="Seconds between two rounds of questions beside it.")] = EVERY_SECONDS,
     flood: Annotated[str, typer.Option(hidden=True)] = "",
 ) -> None:
     """Measure and print one JSON object."""
     if flood:
-        asyncio.run(_flood(Settings(), flood, turns))
+        asyncio.run(_flood(Settings(), flood, turns, rate))
         return
     settings = Settings().model_copy(update={"prefix": f"bench-{os.getpid()}"})
     asyncio.run(select.create(settings))
     roles = ("writer", "reader") if reader else ("all",)
     with tempfile.TemporaryDirectory(prefix="emgas-bench-") as home, ExitStack() as workers:
-        for role in roles:
-            workers.enter_context(_worker(settings, f"{home}/{role}", role))
-        print(json.dumps(asyncio.run(_measure(settings, turns, questions, clients)) | {"roles": roles}))
+        pids = {role: workers.enter_context(_worker(settings, f"{home}/{role}", role)) for role in roles}
+        flooding = Flooding(turns, rate, every)
+        print(json.dumps(asyncio.run(_measure(settings, pids, flooding, questions, clients)) | {"roles": roles}))
+
+
+class Flooding(NamedTuple):
+    """How many turns the flood has, how many a second (0: all there are), and s between two rounds of questions."""
+
+    turns: int
+    rate: int
+    every: float
 
 
 @contextmanager
-def _worker(settings: Settings, home: str, role: str) -> Iterator[None]:
+def _worker(settings: Settings, home: str, role: str) -> Iterator[int]:
     ours = {"EMGAS_PREFIX": settings.prefix, "EMGAS_DATA": home, "EMGAS_LOG_LEVEL": "ERROR", "EMGAS_ROLE": role}
     environment = {**os.environ, **ours}
     with subprocess.Popen([sys.executable, "-m", "streams.cli.main", "worker"], env=environment) as process:
-        yield
+        yield process.pid
         process.terminate()
 
 
-async def _measure(settings: Settings, turns: int, questions: int, clients: int) -> dict[str, Any]:
+async def _measure(
+    settings: Settings, pids: dict[str, int], flooding: Flooding, questions: int, clients: int
+) -> dict[str, Any]:
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as asker:
         for number in range(await asker.partitions()):
             await asker.inspect(number)  # answered once the worker owns it
         calm = _elsewhere(BUSY, await asker.partitions())
         await asker.record(_turn(calm, 0))
-        beside = await _beside(settings, asker, turns=turns, calm=calm)
+        queuing = Queuing(pids | {"asker": os.getpid()})
+        beside = await _beside(settings, asker, flooding, calm=calm)
+        beside["processes"] = queuing.told()
         at_once = await _at_once(settings, calm, questions, clients)
         return {"beside a flood": beside, "many at once": at_once, "load": round(os.getloadavg()[0], 1)}
 
 
-async def _beside(settings: Settings, asker: MemoryClient, *, turns: int, calm: str) -> dict[str, Any]:
-    flooding = [sys.executable, __file__, "--flood", BUSY, "--turns", str(turns)]
+async def _beside(settings: Settings, asker: MemoryClient, flooding: Flooding, *, calm: str) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--flood", BUSY, "--turns", str(flooding.turns), "--rate", str(flooding.rate)]
     environment = {**os.environ, "EMGAS_PREFIX": settings.prefix}
     started = time.perf_counter()
-    flood = await asyncio.create_subprocess_exec(*flooding, env=environment, stdout=asyncio.subprocess.PIPE)
+    flood = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
     assert flood.stdout
     await flood.stdout.readline()  # it begins
     ended = asyncio.create_task(flood.wait())
@@ -99,26 +117,35 @@ async def _beside(settings: Settings, asker: MemoryClient, *, turns: int, calm: 
         asked.append(asyncio.create_task(_timed(asker.query(calm, "the kettle in the garden"))))
         busy.append(asyncio.create_task(_timed(asker.query(BUSY, "the kettle in the garden"))))
         told.append(asyncio.create_task(_timed(asker.record(_turn(calm, len(told) + 1)))))
-        await asyncio.sleep(EVERY_SECONDS)
+        await asyncio.sleep(flooding.every)
     assert await ended == 0
     seconds = time.perf_counter() - started
     took, waited, beside = await asyncio.gather(*asked), await asyncio.gather(*told), await asyncio.gather(*busy)
     return {
-        "turns/s": round(turns / seconds),
+        "turns/s": round(flooding.turns / seconds),
         "question": _spread(took),
         "question to the flooded": _spread(beside),
         "turn": _spread(waited),
     }
 
 
-async def _flood(settings: Settings, graph: str, turns: int) -> None:
-    """Publish at full rate, and wait until all of it is accounted for."""
-    end, waiting = 0, [_turn(graph, n) for n in range(turns)]
+async def _flood(settings: Settings, graph: str, turns: int, rate: int) -> None:
+    """Publish, and wait until all of it is accounted for."""
+    end, waiting = 0, _paced([_turn(graph, n) for n in range(turns)], rate)
     async with MemoryClient(settings.broker, prefix=settings.prefix, timeout=60.0) as feeder:
         print("begins", flush=True)
         async for _, there in feeder.publish_many(waiting, window=2000, outcomes=False):
             end = there.offset if isinstance(there, Receipt) else end
         await feeder.query(graph, "kettle", after=end, timeout=600.0)
+
+
+async def _paced(turns: Sequence[Turn], rate: int) -> AsyncIterator[Turn]:
+    """Yield so many turns a second; 0: as they are taken."""
+    started = time.perf_counter()
+    for number, turn in enumerate(turns):
+        if rate and (early := started + number / rate - time.perf_counter()) > 0:
+            await asyncio.sleep(early)
+        yield turn
 
 
 async def _at_once(settings: Settings, graph: str, questions: int, clients: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ fold_us               CPU µs a turn: decode, chain, fold and counting, the mean
 recall_warm_ms        a whole answer (extraction, recall, reading turns, context), median over the questions
 recall_after_turn_ms  one more turn, and a whole answer
 recall_only_ms        recall alone, warm
+same_postings_ms      a whole answer to questions whose words stand in as many turns, however large the memory
 flush_pause_ms        the longest time for which a flush, or a piece of tidying behind it, held up everything else; a
                       flush every 256 turns
 flush_us              CPU µs a turn of both
@@ -133,6 +134,10 @@ def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
         "recall_warm_ms": mid(taken(partial(answered, answerer, growing.state, text))[1] for text in texts),
         "recall_only_ms": mid(recalled(growing.graph, answerer.extractor, text) for text in texts),
     }
+    texts_of_same = zipf.planted_questions(asked)
+    found["same_postings_ms"] = mid(
+        taken(partial(answered, answerer, growing.state, text))[1] for text in texts_of_same
+    )
     coming = zip(zipf.turns(AFTER, first=turns, of=turns), texts, strict=False)
     found["recall_after_turn_ms"] = mid(answered_after(growing, answerer, turn, text) for turn, text in coming)
     found["resident_mb"] = resident_mb()

@@ -4,6 +4,8 @@
     python -m bench.lifecycle --plot FILE.svg  the same, drawn
     python -m bench.lifecycle DATA             conversations in LoCoMo's format, stretched over a year, and a sentence
                                                of our own said every week: what is left of them under forgetful?
+    python -m bench.lifecycle DATA --costs     the same conversations at their own times: what a turn of them costs
+                                               under each preset, folding, windows, and finding its concepts
 
 Synthetic: a graph has conversations of 8 to 22 turns, a minute apart, at random times of the year.  Each turn holds
 about 8 words of the 5,000 that its graph knows, drawn by Zipf's law without its stopwords (p ~ 1 / (rank + 10)), and a
@@ -78,7 +80,7 @@ class Worker:
         self.tick(event.graph, event.at)
         self._append(event, "turns")
         with self._timed("turns"):  # to count it belongs to folding it, though the fold leaves it to whoever asks
-            _ = self.graph(event.graph).concepts
+            self.graph(event.graph).settle()
 
     def tick(self, graph: str, at: int) -> None:
         """Close the windows of a graph that end before `at` (ms), as a worker's timer does."""
@@ -267,9 +269,8 @@ def lived(turns: Sequence[Turn], preset: str, extractor: YakeExtractor) -> Graph
 def report_memory(given: argparse.Namespace) -> None:
     """Print what is left of each conversation."""
     extractor = YakeExtractor()
-    for conversation in json.loads(given.data.read_text()):
-        read = locomo.read(BytesIO(json.dumps([conversation]).encode()))
-        turns = stretched([item for item in read if isinstance(item, Turn)])
+    for talk in _conversations(given.data):
+        turns = stretched(talk)
         mentions = Counter(found.id for turn in turns for found in recorded(turn, extractor).concepts)
         graph = lived(turns, given.presets.split(",")[0], extractor)
         active = graph.concepts.is_active()
@@ -290,6 +291,43 @@ def report_memory(given: argparse.Namespace) -> None:
         )
 
 
+# What a turn of a real conversation costs
+
+
+def report_costs(given: argparse.Namespace) -> None:
+    """Print what a turn costs, ms of CPU time, as a row of docs/lifecycle.md for each preset."""
+    extractor = YakeExtractor()
+    talks = _conversations(given.data)
+    began = time.thread_time()
+    told = [[recorded(turn, extractor) for turn in talk] for talk in talks]
+    count = sum(map(len, told))
+    extraction = (time.thread_time() - began) / count
+    for preset in given.presets.split(","):
+        worker = Worker(MemoryStore())
+        for talk in told:
+            live_through(worker, talk, preset)
+        folding = worker.seconds["turns"] / count
+        windows = sum(seconds for what, seconds in worker.seconds.items() if "," in what) / count
+        shown = " | ".join(f"{1000 * seconds:.2f} ms" for seconds in (folding, windows, extraction))
+        print(f"| {len(talks)} conversations, `{preset}`, {count} turns, each turn | {shown} |")
+        print(f"  folded: {dict(worker.folded)}")
+
+
+def live_through(worker: Worker, talk: Sequence[TurnRecorded], preset: str) -> None:
+    """Give birth to a conversation's graph and tell it everything, until its last session is over."""
+    worker.configure(talk[0].graph, preset)
+    for event in talk:
+        worker.tell(structs.replace(event, src=worker.state.position.source + 1))
+    worker.tick(talk[0].graph, talk[-1].at + DAY)
+
+
+def _conversations(data: Path) -> list[list[Turn]]:
+    """Read the turns of each conversation of a file, by time."""
+    samples = json.loads(data.read_text())
+    read = (locomo.read(BytesIO(json.dumps([sample]).encode())) for sample in samples)
+    return [sorted((turn for turn in talk if isinstance(turn, Turn)), key=lambda turn: turn.at or 0) for talk in read]
+
+
 def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -299,8 +337,12 @@ def main() -> None:
     arguments.add_argument("--graphs", type=int, default=1000)
     arguments.add_argument("--seed", type=int, default=7)
     arguments.add_argument("--plot", type=Path, help="an SVG file to draw the growth into")
+    arguments.add_argument("--costs", action="store_true", help="of the conversations: what a turn of them costs")
     given: Any = arguments.parse_args()
-    (report_memory if given.data else report_growth)(given)
+    if given.data:
+        (report_costs if given.costs else report_memory)(given)
+    else:
+        report_growth(given)
 
 
 if __name__ == "__main__":

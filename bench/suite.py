@@ -1,12 +1,14 @@
 """The suite: what EMGAS costs, by name, in one form.
 
-    ./scripts/bench [NAME …] [--json] [--sizes 6000,60000]
+    ./scripts/bench [NAME …] [--json] [--sizes 6000,60000] [--check] [--renew]
 
     growth    folding, asking, flushing and opening a memory of 6,000, 60,000 and 300,000 turns
     query     a question beside igraph's personalised PageRank on the same pairs, of 20,000 and 100,000 concepts
     replay    a log folded again, beside reading and decoding it alone
     ingest    a turn through a worker, beside finding its concepts alone
     memory    many small graphs in one partition, and the first question to a cold one
+    instructions   what hot kernels take, beside a baseline that is kept: `--check` ends with 1 where one takes more,
+                   `--renew` writes it anew (bench/instructions.py)
 
 Each size is measured in a process of its own, one after the other, so that none inherits another's memory.  Times are
 CPU times and medians; ratios are of one run.  igraph is a peer, not a dependency: `pip install igraph` for its column.
@@ -21,6 +23,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from bench import instructions
 from bench.growth import SIZES, measured
 from bench.ingesting import ingested
 from bench.remembering import remembered
@@ -84,6 +87,7 @@ BENCHES: Final[dict[str, Callable[[Sequence[int], int], Found]]] = {
     "replay": lambda _, asked: alone("replay", REPLAYED, asked),
     "ingest": lambda _, asked: alone("ingest", INGESTED, asked),
     "memory": lambda _, asked: alone("memory", GRAPHS, asked),
+    "instructions": lambda _, __: instructions.measured(),
 }
 ONE: Final[dict[str, Callable[[int, int], Found]]] = {  # in a process of its own: (size, questions)
     "growth": lambda size, asked: measured(size, asked=asked),
@@ -105,6 +109,12 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object on one line")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="turns, separated by commas")
     parser.add_argument("--asked", type=int, default=60, help="questions")
+    parser.add_argument(
+        "--check", action="store_true", help="end with 1 if a kernel takes more instructions than it did"
+    )
+    parser.add_argument(
+        "--renew", action="store_true", help="let the instructions of now be what they are compared with"
+    )
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
@@ -114,6 +124,15 @@ def main() -> None:
     found = {name: BENCHES[name](sizes, given.asked) for name in given.names or BENCHES}
     whole = found[given.names[0]] if len(given.names) == 1 else found
     print(json.dumps(whole) if given.json else "\n".join(f"{name}\n{table(one)}" for name, one in found.items()))
+    if "instructions" in found:
+        sys.exit(_judged(found["instructions"], check=given.check, renew=given.renew))
+
+
+def _judged(found: Found, *, check: bool, renew: bool) -> int:
+    """Compare what was counted with the baseline, or let it be that; give the code to end with."""
+    if renew and found["counts"]:
+        instructions.renew(found["counts"])
+    return int(check and not renew and instructions.refused(found))
 
 
 if __name__ == "__main__":

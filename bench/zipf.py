@@ -4,6 +4,8 @@
                one in ten tells a time, one in four a name, three in twenty a number
     session    15 turns
     question   4 words of ranks 20 to 3,000, "what about WORD WORD WORD WORD"
+    planted    20 words besides, each in 40 turns that lie evenly apart, however long the talk: questions of four of
+               them have as many postings in every memory
 
 As many words as a third of the turns, and 5,000 at least, so that a longer memory knows more of them.  Everything is a
 function of its arguments: two runs measure the same work.
@@ -27,6 +29,9 @@ BEGIN: Final = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 MARKS: Final = {"@time": 0.1, "@name": 0.25, "@number": 0.15}
 ASKING: Final = 0.2
 CHUNK: Final = 1000  # turns drawn at once
+PLANTED: Final = 20
+MENTIONS: Final = 40  # of each planted word
+_FIRST_PLANTED: Final = 10**6  # the rank that such a word is made up from
 _SYLLABLES: Final = [first + second for first in "bdfgklmnprtv" for second in "aiou"]
 
 
@@ -46,7 +51,7 @@ def vocabulary(turns: int) -> int:
 
 def turns(count: int, *, first: int = 0, of: int | None = None) -> Iterator[TurnRecorded]:
     """Yield the turns first … first + count − 1 of a talk of `of` turns, `count` of them unless said otherwise."""
-    ranks = vocabulary(of or count)
+    ranks, apart = vocabulary(of or count), (of or count) // MENTIONS
     share = np.cumsum(1 / (np.arange(ranks) + 10))
     share /= share[-1]
     for chunk in range(first // CHUNK, -(-(first + count) // CHUNK)):
@@ -57,7 +62,14 @@ def turns(count: int, *, first: int = 0, of: int | None = None) -> Iterator[Turn
         for at in range(CHUNK):
             number = chunk * CHUNK + at
             if first <= number < first + count:
-                yield _turn(number, words[at].tolist(), chances[at].tolist(), int(tokens[at]))
+                held = [*words[at].tolist(), *_planted(number, apart)]
+                yield _turn(number, held, chances[at].tolist(), int(tokens[at]))
+
+
+def _planted(number: int, apart: int) -> list[int]:
+    """List the planted words that a turn holds, at most one: it comes back after so many turns."""
+    each, beyond = divmod(number % apart, max(apart // PLANTED, 1))
+    return [_FIRST_PLANTED + each] if not beyond and each < PLANTED and number < apart * MENTIONS else []
 
 
 def _turn(number: int, ranks: list[int], chances: list[float], tokens: int) -> TurnRecorded:
@@ -95,3 +107,10 @@ def questions(count: int) -> list[str]:
     """Draw questions, the same for every memory."""
     drawn = np.random.default_rng(7)
     return ["what about " + " ".join(word(rank) for rank in drawn.integers(*ASKED, 4).tolist()) for _ in range(count)]
+
+
+def planted_questions(count: int) -> list[str]:
+    """Draw questions of four planted words each, the same for every memory."""
+    drawn = np.random.default_rng(11)
+    asked = [drawn.choice(PLANTED, 4, replace=False) + _FIRST_PLANTED for _ in range(count)]
+    return ["what about " + " ".join(word(rank) for rank in ranks.tolist()) for ranks in asked]

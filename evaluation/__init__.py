@@ -1,6 +1,7 @@
 """How good recall is: data sets with evidence, what is measured, the methods it is compared with.
 
     datasets.py       bytes of a data set → turns to remember, and questions with their evidence
+    answer_strings.py where an answer stands word for word: the evidence of a question that has none labelled
     logged_memory.py  publishes the turns through a worker of its own, and folds its log into graphs
     memory.py         what a method may see: a folded graph and its texts; never the evidence
     methods.py        every method by name: a memory → a ranker of its turns; the peers are in baselines/

@@ -57,8 +57,9 @@ def evaluate(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="[FORM=]FILE…",
-            help="LoCoMo conversations, or questions as HippoRAG publishes them; FORM: what kind of talk it is.",
+            metavar="[FORM=]FILE[:CHANGED]…",
+            help="LoCoMo conversations, or questions as HippoRAG publishes them; FORM: what kind of talk it is; "
+            "CHANGED: as --form, for this file alone.",
         ),
     ],
     methods: Annotated[str | None, typer.Option(help=f"Some of {', '.join(METHODS)}; with commas; or all.")] = None,
@@ -114,6 +115,14 @@ def evaluate(
         output.print_json(told[-1] if len(told) == 1 else {**told[-1], "files": told[:-1]})
 
 
+class _File(NamedTuple):
+    """A file as it is named on the command line: the form of talk that it is of, and those to change it into."""
+
+    path: Path
+    form: str
+    changed: list[str]
+
+
 class _Set(NamedTuple):
     """A data set to measure on: what it is called, which form of talk it is of, and its turns and questions."""
 
@@ -123,21 +132,28 @@ class _Set(NamedTuple):
 
 
 def _sets(files: Iterable[Path], forms: Sequence[str], corpus: Path | None, *, merged: bool) -> list[_Set]:
-    """Read the files, and change each into all of `forms`."""
-    named = dict(_named(file) for file in files)
+    """Read the files, and change each into all of `forms`, or into its own."""
+    named = {each.path: each for each in (_named(file, forms) for file in files)}
     sets = []
     for file in _of_questions(named):
         data = read_file(file, corpus, merged=merged)
-        for form in forms:
+        for form in named[file].changed:
             name = str(file) if form == AS_GIVEN else f"{file} ({form})"
-            sets.append(_Set(name, named[file] if form == AS_GIVEN else form, FORMS[form](data)))
+            sets.append(_Set(name, named[file].form if form == AS_GIVEN else form, FORMS[form](data)))
     return sets
 
 
-def _named(file: Path) -> tuple[Path, str]:
-    """Split FORM=FILE; a file without a form is a form of its own."""
+def _named(file: Path, forms: Sequence[str]) -> _File:
+    """Split FORM=FILE:CHANGED; a file without a form is a form of its own.
+
+    Raises InvalidMessageError for a form to change it into that is none.
+    """
     form, sign, path = str(file).partition("=")
-    return (Path(path), form) if sign and not file.exists() else (file, file.stem)
+    named, form = (Path(path), form) if sign and not file.exists() else (file, "")
+    before, colon, changed = str(named).rpartition(":")
+    if colon and not named.exists() and Path(before).exists():
+        named, forms = Path(before), _forms(changed)
+    return _File(named, form or named.stem, list(forms))
 
 
 def _forms(names: str) -> list[str]:

@@ -13,8 +13,9 @@
                without a corpus the passages are those that stand beside the questions.  Every passage is a turn of one
                graph, in a session of its own: nothing flows between passages for standing next to each other
 
-Evidence that names no turn (LoCoMo has a few such ids) is left out, and so is a question that has no other; `unusable`
-counts them.
+Evidence that names no turn (LoCoMo has a few such ids) is left out, and so is a question that has no other.  Where a
+question has no evidence at all, but an answer ("answer", "answers"), the turns that hold it word for word are taken
+(answer_strings.py), and one of them is enough; where none does, it is left out, too.  `unusable` counts those left out.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from emgas.importers import locomo
 from emgas.importers.registry import BadLine
 from emgas.messages.turns import Turn
 from emgas.validation import build
+from evaluation.answer_strings import answers, holding
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 UNANSWERABLE = "adversarial"  # LoCoMo's category 5 asks for what was never said: not part of the headline
@@ -48,6 +50,7 @@ class Question:
 
     group  what is left out together in cross-validation: its conversation; of passages every fifth question
     hop    2 where question and evidence share no content word, if the data set says so
+    any_of nobody labelled evidence: these turns hold the answer word for word, and one of them is enough
     """
 
     text: str
@@ -55,6 +58,7 @@ class Question:
     evidence: frozenset[str]
     group: str
     hop: int | None = None
+    any_of: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,8 +121,9 @@ def _conversations(raw: bytes, samples: Sequence[Mapping[str, Any]], *, merged: 
     made = DataSet(turns, {turn.graph: [] for turn in turns})
     unusable = 0
     for sample in samples:
+        said = [turn for turn in turns if turn.id == f"{sample['sample_id']}/{turn.metadata['dia_id']}"]
         for position, asked in enumerate(_list(sample, "qa")):
-            question = _of_conversation(str(sample["sample_id"]), position, asked, graphs)
+            question = _of_conversation(str(sample["sample_id"]), position, asked, said)
             unusable += question is None
             if question is not None:
                 made.questions[graphs[next(iter(question.evidence))]].append(question)
@@ -145,20 +150,23 @@ def _list(sample: Mapping[str, Any], name: str) -> list[Any]:
     return value
 
 
-def _of_conversation(sample: str, position: int, asked: Any, turns: Mapping[str, str]) -> Question | None:
+def _of_conversation(sample: str, position: int, asked: Any, said: Sequence[Turn]) -> Question | None:
     where = f"conversation {sample}, question {position + 1}"
     if not isinstance(asked, dict) or not isinstance(asked.get("question"), str):
         raise InvalidMessageError(f"{where}: must be an object with question, category and evidence")
     if asked.get("category") not in CATEGORIES:
         raise InvalidMessageError(f"{where}: category must be one of {', '.join(map(str, CATEGORIES))}")
-    given = asked.get("evidence")
+    given, category = asked.get("evidence") or [], CATEGORIES[asked["category"]]
     if not isinstance(given, list) or not all(isinstance(part, str) for part in given):
         raise InvalidMessageError(f"{where}: evidence must be a list of dia_ids")
+    turns = {turn.id for turn in said}
     names = (name for part in given for name in re.split(r"[;,\s]+", part))
     evidence = frozenset(turn for name in names if (turn := f"{sample}/{name}") in turns)
+    if by_answer := not given and category != UNANSWERABLE:
+        evidence = holding(said, answers(asked))
     if not evidence:
         return None
-    return Question(asked["question"], CATEGORIES[asked["category"]], evidence, sample, asked.get("hop"))
+    return Question(asked["question"], category, evidence, sample, asked.get("hop"), by_answer)
 
 
 def _asked_of_passages(asked: Sequence[Mapping[str, Any]], corpus: Any) -> DataSet:
@@ -173,8 +181,11 @@ def _asked_of_passages(asked: Sequence[Mapping[str, Any]], corpus: Any) -> DataS
     for number, (each, near) in enumerate(zip(asked, beside, strict=True)):
         keys = (_key(*passage) for passage, supports in near if supports)
         evidence = frozenset(turns[key].id for key in keys if key in turns)
+        if by_answer := not near:
+            evidence = holding(turns.values(), answers(each))
         if evidence:
-            questions.append(Question(each["question"], _kind(each), evidence, f"{PASSAGES}-{number % FOLDS}"))
+            group = f"{PASSAGES}-{number % FOLDS}"
+            questions.append(Question(each["question"], _kind(each), evidence, group, any_of=by_answer))
     return DataSet(list(turns.values()), {PASSAGES: questions}, len(asked) - len(questions))
 
 

@@ -7,7 +7,7 @@
 This is the one place where evidence shapes a ranking, so no question is asked with weights that have seen its evidence.
 Every form of talk weighs the same, whatever the number of its questions, and so does every data set within a form.
 Questions of the headline choose; the others count UNANSWERABLE_WEIGHT, so that they keep their place.  A question whose
-evidence was forgotten chooses nothing.
+evidence was forgotten chooses nothing, and neither does one whose evidence is only where its answer's words stand.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _examples(examined: Examined, method: Fittable, share: float, leaving_out: K
     weighed = method.columns(memory)
     for asked in examined.questions:
         evidence = np.array(sorted(numbers[turn] for turn in asked.evidence if turn in numbers), np.int64)
-        if len(evidence):
+        if len(evidence) and not asked.any_of:
             values = weighed(memory.extractor.of_query(asked.text), asked.text).astype(np.float32)
             group = _left_out(examined, leaving_out, asked)
             yield Example(values, memory.costs, evidence, group, share * _weight(asked))

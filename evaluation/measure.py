@@ -107,12 +107,17 @@ def _costs(memory: Memory, ranking: Ranking) -> dict[Order, Floats]:
 
 
 def _seen(memory: Memory, order: Integers, costs: Floats, asked: Question) -> Ranked:
-    return Ranked.of([memory.view.passage_id[number] for number in order.tolist()], costs, asked.evidence)
+    turns = [memory.view.passage_id[number] for number in order.tolist()]
+    return Ranked.of(turns, costs, asked.evidence, any_of=asked.any_of)
 
 
 def shuffled(questions: Sequence[Question], turns: Sequence[str], generator: Shuffler) -> list[Question]:
-    """Return the questions with other evidence: as many turns, drawn from `turns` by chance."""
-    return [replace(asked, evidence=_drawn(len(asked.evidence), turns, generator)) for asked in questions]
+    """Return the questions with other evidence: as many turns as are to be found, drawn from `turns` by chance."""
+    return [replace(asked, evidence=_drawn(_wanted(asked), turns, generator)) for asked in questions]
+
+
+def _wanted(asked: Question) -> int:
+    return 1 if asked.any_of else len(asked.evidence)
 
 
 def _drawn(count: int, turns: Sequence[str], generator: Shuffler) -> frozenset[str]:

@@ -38,7 +38,7 @@ Reach = Callable[[Floats], int]  # costs (k,) of a ranking's turns, best first â
 class Ranked:
     """One order of turns, seen from its evidence.
 
-    places    where evidence was ranked, from 0, ascending
+    places    where evidence was ranked, from 0, ascending; only the first of it, where one turn is enough
     evidence  how many turns there are to find, >= 1
     costs     (k,) tokens of the turns, in this order
     """
@@ -48,9 +48,13 @@ class Ranked:
     costs: Floats
 
     @classmethod
-    def of(cls, turns: Sequence[str], costs: Floats, evidence: Collection[str]) -> Ranked:
-        """Find the evidence in an order of turn ids, with the tokens (k,) of each."""
-        return cls([place for place, turn in enumerate(turns) if turn in evidence], len(evidence), costs)
+    def of(cls, turns: Sequence[str], costs: Floats, evidence: Collection[str], *, any_of: bool = False) -> Ranked:
+        """Find the evidence in an order of turn ids, with the tokens (k,) of each.
+
+        any_of  one turn of the evidence is enough: it counts where it first stands, and no other does
+        """
+        places = [place for place, turn in enumerate(turns) if turn in evidence]
+        return cls(places[:1], 1, costs) if any_of else cls(places, len(evidence), costs)
 
 
 class Metric(NamedTuple):

@@ -163,5 +163,5 @@ def _about(told: Mapping[str, Any]) -> str:
     return (
         f"{told['turns']} turns in {told['graphs']} graphs, {told['forgotten']} forgotten or merged as they came; "
         f"{ms_per_turn:.2f} ms a turn; {told['questions']} questions, {told['headline']} of them in the headline, "
-        f"{told['unusable']} left out because their evidence names no turn"
+        f"{told['unusable']} left out because their evidence names no turn, or no turn holds their answer"
     )

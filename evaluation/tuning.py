@@ -101,8 +101,9 @@ def in_folds(examined: Sequence[Examined]) -> list[Examined]:
 
 
 def _tells(examined: Examined, asked: Question) -> bool:
-    """Tell whether evidence of a question is in the memory, and it has an answer at all."""
-    return asked.category != UNANSWERABLE and not asked.evidence.isdisjoint(examined.memory.view.passage_id)
+    """Tell whether evidence of a question is labelled and in the memory, and it has an answer at all."""
+    labelled = asked.category != UNANSWERABLE and not asked.any_of
+    return labelled and not asked.evidence.isdisjoint(examined.memory.view.passage_id)
 
 
 def _dealt(questions: Sequence[Question]) -> list[Question]:

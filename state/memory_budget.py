@@ -38,6 +38,16 @@ class MemoryBudget:
         if (holder, graph_id) in self._sizes:
             self._sizes.move_to_end((holder, graph_id))
 
+    def measure(self, holder: Holder, graph_id: str, size: int) -> None:
+        """Note what a graph takes, bytes, that was used before; let those go that were not used for longer."""
+        key = holder, graph_id
+        if key not in self._sizes:  # it was let go of meanwhile
+            return
+        self._taken += size - self._sizes[key]
+        self._sizes[key] = size
+        if self.is_exceeded:
+            self._make_room(next(reversed(self._sizes)))
+
     def hold(self, holder: Holder, graph_id: str, size: int) -> None:
         """Note what a graph takes, bytes, which is used; let others go if that is too much."""
         key = holder, graph_id

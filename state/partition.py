@@ -34,6 +34,7 @@ STORED_AFTER = 64  # events at least; and as many as a quarter of the turns that
 MOST_UNSTORED = 256  # so many: to fold them again takes some 10 ms
 REBUILT_STORED_AFTER = 4096
 TIDIED_AT_ONCE = 1 << 14  # pairs, in one piece between two flushes: some milliseconds
+LENT = 8  # graphs that somebody may still read, and that take more by it: they are measured once they are no longer
 LOADED = 32  # pieces, at most, that are read of pairs between two flushes: turns wait for them, questions do not
 
 
@@ -86,6 +87,7 @@ class Partition:
         self._budget = memory if isinstance(memory, MemoryBudget) else MemoryBudget(memory)
         self._rebuilding = rebuilding
         self._graphs: dict[str, Graph] = {}
+        self._lent: dict[str, None] = {}  # graphs that were asked for last
         self._pages = GraphPages(store, graph_keys)
         self._unflushed: set[str] = set()
         self._untidy: dict[str, None] = {}  # graphs of which something may be due to be merged
@@ -126,7 +128,7 @@ class Partition:
         self, position: LogPosition, graph_id: str, events: Iterable[tuple[GraphEvent, bytes]]
     ) -> LogPosition:
         """Fold the next events of one graph, each with its record value; add to the position what they add."""
-        known = self.graph(graph_id)
+        known = self._held(graph_id)
         graph = known or self._remember(Graph(graph_id))
         prefix, batch, turns = keys.event_prefix(graph_id), self._pages.batch, graph.turns
         self._unflushed.add(graph_id)
@@ -225,11 +227,27 @@ class Partition:
 
     def graph(self, graph_id: str) -> Graph | None:
         """Give the graph as folded so far, None if no event ever named it."""
+        graph = self._held(graph_id)
+        if graph is not None:
+            self._lend(graph_id)
+        return graph
+
+    def _held(self, graph_id: str) -> Graph | None:
         graph = self._graphs.get(graph_id)
         if graph is None:
             return self._load(graph_id)
         self._budget.use(self, graph_id)
         return graph
+
+    def _lend(self, graph_id: str) -> None:
+        """Measure what was asked for some questions ago: they made what they needed, an index say, and left it."""
+        self._lent.pop(graph_id, None)
+        self._lent[graph_id] = None
+        if len(self._lent) > LENT:
+            last = next(iter(self._lent))
+            del self._lent[last]
+            if last in self._graphs:
+                self._budget.measure(self, last, self._graphs[last].size)
 
     def graphs_in_memory(self) -> list[Graph]:
         """List the graphs that are in memory, by id; none is loaded for it."""
@@ -264,7 +282,7 @@ class Partition:
         """Let go of a graph in memory that the store holds in full; tell whether it does."""
         if graph_id in self._unflushed:
             return False
-        del self._graphs[graph_id]
+        self._graphs.pop(graph_id).is_let_go()
         self._pages.release(graph_id)
         return True
 

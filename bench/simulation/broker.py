@@ -33,9 +33,10 @@ class Held(NamedTuple):
 
 
 class Log:
-    """One partition of a topic.  `shown`: a new leader tells an older end for a while."""
+    """One partition of a topic.  `shown`: a new leader tells an older end for a while.  `leader`: which one it is."""
 
     def __init__(self) -> None:
+        self.leader = 0
         self.held: list[Held] = []
         self.start = 0
         self.shown: int | None = None
@@ -188,12 +189,16 @@ class Reader:
 
 
 class Producer:
-    """Sends over a link: in order within a partition, what waits in one go.  `faulty`: the topic whose records fail."""
+    """Sends over a link: in order within a partition, what waits in one go.  `faulty`: the topic whose records fail.
+
+    It knows that a partition has another leader once it has sent to that one.
+    """
 
     def __init__(self, link: Link, faulty: str) -> None:
         self._link = link
         self._faulty = faulty
         self._lanes: dict[tuple[str, int], asyncio.Queue[_Sending]] = {}
+        self._leaders: dict[tuple[str, int], int] = {}
         self._sent = 0
 
     async def send(  # noqa: PLR0917 - as Faust's
@@ -219,6 +224,10 @@ class Producer:
         acknowledged.add_done_callback(_retrieve)
         self._lane(topic, at).put_nowait(_Sending(record, acknowledged))
         return acknowledged
+
+    def route(self, tp: Any) -> object:
+        """Give the leader of a partition, as far as it is known."""
+        return self._leaders.get((tp.topic, tp.partition))
 
     async def _found(self, topic: str) -> Any:
         found = self._link.broker.topics.get(topic)
@@ -258,6 +267,7 @@ class Producer:
             receipt = link.broker.append(record, link.name)
         except TransportError as error:
             return error
+        self._leaders[record.topic, receipt.partition] = link.broker.log(record.topic, receipt.partition).leader
         if fate == "twice":
             self._later(record)
         return None if fate == "lost ack" else receipt

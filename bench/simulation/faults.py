@@ -211,6 +211,7 @@ async def failing_reads(run: Run) -> None:
 async def old_end(run: Run) -> None:
     """Let a new leader tell an old end of a partition of events for a while (KIP-207)."""
     log = run.broker.log(run.settings.topics.events, _partition(run))
+    log.leader += 1
     log.shown = max(0, log.end - run.chance.randint(1, 4))
     try:
         await _while(run, 0.5, 5.0)
@@ -226,6 +227,7 @@ async def events_tail_lost(run: Run) -> None:
     run.tail_lost = True
     run.note(f"events[{partition}] loses its last {lost} records")
     del log.held[log.end - lost :]
+    log.leader += 1
     for process in run.alive:  # their next fetch is out of range, before the log has grown again
         process.see_end(partition)
 

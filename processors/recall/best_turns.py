@@ -6,7 +6,8 @@
     3  else bound every other turn, and lay out the sessions of those that may still be among the best, best bound first
 
 What flows to a turn comes from its own session; what holds for the whole graph is counted there (inquiry.py).  How
-much a feature can be at most is said where it is declared (features.py).  Source: safe pruning as in MaxScore (Turtle &
+much a feature can be at most is said where it is declared (features.py).  What is dear to compute comes late: of turns
+alone that may be among the best with the most of it.  Source: safe pruning as in MaxScore (Turtle &
 Flood 1995), by sessions.
 """
 
@@ -21,15 +22,16 @@ from emgas.messages.modes import Mode
 from processors.recall import edge_scores
 from processors.recall.archive import behind
 from processors.recall.edge_scores import Mask
-from processors.recall.features import FEATURES, Feature, values
+from processors.recall.features import FEATURES, Feature, early_values, values, with_late
 from processors.recall.filters import Allowed
-from processors.recall.inquiry import Inquiry, Turns
+from processors.recall.inquiry import Inquiry, Laid, Turns
 from processors.recall.kinds import KINDS, Kind
 from processors.recall.ranking import weighed
 from processors.recall.weights import FlowWeights
 from state.arrays import Floats, Integers
 from state.graph.view import UNTOLD
 
+SOON_DONE: Final = 2000  # laid-out turns of which every feature is computed at once
 FEW: Final = 8000  # turns of a graph that is looked at whole: sooner done than to ask which of it may matter
 AT_ONCE: Final = 500  # turns, the best bounds first, that are looked at in the third step; then MORE times as many
 MORE: Final = 4
@@ -39,6 +41,7 @@ LENGTHS: Final = 128  # words up to which a bound is computed for every length
 MOST_TIMES: Final = 1 << 20  # a turn mentions nothing more often
 DEFAULT: Final[Mode] = "default"
 PLAIN: Final = KINDS["all"]
+NONE: Final = np.zeros(0)
 
 
 def best_turns(
@@ -90,19 +93,40 @@ class _Search:
         inquiry = self._inquiry
         laid = inquiry.near if sessions is inquiry.touched else inquiry.on(sessions)
         self._seen[sessions] = True
-        scores, reached = weighed(values(laid), self._weights)
-        scores = self._kind.graded(inquiry.view, laid.turn, behind(inquiry.view, laid.turn, scores, DEFAULT))
-        keep = reached & self._allowed.passes(laid.turn) & (scores >= self._worst())
-        self._turn = np.concatenate((self._turn, laid.turn[keep]))
+        if len(laid.turn) <= SOON_DONE:
+            turn, columns = laid.turn, values(laid)
+        else:
+            early = early_values(laid)
+            places = self._may_be_best(laid, early)
+            turn, columns = laid.turn[places], with_late(early, laid, places)
+        self._keep_best(turn, *self._scored(turn, columns))
+
+    def _scored(self, turn: Integers, columns: Floats) -> tuple[Floats, Mask]:
+        """Score turns (k,) by their features (f, k), and tell which of them may be found at all."""
+        scores, reached = weighed(columns, self._weights)
+        scores = self._kind.graded(self._inquiry.view, turn, behind(self._inquiry.view, turn, scores, DEFAULT))
+        return scores, reached & self._allowed.passes(turn)
+
+    def _may_be_best(self, laid: Laid, early: Floats) -> Integers:
+        """Find the places of turns that may be among the best, whatever their features are that come late."""
+        scores, reached = self._scored(laid.turn, early)
+        less, more = _late(laid, self._weights)
+        worst = self._worst((scores - less)[reached])
+        return np.flatnonzero(self._allowed.passes(laid.turn) & (scores + more >= worst))
+
+    def _keep_best(self, turn: Integers, scores: Floats, may: Mask) -> None:
+        keep = may & (scores >= self._worst())
+        self._turn = np.concatenate((self._turn, turn[keep]))
         self._score = np.concatenate((self._score, scores[keep]))
         keep = self._score >= self._worst()
         self._turn, self._score = self._turn[keep], self._score[keep]
 
-    def _worst(self) -> float:
-        """Find the score that one of the best must have."""
-        if len(self._score) < self._limit:
+    def _worst(self, besides: Floats = NONE) -> float:
+        """Find the score that one of the best must have, with `besides` (m,) among what was found."""
+        scores = np.concatenate((self._score, besides))
+        if len(scores) < self._limit:
             return -np.inf
-        return float(np.partition(self._score, -self._limit)[-self._limit])
+        return float(np.partition(scores, -self._limit)[-self._limit])
 
     def _all_seen(self) -> bool:
         return bool(self._seen.all())
@@ -150,6 +174,17 @@ def _bounds(turns: Turns, weights: FlowWeights) -> Floats:
         if not _takes_at_most(feature, weight):
             total += weight * most
     return np.where(reached, total, -np.inf)
+
+
+def _late(turns: Turns, weights: FlowWeights) -> tuple[Floats, Floats]:
+    """Bound what features that come late take from a score, and add to it: (p,) both, >= 0."""
+    less = np.full(len(turns.turn), ROUNDING)
+    more = less.copy()
+    for feature, weight in zip(FEATURES, weights.vector().tolist(), strict=True):
+        if feature.late and weight:
+            most = abs(weight) * feature.late.most(turns)
+            more, less = (more + most, less) if weight > 0 else (more, less + most)
+    return less, more
 
 
 def _takes_at_most(feature: Feature, weight: float) -> bool:

@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil
 from typing import NamedTuple
 
 from emgas.times import format_utc
@@ -119,18 +119,28 @@ def is_short(text: str) -> bool:
 
 
 class _Said:
-    """The words of the passages chosen so far, by how many they are: only about equally many can be alike."""
+    """The words of the passages chosen so far, by those words of which two that are alike have one in common.
+
+    Texts that share SAME of all their words lack at most 1 − SAME of those of either: so of any so many and one more of
+    a text's words, in one order for all, the other has one, among its own first.  Prefix filtering: Chaudhuri, Ganti &
+    Kaushik 2006.
+    """
 
     def __init__(self) -> None:
-        self._sizes: dict[int, list[frozenset[str]]] = {}
+        self._by_word: dict[str, list[frozenset[str]]] = {}
 
     def add(self, words: frozenset[str]) -> None:
-        self._sizes.setdefault(len(words), []).append(words)
+        for word in _first(words):
+            self._by_word.setdefault(word, []).append(words)
 
     def repeats(self, words: frozenset[str]) -> bool:
         """Tell whether a passage of these words says what one of them says."""
-        sizes = range(floor(SAME * len(words)), ceil(len(words) / SAME) + 1)
-        return any(_alike(words, others) for size in sizes for others in self._sizes.get(size, ()))
+        return any(_alike(words, others) for word in _first(words) for others in self._by_word.get(word, ()))
+
+
+def _first(words: frozenset[str]) -> list[str]:
+    """List the words that no text can lack all of and be alike; longer ones first, as fewer texts hold them."""
+    return sorted(words, key=lambda word: (-len(word), word))[: len(words) - ceil(SAME * len(words)) + 1]
 
 
 def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import Final, NamedTuple
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,8 @@ class Mentions:
     """
 
     def __init__(self, laid: Laid, counts: Floats, given: Given) -> None:
-        self.laid, self.excerpt, self.counts, self.turns = laid, laid.excerpt, counts, len(laid.turn)
+        self.laid: Laid = proxy(laid)  # which keeps these: no circle, so that a graph that is let go of goes at once
+        self.excerpt, self.counts, self.turns = laid.excerpt, counts, len(laid.turn)
         self.given, self.total, self._among_sessions = given.turns, given.total, given.sessions
         self.words, self.known = len(laid.asked.words), len(laid.asked.seeds)
         self.row, self.at = np.divmod(np.flatnonzero(counts > 0), max(self.turns, 1))
@@ -199,15 +201,15 @@ def most_coverage(turns: Turns) -> Floats:
     return np.full(len(turns.turn), float(most / said.total if said.total else most))
 
 
-def associated(laid: Laid) -> Floats:
+def associated(turns: Turns) -> Floats:
     """Compute (p,) ln(1 + 10 x), x the largest idf · energy among a turn's words that are no seeds, per word asked.
 
     One strong association tells almost as much as a much stronger one, as one mention does in BM25.
     """
-    numbers, woken = laid.inquiry.woken
-    given = np.zeros(laid.view.concepts)
+    numbers, woken = turns.inquiry.woken
+    given = np.zeros(turns.view.concepts)
     given[numbers] = woken
-    return saturated_association(laid, _strongest(laid, given))
+    return saturated_association(turns, _strongest(turns, given))
 
 
 def saturated_association(turns: Turns, strongest: Floats) -> Floats:
@@ -216,10 +218,10 @@ def saturated_association(turns: Turns, strongest: Floats) -> Floats:
     return np.log1p(SATURATION * (strongest / max(len(turns.asked.words), 1))) * np.where(turns.lone, alone, 1.0)
 
 
-def _strongest(laid: Laid, given: Floats) -> Floats:
+def _strongest(turns: Turns, given: Floats) -> Floats:
     """Find (p,) the largest `given` (n,) among the concepts of each turn."""
-    best = np.zeros(len(laid.turn))
-    lengths, concepts = laid.held
+    best = np.zeros(len(turns.turn))
+    lengths, concepts = turns.view.concepts_of(turns.turn)
     holds = np.flatnonzero(lengths)
     if len(holds):
         best[holds] = np.maximum.reduceat(given[concepts], (np.cumsum(lengths) - lengths)[holds])

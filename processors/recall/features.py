@@ -36,6 +36,13 @@ def _near(turns: Laid) -> Mentions:
     return turns.once(edge_scores.mentions)[1]
 
 
+class Late(NamedTuple):
+    """How a dear feature is computed: only of the turns that may be among the best with as much of it as can be."""
+
+    compute: Callable[[Turns], Floats]
+    most: Callable[[Turns], Floats]
+
+
 class Feature(NamedTuple):
     """A feature of a turn.
 
@@ -46,6 +53,7 @@ class Feature(NamedTuple):
     without_flow  what it is worth where nothing flows (weights.py NO_FLOW); 0 for an edge type
     is_edge       whether it is an edge type, over which energy comes from elsewhere
     reaches       whether a turn that has it may be recalled for it; the others only order what was reached
+    late          where it is dear, and never below 0: how it is computed of any turns, and what it is at most
     """
 
     name: str
@@ -55,6 +63,7 @@ class Feature(NamedTuple):
     is_edge: bool = False
     reaches: bool = False
     most: Callable[[Turns], Floats] | None = None
+    late: Late | None = None
 
 
 HISTORY: Final = -2.5  # what a turn is worth less of which another says since that it no longer holds
@@ -81,6 +90,13 @@ def _at_most_one(turns: Turns) -> Floats:
 
 def _most_association(turns: Turns) -> Floats:
     return edge_scores.saturated_association(turns, turns.strongest)
+
+
+_LATE_ASSOCIATION: Final = Late(edge_scores.associated, _most_association)
+
+
+def _names(turns: Turns) -> Floats:
+    return turns.bears("@name")
 
 
 def _reply(turns: Laid) -> Floats:
@@ -169,7 +185,7 @@ FEATURES: Final = (
     Edge("inherited", lambda turns: _near(turns).inherited(), 1.6, most=_nothing),
     Edge("session", lambda turns: _said(turns).sessions(), 1.4, most=edge_scores.most_of_session),
     Edge("coverage", lambda turns: _said(turns).coverage(), 0.6, most=edge_scores.most_coverage),
-    Edge("association", edge_scores.associated, 0.95, most=_most_association),
+    Edge("association", edge_scores.associated, 0.95, most=_most_association, late=_LATE_ASSOCIATION),
     Edge("bridge", edge_scores.bridged, 0.4, most=_nothing),
     Edge("kinds", edge_scores.kinds, 0.35, most=_nothing),
     Edge("reply", _reply, 0.4, most=lambda turns: turns.speaker),
@@ -179,7 +195,7 @@ FEATURES: Final = (
     _own("time", partial(_wanted, "@time"), 2.35, 2.35, reaches=True),
     _own("name", partial(_wanted, "@name"), 1.3, 1.35, reaches=True),
     _own("number", partial(_wanted, "@number"), 1.5, 1.6, reaches=True),
-    _own("names", lambda turns: turns.bears("@name"), 0.3, 0.3),
+    _own("names", _names, 0.3, 0.3)._replace(late=Late(_names, _at_most_one)),
     _own("length", _length, 0.95, 1.4),
     _own("brevity", _brevity, 0.45, 1.0),
     Feature("echo", _echo, -1.0, most=_at_most_one),
@@ -195,6 +211,24 @@ FEATURES: Final = (
 def values(turns: Laid) -> Floats:
     """Compute every feature of turns that are laid out: (f, p), rows as FEATURES."""
     return np.array([feature.compute(turns) for feature in FEATURES], np.float64)
+
+
+def early_values(turns: Laid) -> Floats:
+    """Compute every feature but those that come late, which are 0: (f, p), rows as FEATURES."""
+    found = np.zeros((len(FEATURES), len(turns.turn)))
+    for row, feature in enumerate(FEATURES):
+        if not feature.late:
+            found[row] = feature.compute(turns)
+    return found
+
+
+def with_late(early: Floats, turns: Laid, places: Integers) -> Floats:
+    """Add the features that come late to those of the turns at `places` (k,): (f, k), rows as FEATURES."""
+    found, some = early[:, places], turns.some(places)
+    for row, feature in enumerate(FEATURES):
+        if feature.late:
+            found[row] = feature.late.compute(some)
+    return found
 
 
 def features(view: GraphView, asked: QueryTerms, energy: Floats, cosine: Floats | None = None) -> Floats:

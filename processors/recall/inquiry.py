@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from processors.recall.bm25 import idf
 from processors.recall.dense import standardised
 from processors.recall.query_terms import QueryTerms
-from state.arrays import Counts, Floats, Integers
+from state.arrays import Floats, Integers
 from state.graph.excerpt import Excerpt
 from state.graph.passage_table import ROLES, modality
 from state.graph.view import GraphView, importance
@@ -358,6 +358,10 @@ class Laid(Turns):
         super().__init__(inquiry, excerpt.turn, excerpt.within, excerpt.end - excerpt.start)
         self.excerpt = excerpt
 
+    def some(self, places: Integers) -> Turns:
+        """Take the turns at these places alone."""
+        return Turns(self.inquiry, self.turn[places], self.within[places], self.company[places])
+
     def place(self, passages: Integers) -> Integers:
         """Find the place of each of `passages` (m,), -1 for those that are not laid out."""
         return self.excerpt.place(self.view.of_turns("session", passages), self.view.within(passages))
@@ -366,11 +370,6 @@ class Laid(Turns):
     def session_tokens(self) -> Integers:
         """The length of each session that is laid out, in words."""
         return self.view.session_tokens[self.excerpt.sessions]
-
-    @cached_property
-    def held(self) -> tuple[Integers, Counts]:
-        """How many concepts each turn holds, (k,), and which, turn by turn, (m,)."""
-        return self.view.concepts_of(self.turn)
 
     @cached_property
     def counts(self) -> Floats:

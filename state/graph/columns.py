@@ -62,6 +62,12 @@ class Table:
         for each in self.columns:
             setattr(self, each.name, array(each.code))
 
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes: that of its columns."""
+        rows: list[array[Any]] = [getattr(self, each.name) for each in self.columns]
+        return sum(len(each) * each.itemsize for each in rows)
+
     def read(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Append the rows of `arrays`, by the name that columns are packed as; those of one left out are blank."""
         rows = {each.per: len(arrays[each.name]) for each in self.columns if not each.added_as}

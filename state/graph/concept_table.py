@@ -29,7 +29,7 @@ from state.events.memory_settings import MemorySettings
 from state.graph.columns import Table, column
 from state.graph.decay import NEVER, decayed, decayed_long, lifetime, lifetime_long
 
-CONCEPT_BYTES = 400  # columns 130, its id 60, what finds it 150, its place in an index
+CONCEPT_BYTES = 150  # beside columns: its id 60, what finds it 65, its place in lists 25
 FORMS_BYTES = 300
 
 
@@ -74,8 +74,9 @@ class ConceptTable(Table):
 
     @property
     def size(self) -> int:
-        """How much memory it takes, and what is found by words in an index, about, bytes."""
-        return len(self.ids) * CONCEPT_BYTES + len(self._forms) * FORMS_BYTES
+        """How much memory it takes, about, bytes."""
+        others = (len(self._forms) + len(self._kinds) + len(self.phrases)) * FORMS_BYTES
+        return super().size + len(self.ids) * CONCEPT_BYTES + others
 
     def numbers_of(self, concepts: Sequence[Concept], at: int) -> list[int]:
         """Find the numbers of a turn's concepts; what is new gets one.  The turn is of `at` (ms).

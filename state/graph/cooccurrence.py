@@ -70,8 +70,13 @@ class PairCounts:
 
     def take_stored(self, keys: Integers, counts: Counts) -> None:
         """Keep what was stored: ascending keys, every pair in both directions; both are kept, and changed."""
-        self.settle()
         stored = _Sorted(keys, counts)
+        if self._window == "turn" and not self._levels and len(keys) < MANY:  # few ever read them
+            self.stored = None
+            if len(keys):
+                self._add_run(stored.one_way())
+            return
+        self.settle()
         if self._fan is not None:
             self._count_new(stored.has)
         self.stored, levels = None, [stored]
@@ -85,7 +90,10 @@ class PairCounts:
     def size(self) -> int:
         """How much memory it takes, about, bytes."""
         runs = [*self._counted, *(self._unstored or ()), *(run.pairs for run in self._half), *self._levels]
-        return sum(int(run.keys.nbytes + run.counts.nbytes) for run in runs) + 4 * len(self._queue)
+        distinct = {id(run): run.keys.nbytes + run.counts.nbytes for run in runs}  # what was counted is unstored, too
+        others = [*self._uncounted, *([] if self._fan is None else [self._fan])]
+        waiting = 4 * (len(self._queue) + len(self._sizes))
+        return sum(distinct.values()) + sum(column.nbytes for column in others) + waiting
 
     def add(self, window: Sequence[int]) -> None:
         """Count one window of distinct concept numbers."""

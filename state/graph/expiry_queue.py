@@ -17,6 +17,7 @@ from state.graph.concept_table import ConceptTable
 from state.graph.decay import NEVER
 from state.graph.passage_table import PassageTable
 
+ENTRY_BYTES = 250  # a time and a number in a tuple, and a concept's in a dict besides
 _TINY = 1e-5  # of a strength: rounding of a lifetime weighs at most a tenth of that
 
 
@@ -26,6 +27,11 @@ class ExpiryQueue:
     def __init__(self) -> None:
         self._heap: list[tuple[int, bool, int]] = []  # (time ms, is a passage, number)
         self._watched: dict[int, int] = {}  # concept → the time of its earliest entry
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes."""
+        return len(self._heap) * ENTRY_BYTES
 
     @classmethod
     def of(cls, concepts: ConceptTable, passages: PassageTable, settings: MemorySettings) -> ExpiryQueue:

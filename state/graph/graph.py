@@ -164,6 +164,10 @@ class Graph(GraphTables):
             self._view = GraphView(self, self._index())
         return self._view
 
+    def is_let_go(self) -> None:
+        """Let go of the view, which holds the graph: so both go at once with the last who reads them."""
+        self._view = None
+
     def _index(self) -> TurnIndex:
         """Give the index of a compacted graph, with all that has come since it was asked for."""
         index = self._turn_index
@@ -263,11 +267,11 @@ class Graph(GraphTables):
 
     @property
     def size(self) -> int:
-        """How much memory it takes, its index included, about, bytes."""
-        pairs = sum(window.size for window in self.pairs.values())
+        """How much memory it takes, with what was made for questions so far, about, bytes."""
         stored = self.pairs["exchange"].stored
-        pairs += stored.size if stored else 0
-        return FIXED_BYTES + self.concepts.size + self.passages.size + self.embeddings.size + pairs
+        made = (stored, self._turn_index, self._view, self._expiry_queue, self._link_queue)
+        tables = (self.concepts, self.passages, self.embeddings, self.relations, self.facts, *self.pairs.values())
+        return FIXED_BYTES + sum(each.size for each in (*tables, *made) if each is not None)
 
     def is_not_stored(self) -> None:
         """Note that nothing of the graph is stored any more: it is to be stored whole."""

@@ -37,6 +37,11 @@ class LinkQueue:
         self._keys, self._times = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._recent: list[tuple[Integers, Integers]] = []
 
+    @property
+    def size(self) -> int:
+        """How much memory it takes, bytes."""
+        return sum(keys.nbytes + times.nbytes for keys, times in [(self._keys, self._times), *self._recent])
+
     @classmethod
     def of(cls, concepts: ConceptTable, passages: PassageTable, settings: MemorySettings) -> LinkQueue:
         """Find when the pairs of all turns were last said together."""

@@ -43,6 +43,11 @@ class Growable:
         """The array as it is now; to be read or written at once, and not kept."""
         return self._rows[: self.size]
 
+    @property
+    def taken(self) -> int:
+        """How much memory it takes, bytes."""
+        return int(self._rows.nbytes)
+
 
 class Lists:
     """Lists by key, 0 and up, of rows of as many int32 columns as are named."""
@@ -115,6 +120,11 @@ class Lists:
         at = ragged(start, length)
         copies = (column.rows[at].astype(np.int64) for column in self._columns)
         return (np.repeat(np.arange(len(keys)), length), *copies)
+
+    @property
+    def taken(self) -> int:
+        """How much memory they take, bytes."""
+        return sum(each.taken for each in (self._start, self._length, self._room, *self._columns))
 
     @property
     def lengths(self) -> Integers:

@@ -18,6 +18,7 @@ from emgas.messages.fields import MetadataValue
 from state.arrays import Integers
 from state.events.events import TurnRecorded
 
+ENTRY_BYTES = 350  # a name and a value, and what finds them
 Entry = tuple[str, bool, MetadataValue]  # name, whether the value is true or false, value: as in JSON, true is not 1
 
 
@@ -28,6 +29,12 @@ class TurnFacts:
         self._entries: dict[Entry, array[int]] = {}
         self._of, self._since, self._until = array("q"), array("q"), array("q")
         self._read = 0  # the ordinal up to which all is in
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes."""
+        entries = sum(ENTRY_BYTES + 8 * len(found) for found in self._entries.values())
+        return entries + 8 * (len(self._of) + len(self._since) + len(self._until))
 
     def missing(self, ordinals: Integers) -> Integers:
         """Find the positions in ascending `ordinals` (p,), of the events of turns, of those that are to be added."""

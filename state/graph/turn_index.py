@@ -2,7 +2,8 @@
 
     concept → the turns that hold it, and how often        session → its turns, in the order folded
     session → its length in words                          turn → its place in its session
-    first letter, or letters → the words that begin so     two Chinese characters → the words that hold them
+    first letter, or letters → the words that begin so     two Chinese characters → the words that hold them; of a
+                                                           small graph neither: its words are looked through
 
 All of it is derived from the tables and no content.  It is brought up to date when somebody asks (`catch_up`: as much
 work as there are new turns; words when one is looked for), and made anew after a compaction, which numbers everything
@@ -30,6 +31,8 @@ MANY_WORDS = 1 << 14  # that are not listed yet
 WORDS_LOOKED = 8  # parts of words
 AT_ONCE: Final = 1 << 18  # postings
 PREFIX: Final = 4  # letters by which words are found that begin alike
+FEW: Final = 1 << 11  # concepts, all of which are looked through for such words: to list them takes 150 bytes each
+WORD_BYTES: Final = 150
 
 
 class _Words:
@@ -89,6 +92,12 @@ class Postings:
         self._sorted.extend(concepts, turns, counts[len(counts) - len(concepts) :])
         self._found.clear()
         return self._sorted
+
+    @property
+    def taken(self) -> int:
+        """How much memory they take, about, bytes."""
+        found = sum(turns.nbytes + counts.nbytes for turns, counts in self._found.values())
+        return found + self._lengths.taken + (self._sorted.taken if self._sorted else 0)
 
     @property
     def lengths(self) -> Integers:
@@ -186,13 +195,29 @@ class TurnIndex:
         ids, is_mark = self._concepts.ids, self._concepts.is_mark
         return (name for name, marks in zip(ids[first:], is_mark[first:], strict=True) if not marks)
 
-    def _are_too_many(self, of: _Words) -> bool:
-        """Say whether to look through all words is sooner done than to fill the lists: as long as few are asked for."""
+    def _words(self) -> Iterator[str]:
+        ids, is_mark = self._concepts.ids, self._concepts.is_mark
+        return (name for name, marks in zip(ids, is_mark, strict=True) if not marks)
+
+    @property
+    def _are_few(self) -> bool:
+        return len(self._concepts) <= FEW
+
+    def _looks_through(self, of: _Words) -> bool:
+        """Say whether to look through all words: if they are few, and sooner than to list many for a few questions."""
         of.looked += 1
-        return of.looked <= WORDS_LOOKED and len(self._concepts) - of.known > MANY_WORDS
+        few_looked = of.looked <= WORDS_LOOKED and len(self._concepts) - of.known > MANY_WORDS
+        return few_looked or self._are_few
 
     def _is_mark(self, name: str) -> bool:
         return bool(self._concepts.is_mark[self._concepts.numbers[name]])
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, about, bytes."""
+        words = sum(each.known for each in (self._beginning, self._holding, self._initials))
+        rows = (self.postings, self.sessions, self._place, self._session_tokens)
+        return words * WORD_BYTES + sum(each.taken for each in rows)
 
     @property
     def place(self) -> Integers:
@@ -206,7 +231,7 @@ class TurnIndex:
 
     def words_beginning(self, prefix: str) -> Sequence[str]:
         """List the words that begin with these PREFIX letters, in the order first seen."""
-        if self._are_too_many(self._beginning):
+        if self._looks_through(self._beginning):
             return [name for name in self._concepts.ids if name[:PREFIX] == prefix and not self._is_mark(name)]
         for name in self._words_since(self._beginning):
             self._beginning.lists[name[:PREFIX]].append(name)
@@ -214,7 +239,7 @@ class TurnIndex:
 
     def words_with_initial(self, letter: str) -> Sequence[str]:
         """List the words that begin with this letter, in the order first seen."""
-        if self._are_too_many(self._initials):
+        if self._looks_through(self._initials):
             return [name for name in self._concepts.ids if name[:1] == letter and not self._is_mark(name)]
         for name in self._words_since(self._initials):
             self._initials.lists[name[:1]].append(name)
@@ -222,6 +247,8 @@ class TurnIndex:
 
     def words_holding(self, pair: str) -> Sequence[str]:
         """List the words that hold these two characters, in no ASCII script, in the order first seen."""
+        if self._are_few:
+            return [name for name in self._words() if pair in name and len(pair) > 1 and not name.isascii()]
         for name in self._words_since(self._holding):
             for each in () if name.isascii() else {name[at : at + 2] for at in range(len(name) - 1)}:
                 self._holding.lists[each].append(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, Literal, TypeVar, overload
 
 import numpy as np
@@ -78,6 +78,7 @@ class Labels(Sequence[str]):
         return [self._concepts.label(one) for one in numbers]
 
 
+DEEP: Final = 3  # objects, one in the other, that are looked through for arrays
 UNTOLD: Final = 0.5  # how much a turn matters of which nobody said
 ConceptColumn = Literal["accessed", "first_recall", "last_recall"]
 TurnColumn = Literal[
@@ -107,6 +108,27 @@ def _whole(table: str, column: str, dtype: type[np.generic]) -> Any:
         return np.array(getattr(getattr(view, table), column), dtype)
 
     return cached_property(copied)
+
+
+def _fresh_rows(tables: GraphTables, events: int) -> ConceptTable:
+    """Give the rows of concepts as they were after so many events.  Raises StaleViewError if there were more since."""
+    if tables.events != events:
+        raise StaleViewError("the graph has changed since this view of it was taken: take another")
+    return tables.concepts
+
+
+def _taken(value: object, depth: int) -> int:
+    """Add up the arrays that an object holds, bytes."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, PairCounts):
+        return value.size
+    if isinstance(value, GraphView) or not depth:
+        return 0
+    held: Iterable[object] = (
+        value if isinstance(value, tuple) else vars(value).values() if hasattr(value, "__dict__") else ()
+    )
+    return sum(_taken(each, depth - 1) for each in held)
 
 
 class GraphView:
@@ -163,17 +185,16 @@ class GraphView:
         self.passage_id: Sequence[str] = passages.ids
         self.rated: Mapping[tuple[str, str], Rating] = tables.advice.rated
         self.themes = tuple(theme for theme in tables.themes.themes.values() if theme.members)
-        counted = tables.turns - tables.uncounted
-        self.windows: Mapping[Window, WindowCounts] = {
-            "turn": WindowCounts(counted, lambda: self._rows.in_turns, tables.pairs["turn"]),
-            "exchange": WindowCounts(counted, lambda: self._rows.in_exchanges, tables.pairs["exchange"]),
-            "recall": WindowCounts(tables.recalled, lambda: self._rows.recalls, tables.pairs["recall"]),
+        counted, rows = tables.turns - tables.uncounted, partial(_fresh_rows, tables, tables.events)
+        self.windows: Mapping[Window, WindowCounts] = {  # no circle: a view goes with the last who reads it
+            "turn": WindowCounts(counted, lambda: rows().in_turns, tables.pairs["turn"]),
+            "exchange": WindowCounts(counted, lambda: rows().in_exchanges, tables.pairs["exchange"]),
+            "recall": WindowCounts(tables.recalled, lambda: rows().recalls, tables.pairs["recall"]),
         }
 
     def check_fresh(self) -> None:
         """Raise StaleViewError if the graph has changed since."""
-        if self._tables.events != self._events:
-            raise StaleViewError("the graph has changed since this view of it was taken: take another")
+        _fresh_rows(self._tables, self._events)
 
     @property
     def _rows(self) -> ConceptTable:
@@ -270,6 +291,14 @@ class GraphView:
         held = self.posting_passage[in_windows], self.posting_concept[in_windows]
         found = derived(kind, self.session_order, self.passage_speaker, held, self.concepts)
         return WindowCounts(found.total, lambda: found.seen, found.pairs)
+
+    @property
+    def size(self) -> int:
+        """How much memory it takes, bytes: columns that were copied, and what was computed once."""
+        copied = (value for value in vars(self).values() if isinstance(value, np.ndarray))
+        counted = (value for window in self.windows.values() for value in vars(window).values())
+        arrays = sum(value.nbytes for value in (*copied, *counted) if isinstance(value, np.ndarray))
+        return arrays + sum(_taken(value, DEEP) for value in self._computed.values())
 
     def once(self, key: Hashable, compute: Callable[[GraphView], T]) -> T:
         """Compute something of this view, or give what it was the first time: it lasts until the graph changes."""

@@ -7,20 +7,26 @@ What is appended by others in between (a zombie, a foreign program) is read back
 event that the fold did not accept means that this worker no longer owns the partition: FencedError.  After any failure
 the state of the log is unknown, so the process must stop (streams/worker/app.py) and its successor claims anew; nothing
 is skipped.
+
+Where an append fits behind what was folded, that may still not be what lies there: a broker may have lost its log's
+end, and others have filled it up.  None does while one leader is reached by one connection.  So where the route is
+another one than it was for the append before, the record before it is read back, and all but the last of its own; for a
+claim always.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from emgas.errors import HaltedError
 from emgas.wire import ProducerRecord, Record
-from replay.accepted_events import check_same, fold_record
+from replay.accepted_events import check_same, fold_record, read_records
 from replay.log import LogReader, keys_of
+from state.errors import LogRewrittenError
 from state.events.events import AnyEvent, Claim, DataEvent, GraphEvent, SubjectErased, encode
 from state.log_position import Acceptance, LogPosition, stamp
 from state.partition import Partition
@@ -47,20 +53,25 @@ class EventLog(LogReader, Protocol):
     async def append(self, partition: int, records: Sequence[KeyValue]) -> list[int]:
         """Append (key, value) records in order; return their offsets once all are acknowledged."""
 
+    def route(self, partition: int) -> object:
+        """Tell by which way records reach the log now: equal to one told before where nothing of it has changed."""
+
 
 class ProducedLog:
     """An EventLog that a reader reads and a producer appends to.
 
-    send  takes a record; returns, once awaited, what to await for the ack
+    send   takes a record; returns, once awaited, what to await for the ack
+    route  of a partition of the topic, as EventLog has it
     """
 
-    def __init__(self, reader: LogReader, topic: str, send: Send) -> None:
+    def __init__(self, reader: LogReader, topic: str, send: Send, route: Callable[[int], object]) -> None:
         self.partitions = reader.partitions
         self.bounds = reader.bounds
         self.read = reader.read
         self.graph_keys = keys_of(reader)
         self._topic = topic
         self._send = send
+        self.route = route
 
     async def append(self, partition: int, records: Sequence[KeyValue]) -> list[int]:
         """Append in order, pipelined; return the offsets once all are acknowledged."""
@@ -108,6 +119,7 @@ class PartitionWriter:
         self.lost = lost
         self._slices = slices or Slices(time.perf_counter)
         self._epoch = -1
+        self._route = object()  # by which the append before went; unlike any
         self._before = self.found = state.position
         self._turn_to_append = asyncio.Lock()
         self._folded = asyncio.Condition()
@@ -162,6 +174,7 @@ class PartitionWriter:
         passing(Step.APPEND)
         started = time.perf_counter()
         try:
+            route = self._log.route(self.partition)
             offsets = await asyncio.wait_for(self._log.append(self.partition, records), self._timeout)
         except TimeoutError:
             raise AppendFailedError(f"no ack for partition {self.partition} within {self._timeout:.0f} s") from None
@@ -169,6 +182,9 @@ class PartitionWriter:
             raise AppendFailedError(f"the log refused an event of partition {self.partition}: {error}") from error
         acknowledged = time.perf_counter()
         passing(Step.ACK)
+        if offsets and not self._route == route == self._log.route(self.partition):
+            await self._check_there(dict(zip(offsets, (value for _, value in records), strict=True)))
+        self._route = route
         with self._slices.work() as share:
             for offset, (_, value) in sorted(zip(offsets, records, strict=True)):
                 await self._fold_own(offset, value)
@@ -195,6 +211,25 @@ class PartitionWriter:
             raise FencedError(
                 f"partition {self.partition}: our event at offset {offset} was not accepted ({acceptance.value})"
             )
+
+    async def _check_there(self, appended: Mapping[int, bytes]) -> None:
+        """Raise LogRewrittenError unless before the last of `appended` lie what was folded last, and the others of it.
+
+        What somebody else wrote before them is looked at as it is folded.
+        """
+        head, first, last = self.state.position, min(appended), max(appended)
+        start = max(head.watermark if first == head.watermark + 1 else first, 0)
+        seen = start - 1
+        if start < last:
+            async for record in read_records(self._log, self.partition, start, last):
+                check_same(head, record)
+                if appended.get(record.offset, record.value) != record.value:
+                    raise LogRewrittenError(
+                        f"the log holds another record at offset {record.offset} than was appended: it lost its end"
+                    )
+                seen = record.offset
+        if seen < last - 1:
+            await self._check_shown(last)
 
     async def _catch_up(self, end: int) -> None:
         """Fold what others appended before `end`.  Raises LogRewrittenError where they wrote over what is folded.

@@ -15,6 +15,7 @@ import signal
 import struct
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, BinaryIO, Final
 
 from processors.extraction.extractor import Extraction, Extractor, Said
@@ -51,11 +52,19 @@ def _read(file: BinaryIO) -> Any:
     return pickle.loads(value)  # noqa: S301 - our parent wrote it
 
 
+def _give_way() -> None:
+    """Leave the cores to whoever answers, where the system knows how: be asked later, and interrupt nobody."""
+    os.nice(NICER)
+    if hasattr(os, "SCHED_BATCH"):
+        with suppress(OSError):  # a sandbox may forbid it
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
 def main() -> None:
     """Serve until stdin ends."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    os.nice(NICER)
+    _give_way()
     asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:

@@ -39,6 +39,7 @@ from streams.query.query_handler import QueryHandler
 from streams.recovery.event_table import EventTable
 from streams.settings import Settings
 from streams.transport.keys.kafka_keys import KafkaKeys
+from streams.transport.routes import Routes
 from streams.transport.select import Transport
 from streams.transport.source_offsets import PositionedConsumer, Rejoins
 from streams.worker.advice_desk import AdviceDesk, DeskContext
@@ -204,7 +205,7 @@ class MemoryApp(AnsweringApp):
         if why := self.folds.broken.get(partition):
             raise why
         settings, state = self._emgas, self.folds.open[partition]
-        events = ProducedLog(self._reader(settings.topics.events), settings.topics.events, self._send)
+        events = ProducedLog(self._reader(settings.topics.events), settings.topics.events, self._send, self._route)
         writer = PartitionWriter(
             partition,
             state,
@@ -226,6 +227,9 @@ class MemoryApp(AnsweringApp):
         heard = {} if self._desk is None else {"heard": partial(self._desk.heard, partition)}
         timer = WindowTimer(writer, self._change_feed(partition), **heard)
         return OwnedPartition(writer, timer, self._turn_processor(writer, timer))
+
+    def _route(self, partition: int) -> object:
+        return cast(Routes, self.producer).route(TP(self._emgas.topics.events, partition))
 
     def _change_feed(self, partition: int) -> ChangeFeed:
         topics, reader = self._emgas.topics, self._reader

@@ -7,12 +7,14 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from faust.types import TP
 
 from emgas.wire import ProducerRecord, TopicNames, partition_of
 from state.errors import LogRewrittenError
+from streams.transport.routes import Routes
 from streams.transport.topic_plan import plan
 from tests.support.clocks import PATIENCE
 from tests.support.tiny_app import TinyApp
@@ -51,6 +53,17 @@ class TransportContract:
             offsets = await app.send(topics.turns, b"a", b"b", b"c", partition=1)
             assert offsets == [0, 1, 2]
             assert await app.seen(3) == [(topics.turns, 1, 0), (topics.turns, 1, 1), (topics.turns, 1, 2)]
+
+    async def test_what_is_sent_goes_by_one_route_while_nothing_happens_to_it(
+        self, transport: Transport, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        app = TinyApp(transport.driver, topics.prefix, tmp_path)
+        async with app.running():
+            routes = []
+            for _ in range(4):
+                await app.send(topics.events, b"an event", partition=1)
+                routes.append(cast(Routes, app.producer).route(TP(topics.events, 1)))
+            assert routes == routes[:1] * 4
 
     async def test_what_was_sent_while_nobody_ran_is_seen_at_start(
         self, transport: Transport, turns: str, prefix: str, tmp_path: Path

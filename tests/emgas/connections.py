@@ -18,6 +18,7 @@ from emgas.messages.queries import Reply, Timing
 from emgas.messages.topics import ANSWER
 from emgas.messages.turns import Outcome
 from emgas.wire import CORRELATION_ID, ProducerRecord, Receipt, Record, TopicNames, as_mapping, partition_of
+from tests.support.clocks import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,8 @@ def accept(sent: Sent) -> bytes:
 
 async def sent_records(connection: MemoryConnection, count: int) -> list[Sent]:
     """Let the calls under test run until the log holds `count` records."""
-    while len(connection.log) < count:
-        connection.grown.clear()
-        await connection.grown.wait()
+    async with asyncio.timeout(PATIENCE):
+        while len(connection.log) < count:
+            connection.grown.clear()
+            await connection.grown.wait()
     return connection.log

@@ -149,7 +149,7 @@ FRAGMENTS = st.lists(
 ).map(b"".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(raw=FRAGMENTS, cut=st.integers(0, 3000), format=st.sampled_from([None, *FORMATS]))
 def test_whatever_the_bytes_are_nothing_but_invalid_message_is_raised(raw: bytes, cut: int, format: str | None) -> None:
     try:
@@ -207,7 +207,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(value=JSON, format=st.sampled_from(["chatgpt", "sharegpt", "telegram", "slack"]))
 def test_whatever_the_json_is_nothing_but_invalid_message_is_raised(value: Any, format: str) -> None:
     raw = orjson.dumps([value, value] if format != "telegram" else value)

@@ -268,8 +268,7 @@ async def test_a_question_beyond_what_workers_would_take_up_is_told_so_at_once(m
     connection = MemoryConnection()
     async with MemoryClient(connection, timeout=60.0) as memory:
         waiting = [asyncio.create_task(memory.query("ada", "kettle")) for _ in range(3)]
-        while len(connection.log) < 3:  # noqa: ASYNC110 - the tasks have to run
-            await asyncio.sleep(0)
+        await sent_records(connection, 3)
         with pytest.raises(QueryFailedError, match="ask again later") as told:
             await memory.query("ada", "kettle")
         assert told.value.code == "overloaded"
@@ -277,7 +276,6 @@ async def test_a_question_beyond_what_workers_would_take_up_is_told_so_at_once(m
         connection.reply(connection.log[0].headers[CORRELATION_ID], reply("ada"))
         await waiting[0]
         another = asyncio.create_task(memory.query("ada", "kettle"))
-        while len(connection.log) < 5:  # noqa: ASYNC110 - as above
-            await asyncio.sleep(0)
+        await sent_records(connection, 5)
         for task in (*waiting, another):
             task.cancel()

@@ -18,6 +18,7 @@ from emgas.client.connection import Connection
 from emgas.client.kafka import KafkaConnection, _advice
 from emgas.errors import TransportError
 from emgas.wire import ProducerRecord, TopicNames, partition_of
+from tests.support.clocks import PATIENCE
 
 BROKERS = os.environ.get("EMGAS_TEST_KAFKA", "")
 needs_kafka = pytest.mark.skipif(not BROKERS, reason="EMGAS_TEST_KAFKA names no broker")
@@ -169,8 +170,9 @@ async def test_a_record_that_the_broker_refuses_costs_no_later_one(topics: Topic
             with pytest.raises(TransportError, match=r"max\.message\.bytes"):
                 await connection.send(too_large)
             given_up = asyncio.create_task(connection.send(too_large))  # which must not hide that it failed
-            while not connection._producer._message_accumulator._batches:  # noqa: ASYNC110, SLF001 - until it has it
-                await asyncio.sleep(0)
+            async with asyncio.timeout(PATIENCE):
+                while not connection._producer._message_accumulator._batches:  # noqa: ASYNC110, SLF001 - until it has it
+                    await asyncio.sleep(0)
             given_up.cancel()
         last = await connection.send(ProducerRecord(topics.turns, b"k", b"2", (), 0))
         assert last.offset == first.offset + 1

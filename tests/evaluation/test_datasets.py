@@ -56,6 +56,52 @@ def test_a_question_whose_evidence_names_no_turn_is_left_out_and_counted() -> No
     assert (len(data.questions["locomo-x"]), data.unusable) == (1, 2)
 
 
+# answers in the place of evidence
+
+
+def without_evidence(answer: Any, *texts: str, **changes: Any) -> tuple[set[str], bool] | None:
+    """Read a question that has an answer alone: which of the turns t1, t2, … hold it, and whether one is enough."""
+    turns = [{"speaker": "Ada", "dia_id": f"t{number}", "text": text} for number, text in enumerate(texts, start=1)]
+    said = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
+    question = {"question": "what?", "category": 4, "answer": answer, **changes}
+    data = of([{"sample_id": "x", "conversation": said, "qa": [question]}])
+    if not data.questions["locomo-x"]:
+        assert data.unusable == 1
+        return None
+    (asked,) = data.questions["locomo-x"]
+    return {turn.removeprefix("x/") for turn in asked.evidence}, asked.any_of
+
+
+def test_where_no_evidence_is_labelled_one_of_the_turns_that_hold_the_answer_is_enough() -> None:
+    assert without_evidence("The Blue Heron", "At the blue  heron!", "A heron, blue.", "blue Heron?") == (
+        {"t1", "t3"},
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [(2022, "That was in 2022."), ("面线糊", "我在泉州吃了面线糊。"), ("ear drops", "Ear-drops, twice a day.")],
+)
+def test_an_answer_is_found_whatever_its_kind_its_script_and_its_punctuation(answer: Any, text: str) -> None:
+    assert without_evidence(answer, text, "Nothing of it.") == ({"t1"}, True)
+
+
+def test_any_of_several_answers_is_right() -> None:
+    assert without_evidence(None, "In Naples.", "In Napoli.", answers=["Napoli", "Naples"]) == ({"t1", "t2"}, True)
+
+
+@pytest.mark.parametrize("answer", ["yes", "No.", "是", "", "cat", None, True])
+def test_an_answer_that_says_nothing_or_stands_nowhere_leaves_the_question_out(answer: Any) -> None:
+    assert without_evidence(answer, "Yes, the category is true, no?", "是的。") is None
+
+
+def test_labelled_evidence_goes_before_the_answer_and_what_was_never_said_has_none() -> None:
+    assert without_evidence("kettle", "A kettle.", "Steam.", evidence=["t2"]) == ({"t2"}, False)
+    assert without_evidence("kettle", "A kettle.", evidence=["t9"]) is None, "labelled, but not there"
+    assert without_evidence("kettle", "A kettle.", category=5) is None
+
+
 # passages
 
 ROME = {"title": "Rome", "text": "Rome is a city."}
@@ -96,6 +142,13 @@ def test_a_passage_that_stands_beside_two_questions_is_one_turn_in_a_session_of_
     assert len(data.turns) == 2
     assert len({turn.session for turn in data.turns}) == 2
     assert {turn.graph for turn in data.turns} == {PASSAGES}
+
+
+def test_questions_with_answers_alone_are_answered_by_the_passages_that_hold_them() -> None:
+    data = of([{"question": "where does it snow?", "answer": "Oslo"}], [ROME, OSLO])
+    (question,) = data.questions[PASSAGES]
+    assert texts(data, question.evidence) == {"Oslo\nOslo is cold. It snows."}
+    assert question.any_of
 
 
 def test_a_corpus_is_told_from_questions_and_conversations() -> None:

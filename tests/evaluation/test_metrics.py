@@ -48,6 +48,15 @@ def test_a_list_a_context_and_what_it_shows_are_measured_each_in_its_own_order()
     assert (told["recall_shown"], told["precision_shown"], told["room_taken"]) == (1 / 2, 1 / 2, 20 / 973)
 
 
+def test_where_one_turn_is_enough_the_first_is_all_there_is_to_find() -> None:
+    ranked = Ranked.of(list("abcdefgh"), np.array([100.0] * 8), "cgz", any_of=True)
+    told = dict(zip(METRICS, scored({"listed": ranked, "packed": ranked, "shown": ranked}), strict=True))
+    assert (told["R@5"], told["recall_within_973_tokens"], told["MRR"]) == (1, 1, 1 / 3)
+    assert told["nDCG@10"] == pytest.approx(1 / 2)
+    none = Ranked.of(list("ab"), np.array([100.0] * 2), "z", any_of=True)
+    assert dict(zip(METRICS, scored({"listed": none, "packed": none, "shown": none}), strict=True))["R@20"] == 0
+
+
 def test_more_evidence_than_is_looked_at_can_still_be_perfect_gain() -> None:
     turns = " ".join(f"t{number}" for number in range(15))
     assert measures(turns, turns, [1.0] * 15)["nDCG@10"] == pytest.approx(1.0)

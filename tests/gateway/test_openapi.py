@@ -62,12 +62,13 @@ def api(address: str) -> Any:
     return schemathesis.openapi.from_url(f"{address}/openapi.json", timeout=PATIENCE)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("mode", GenerationMode)
 @pytest.mark.parametrize("number", range(OPERATIONS))
 def test_the_gateway_does_what_its_document_says(number: int, mode: GenerationMode, api: Any) -> None:
     operation = list(api.get_all_operations())[number].ok()
 
-    @settings(max_examples=CASES // (2 * OPERATIONS), deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=CASES // (2 * OPERATIONS), suppress_health_check=list(HealthCheck))
     @given(operation.as_strategy(generation_mode=mode))
     def agrees(case: schemathesis.Case) -> None:
         if isinstance(case.body, dict):

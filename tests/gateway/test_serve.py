@@ -19,6 +19,7 @@ from emgas import Memory
 from emgas.errors import DataDirectoryInUseError, TransportError
 from gateway.keys import digest
 from tests.support.cli import COMMAND, PATIENCE, emgas, environment
+from tests.support.serving import address_told
 
 PARTITIONS = "2"
 EVERYWHERE = "0.0.0.0"  # noqa: S104  (asked for, and refused)
@@ -35,14 +36,10 @@ def serve(data: Path, *options: str, **settings: str) -> Iterator[tuple[str, sub
         text=True,
     )
     try:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        address = re.match(r"serving on (http://\S+)", line)
-        assert address, line + process.stderr.read()
-        yield address[1], process
+        yield address_told(process), process
     finally:
         process.terminate()
-        process.communicate(timeout=PATIENCE)
+        process.wait(PATIENCE)
 
 
 def test_two_processes_share_a_memory_that_is_served(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.support.serving import address_told
 
 PATIENCE = 120.0  # seconds; only a hanging server ever takes them
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,11 +22,7 @@ def served(data: Path, *options: str, **settings: str) -> Iterator[str]:
     command = [ROOT / ".venv/bin/emgas", "serve", "--port", "0", *options]
     server = subprocess.Popen(command, env=others | ours, stderr=subprocess.PIPE, text=True)
     try:
-        assert server.stderr is not None
-        line = server.stderr.readline()
-        found = re.match(r"serving on (http://\S+)", line)
-        assert found, line + server.stderr.read()
-        yield found[1]
+        yield address_told(server)
     finally:
         server.terminate()
-        server.communicate(timeout=PATIENCE)
+        server.wait(PATIENCE)

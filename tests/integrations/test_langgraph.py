@@ -69,7 +69,7 @@ OPS = st.one_of(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(OPS, min_size=1, max_size=4), max_size=5))
 def test_without_a_question_it_is_the_store_that_it_stands_around(blocking: Memory, batches: list[list[Op]]) -> None:
     plain, remembering = InMemoryStore(), EmgasStore(InMemoryStore(), blocking)

@@ -6,12 +6,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from faust.types import TP
 
+from bench.torture.proxy import Proxy
 from emgas.wire import TopicNames
 from streams.transport.kafka import transport as driver
+from streams.transport.routes import Routes
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES, MIB
 from tests.contracts.transport_contract import PARTITIONS, TransportContract
 from tests.support.clocks import PATIENCE
@@ -55,6 +58,21 @@ class TestKafkaTransport(TransportContract):
         reader = transport.reader(topics.dead_letters)
         read = [record async for batch in reader.read(0, sent.offset, sent.offset + 1) for record in batch]
         assert [(len(record.value), record.headers) for record in read] == [(len(value), (("why", b"large"),))]
+
+    async def test_what_is_sent_behind_a_connection_that_broke_goes_by_another_route(
+        self, transport: KafkaTransport, topics: TopicNames, tmp_path: Path
+    ) -> None:
+        async with Proxy([transport.address]) as proxy:
+            app = TinyApp(partial(driver.KafkaTransport, proxy.address), topics.prefix, tmp_path)
+            async with app.running():
+                sender, place = cast(Routes, app.producer), TP(topics.events, 1)
+                await app.send(topics.events, b"before", partition=1)
+                before = sender.route(place)
+                await app.send(topics.events, b"before", partition=1)
+                assert sender.route(place) == before
+                proxy.reset()
+                await app.send(topics.events, b"behind", partition=1)
+                assert sender.route(place) != before
 
     async def test_no_turn_is_skipped_when_a_second_worker_comes_and_goes(
         self, transport: KafkaTransport, topics: TopicNames, tmp_path: Path

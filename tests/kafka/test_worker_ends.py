@@ -14,7 +14,7 @@ from emgas.wire import ProducerRecord
 from streams.settings import Settings
 from tests.support.clocks import now
 from tests.support.transports import kafka_transport
-from tests.support.workers import PARTITIONS, lives, mismatches, topics, until, verify, worker
+from tests.support.workers import PARTITIONS, PATIENCE, lives, mismatches, topics, until, verify, worker
 
 pytestmark = pytest.mark.kafka
 
@@ -37,8 +37,9 @@ async def test_a_worker_that_is_told_to_stop_in_a_rebalance_exits_with_0(
         with worker(settings, tmp_path / "1") as first, worker(settings, tmp_path / "2") as second:
             await until(lambda: len(first.owns) == len(second.owns) == PARTITIONS // 2)
             with worker(settings, tmp_path / "3") as third:
-                while (await group_state(settings)) == "Stable":  # noqa: ASYNC110 - it begins when the third one joins
-                    await asyncio.sleep(0)
+                async with asyncio.timeout(PATIENCE):
+                    while (await group_state(settings)) == "Stable":  # noqa: ASYNC110 - it begins when the third one joins
+                        await asyncio.sleep(0)
                 third.process.send_signal(signal.SIGSTOP)  # which keeps it from its end
                 assert await asyncio.to_thread(first.stop) == 0, first.said
             await until(lambda: second.owns == list(range(PARTITIONS)))

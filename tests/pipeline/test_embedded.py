@@ -17,7 +17,7 @@ from streams.ingest.partition_writer import PartitionWriter
 from streams.transport import select
 from streams.worker.service import now_ms
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
-from tests.support.clocks import eventually
+from tests.support.clocks import PATIENCE, eventually
 from tests.support.fakes import arrival
 from tests.support.pipeline import Pipeline, a_turn, as_json, settings_for
 from tests.support.transports import sqlite_transport
@@ -76,7 +76,7 @@ async def test_a_rebalance_while_a_queue_is_full_loses_no_turn(tmp_path: Path) -
             await eventually(lambda: queue.qsize() and consumer._full)  # noqa: SLF001 - and no more are fetched
             pipeline.app.ready.clear()
             await consumer.subscribe({tp.topic for tp in consumer.assignment()})  # the embedded log's rebalance
-        await pipeline.app.ready.wait()
+        await asyncio.wait_for(pipeline.app.ready.wait(), PATIENCE)
         await eventually(lambda: pipeline.ids("ada") == [f"t{number}" for number in range(5)])
         assert all(each.match for each in await pipeline.verified())
 
@@ -97,7 +97,7 @@ async def test_a_question_that_comes_while_partitions_are_given_up_waits_for_not
             handler = app._query_handler  # noqa: SLF001 - no agent reads while a rebalance lasts
             await handler.take(partition, arrival(question, timestamp=now_ms()))
             await eventually(lambda: not handler.answering)
-        await app.ready.wait()
+        await asyncio.wait_for(app.ready.wait(), PATIENCE)
         await eventually(lambda: pipeline.ids("ada") == ["t0"])
 
 

@@ -125,6 +125,24 @@ def test_forms_of_talk_are_told_side_by_side_and_weigh_the_same(file: Path, tmp_
     assert "mean over forms" in said.out
 
 
+def test_a_file_may_have_forms_of_its_own(file: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.json"
+    notes.write_text(json.dumps([conversation("z")]))
+    arguments = (f"talk={file}:as given,long", str(notes), "--methods", "bm25", "--json")
+    told = emgas_here(tmp_path / "home", "eval", *arguments).json
+    assert list(told["by_form"]) == ["talk", "long", "notes", "mean over forms"]
+    assert [each["file"] for each in told["files"]] == [str(file), f"{file} (long)", str(notes)]
+
+
+def test_questions_whose_evidence_nobody_labelled_are_measured_by_their_answers(tmp_path: Path) -> None:
+    asked = [{"question": "What did the vet prescribe?", "category": 4, "answer": "ear drops"}]
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps([{**conversation("x"), "qa": asked}]))
+    told = emgas_here(tmp_path / "home", "eval", str(path), "--methods", "default", "--json").json
+    assert (told["questions"], told["unusable"]) == (1, 0)
+    assert told["methods"]["default"]["R@5"] == 100
+
+
 def test_merged_conversations_are_one_graph(file: Path, tmp_path: Path) -> None:
     told = emgas_here(tmp_path, "eval", str(file), "--merged", "--methods", "bm25", "--json").json
     assert (told["graphs"], told["turns"]) == (1, 16)
@@ -207,6 +225,7 @@ def test_a_model_adds_the_dense_methods(file: Path, tmp_path: Path) -> None:
         ('[{"title": "Rome", "text": "A city."}]', (), "is a corpus: give the file of its questions"),
         ([conversation("x")], ("--methods", "default,magic"), "there is no 'magic'"),
         ([conversation("x")], ("--fit",), "needs two that have questions"),
+        ([conversation("x")], ("--form", "longer"), "there is no 'longer'"),
         ([conversation("x")], ("--control", "none of it"), "choose one of none, shuffled"),
         ([conversation("x")], ("--dense", "nowhere"), "nowhere is no model"),
         ([{**conversation("x"), "qa": []}], (), "has no question whose evidence"),

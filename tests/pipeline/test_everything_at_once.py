@@ -9,7 +9,7 @@ from pathlib import Path
 
 from emgas import Turn
 from tests.pipeline.test_embedded import embedded
-from tests.support.clocks import DAY, NOON
+from tests.support.clocks import DAY, NOON, PATIENCE
 from tests.support.pipeline import Pipeline, a_turn
 
 GRAPHS = [f"g{number}" for number in range(6)]
@@ -63,7 +63,7 @@ class Users:
         consumer = self._pipeline.app.consumer
         self._pipeline.app.ready.clear()
         await consumer.subscribe({tp.topic for tp in consumer.assignment()})  # the embedded log's rebalance
-        await self._pipeline.app.ready.wait()
+        await asyncio.wait_for(self._pipeline.app.ready.wait(), PATIENCE)
 
 
 async def often(do: Callable[[], Awaitable[None]], times: int) -> None:

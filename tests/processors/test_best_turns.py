@@ -134,6 +134,8 @@ weighted = st.sampled_from(
         DEFAULT_FLOW.replace(association=3.0, bridge=2.0, brevity=0.0, length=0.0),
         DEFAULT_FLOW.replace(match=0.2, inherited=0.0, session=-1.0, coverage=0.0, reply=3.0),
         DEFAULT_FLOW.replace(bridge=-1.0, association=0.0, latest=-1.0, echo=1.0),
+        DEFAULT_FLOW.replace(association=-2.0, names=3.0),
+        DEFAULT_FLOW.replace(names=-3.0),
     ]
 )
 
@@ -146,6 +148,7 @@ def _of_another_scale(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     monkeypatch.setattr(inquiry, "FEWEST_COMMON", fewest)
     monkeypatch.setattr(best_turns, "HELD", held)
     monkeypatch.setattr(best_turns, "AT_ONCE", min(held, 500) // 5 + 1)
+    monkeypatch.setattr(best_turns, "SOON_DONE", held // 5)
 
 
 def extraction(words: list[str], marks: list[str]) -> Extraction:
@@ -159,7 +162,7 @@ def inquiry_of(view: GraphView, question: Extraction, text: str, cosine: bool) -
 
 
 @pytest.mark.usefixtures("_of_another_scale")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     turns=st.sampled_from([1, 3, 40, 90]),

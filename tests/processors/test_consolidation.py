@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.lifecycle.consolidation import LEAST_WORDS, consolidated
@@ -116,7 +116,6 @@ _turns = st.lists(st.builds(said, _words, tokens=st.integers(1, 9)), min_size=2,
 
 
 @pytest.mark.source("M26")
-@settings(deadline=None)
 @given(_turns, st.sampled_from([0.3, 0.5, 2 / 3, 0.75, 0.8, 0.9]), st.integers(1, 20))
 def test_duplicates_are_those_that_comparing_all_pairs_finds(
     turns: list[dict[str, Any]], share: float, fresh: int

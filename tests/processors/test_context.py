@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS, LATEST_MS
 from emgas.times import HOUR_MS
+from processors.recall import context
 from processors.recall.context import Context, ContextPacker, Passage, line, most_lines, note_of, tokens
 from state.events.extraction_types import TimeSpan
 
@@ -47,6 +48,21 @@ def packed(ranked: Iterable[Passage], budget: int) -> Context:
         if not packer.add(passage):
             break
     return packer.context()
+
+
+few_words = st.frozensets(st.sampled_from([f"w{number}" for number in range(24)]), max_size=24)
+
+
+@given(st.lists(few_words, max_size=12), few_words)
+def test_what_repeats_is_found_by_its_first_words_as_by_comparing_it_with_all(
+    chosen: list[frozenset[str]], words: frozenset[str]
+) -> None:
+    before, nearly = context._Said(), words - frozenset({"w0", "w11"})  # noqa: SLF001 - nobody else needs to know
+    for each in (*chosen, nearly):
+        before.add(each)
+    for asked in (words, *chosen):
+        alike = any(context._alike(asked, each) for each in (*chosen, nearly))  # noqa: SLF001
+        assert before.repeats(asked) == alike
 
 
 def said(number: int, text: str, at: int = MAY_8) -> Passage:

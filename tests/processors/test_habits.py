@@ -236,7 +236,7 @@ def test_clusters_are_what_hangs_together(edges: list[tuple[int, int]]) -> None:
     assert found == list(clusters(reversed(edges)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(some.sets(some.integers(0, 60), min_size=5, max_size=40), some.randoms(use_true_random=False))
 def test_however_often_time_is_told_and_whenever_a_graph_is_packed_the_same_habits_are_found(
     days: set[int], chance: Any

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.messages.filters import Filter
@@ -215,7 +215,6 @@ conversations = st.lists(
 ONLY_MATCH = FlowWeights(**dict.fromkeys(FEATURES, 0.0) | {"match": 1.0})
 
 
-@settings(deadline=None)
 @given(turns=conversations, words=st.sets(st.sampled_from("abcd"), min_size=1))
 def test_without_flow_a_passage_scores_by_what_it_mentions_itself(turns: list[Said], words: set[str]) -> None:
     mean = max(sum(len(turn.concepts) for turn in turns) / len(turns), 1)

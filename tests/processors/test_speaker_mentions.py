@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from emgas.limits import NAME_CHARACTERS
@@ -43,7 +43,6 @@ def test_every_name_can_be_looked_for_in_every_text(text: str, speakers: list[st
     assert named == sorted(set(named))
 
 
-@settings(deadline=None)  # the first example loads dictionaries
 @given(name=names)
 def test_a_speakers_node_is_the_mark_that_the_extractor_gives_to_their_turns(name: str) -> None:
     extraction = YakeExtractor().of_turn("", speaker=name, at=0)

@@ -269,7 +269,7 @@ def reloaded(talk: Talk) -> None:
     assert talk.graph.events == events
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_windows)
 def test_topics_do_not_depend_on_when_a_graph_was_compacted_or_loaded(windows: list[list[list[str]]]) -> None:
     plain = played(windows, lambda talk: None)
@@ -285,7 +285,6 @@ _weights = st.dictionaries(
 
 
 @pytest.mark.source("P21")
-@settings(deadline=None)
 @given(_weights, st.randoms(use_true_random=False))
 def test_groups_do_not_depend_on_the_order_of_links(weights: dict[tuple[int, int], float], random: object) -> None:
     def links(pairs: Iterable[tuple[int, int]]) -> Links:

@@ -165,7 +165,7 @@ def active(graph: Graph) -> set[str]:
     return {name for name, number in graph.concepts.numbers.items() if not graph.concepts.archived[number]}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(happenings(), configurations(), st.randoms(use_true_random=False))
 def test_two_moments_of_any_life_add_up_and_one_moment_has_no_difference(
     happened: list[Happening], birth: GraphEvent, seeded: random.Random

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -149,7 +149,6 @@ class Log:
             yield self._records[start:end]
 
 
-@settings(deadline=None)
 @given(happened=steps_taken_back(25), erased=ERASURES)
 def test_a_fold_of_what_can_still_be_read_is_what_the_worker_holds_that_read_it_all(
     happened: list[Step], erased: list[tuple[int, str, dict[str, Any]]]
@@ -161,7 +160,6 @@ def test_a_fold_of_what_can_still_be_read_is_what_the_worker_holds_that_read_it_
             assert fold_anew(worker, keys, at_once=at_once).digest() == live
 
 
-@settings(deadline=None)
 @given(happened=steps_taken_back(25), erased=ERASURES)
 def test_a_store_that_is_opened_again_and_a_history_hold_the_same(
     happened: list[Step], erased: list[tuple[int, str, dict[str, Any]]]
@@ -177,7 +175,6 @@ def test_a_store_that_is_opened_again_and_a_history_hold_the_same(
         assert not any(word.encode() in value for word in ("coffee", "sugar", "咖啡")), "neither log nor store tells"
 
 
-@settings(deadline=None)
 @given(happened=steps_taken_back(25), erased=ERASURES)
 def test_no_record_opens_any_more_that_tells_what_an_erased_subject_alone_said(
     happened: list[Step], erased: list[tuple[int, str, dict[str, Any]]]

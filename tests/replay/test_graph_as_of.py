@@ -90,7 +90,7 @@ def moments(events: Sequence[GraphEvent], seeded: random.Random, count: int) -> 
     return [*near, *(seeded.randint(min(times) - DAY, max(times) + 90 * DAY) for _ in range(count - len(near)))]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(happenings(), configurations(), ticks(), configurations(), st.integers(0, 40), st.randoms(use_true_random=False))
 def test_as_of_a_time_is_the_graph_built_from_what_was_said_by_then_and_told_the_time(
     happened: list[Happening], birth: Any, told: list[int], changed: Any, place: int, seeded: random.Random

@@ -95,7 +95,7 @@ def check(found: StoreHistory, full: History, at: int) -> bool:
 places = st.sets(st.integers(0, 40), max_size=20)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(steps_taken_back(), places, st.integers(0, 40), st.lists(st.integers(-450, 450), max_size=4))
 async def test_as_of_whatever_moment_it_reaches_a_store_tells_what_the_log_does(
     happened: list[Step], flushes: set[int], left: int, days: list[int]

@@ -1,14 +1,11 @@
-"""Deterministic property tests: the same examples in every run, none of them timed; and both stores."""
+"""Both stores."""
 
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
 
 from tests.support.stores import Opener, opener
 
-settings.register_profile("deterministic", derandomize=True, deadline=None, database=None, print_blob=True)
-settings.load_profile("deterministic")
 pytest.register_assert_rewrite("tests.contracts.store_contract")
 
 

@@ -45,6 +45,7 @@ class UnreliableStore(MemoryStore):
 places = st.sets(st.integers(0, 25), max_size=4)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.source("E34")
 @pytest.mark.parametrize(("kind", "examples"), [("memory", 100), ("rocksdb", 12)])
 def test_flushing_and_dying_at_any_point_gives_the_same_state(kind: str, examples: int) -> None:

@@ -30,6 +30,7 @@ def alone(log: LogWriter, name: str) -> str:
     return refolded((event for event in counted if not isinstance(event, Retracted)), Graph(name)).digest()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(("kind", "examples"), [("memory", 300), ("rocksdb", 12)])
 def test_whatever_is_taken_back_the_state_is_the_fold(
     kind: str, examples: int, monkeypatch: pytest.MonkeyPatch

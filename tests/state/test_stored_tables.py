@@ -81,9 +81,10 @@ def check_same(store: Store, fresh: Partition) -> None:
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(("kind", "examples"), [("memory", 60), ("rocksdb", 5)])
 def test_a_graph_stored_in_any_increments_and_killed_anywhere_is_the_fold(kind: str, examples: int) -> None:
-    @settings(max_examples=examples, deadline=None)
+    @settings(max_examples=examples)
     @given(steps(40) | steps_taken_back(), places, places, st.integers(1, 3), st.booleans())
     def check(happened: list[Step], flushes: set[int], openings: set[int], cached: int, rebuilding: bool) -> None:
         log = written(happened)
@@ -131,7 +132,7 @@ PAIR_BY_CLOSING: list[Step] = [
 
 
 @pytest.mark.usefixtures("many")
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(steps(40) | steps_taken_back(), places, places, places, places)
 @example(PAIR_BY_CLOSING, set(), {1}, set(), set())
 def test_a_graph_whose_pairs_stay_in_the_store_is_the_fold_whatever_happens_to_it(

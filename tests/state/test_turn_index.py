@@ -101,6 +101,22 @@ def assert_found(graph: Graph) -> None:
     assert list(view.words_holding("咖啡")) == [name for name in words if "咖啡" in name]
 
 
+@given(st.lists(st.text("paint喝咖é", max_size=6).filter(bool), unique=True, max_size=30))
+def test_a_small_graph_finds_the_words_that_a_list_of_all_would_hold(words: list[str]) -> None:
+    few, many = (Graph("g") for _ in range(2))
+    for number, word in enumerate(words):
+        for graph in (few, many):
+            graph.fold(turn_recorded(graph="g", id=f"t{number}", concepts=[concept(word)]))
+    here = few.view()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(turn_index, "FEW", 0)
+        there = many.view()
+        for part in {word[:size] for word in words for size in range(1, 5)} | {"", "pain", "咖"}:
+            assert list(here.words_beginning(part)) == list(there.words_beginning(part))
+            assert list(here.words_with_initial(part)) == list(there.words_with_initial(part))
+            assert list(here.words_holding(part)) == list(there.words_holding(part))
+
+
 def test_the_places_of_sessions_that_are_not_laid_out_are_none() -> None:
     graph = Graph("g")
     for number in range(9):

@@ -46,7 +46,7 @@ async def test_events_are_sent_to_their_partition_in_order_and_acknowledged_toge
         acks.append(asyncio.get_running_loop().create_future())
         return acks[-1]
 
-    events = ProducedLog(MemoryLog(2), "emgas.events", send)
+    events = ProducedLog(MemoryLog(2), "emgas.events", send, lambda partition: ("route to", partition))
     appending = asyncio.create_task(events.append(1, [(b"a", b"1"), (None, b"2")]))
     await eventually(lambda: len(acks) == 2)
     assert sent == [
@@ -59,3 +59,4 @@ async def test_events_are_sent_to_their_partition_in_order_and_acknowledged_toge
     acks[0].set_result(SimpleNamespace(offset=5))
     assert await appending == [5, 6]
     assert await events.partitions() == 2
+    assert events.route(1) == ("route to", 1)

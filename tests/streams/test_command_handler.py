@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import RECORD_BYTES, TEXT_BYTES
@@ -266,7 +266,7 @@ texts = st.text(max_size=300) | st.lists(st.sampled_from(["kettle", "茶壶", "?
 names = st.text(min_size=1, max_size=40)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(text=texts, speaker=names, session=names, at=st.none() | st.integers(-(2**45), 2**47))
 def test_whatever_is_accepted_can_be_folded(text: str, speaker: str, session: str, at: int | None) -> None:
     """With the real extractor: an event that the fold cannot read would halt its partition for ever."""

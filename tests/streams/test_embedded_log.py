@@ -226,7 +226,7 @@ def test_one_bad_record_keeps_the_whole_batch_out(log: EmbeddedLog) -> None:
 
 
 @given(batches=st.lists(st.lists(st.tuples(st.integers(0, 2), st.binary(max_size=20)), max_size=5), max_size=8))
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_it_is_a_list_per_partition(tmp_path: Path, batches: list[list[tuple[int, bytes]]]) -> None:
     log = EmbeddedLog(tmp_path)
     topic = f"t{len(log.topics())}"

@@ -22,6 +22,7 @@ from streams.recovery.event_table import FoldStore
 from streams.recovery.partition_folds import Partitions
 from streams.settings import Settings
 from tests.support.builders import turn_rejected
+from tests.support.clocks import PATIENCE
 from tests.support.fakes import MemoryLog
 from tests.support.logged import capture_logs
 from tests.support.logs import LogWriter
@@ -77,7 +78,7 @@ class SlowLog(MemoryLog):
 
 async def test_partitions_are_opened_side_by_side_as_the_group_waits_for_all_of_them(tmp_path: Path) -> None:
     held = partitions(tmp_path, SlowLog())
-    async with asyncio.timeout(10.0):  # one after the other would never end
+    async with asyncio.timeout(PATIENCE):  # one after the other would never end
         await held.hold(set(range(PARTITIONS)))
     assert set(held.open) == set(range(PARTITIONS))
     held.close()

@@ -199,7 +199,7 @@ async def account_for(
     return state, log, sent
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(ADMITTED, min_size=1, max_size=8), st.sampled_from([1, 8]), st.booleans())
 def test_every_message_that_the_wire_admits_is_appended_and_folded_or_rejected_and_kept(
     messages: list[dict[str, Any]], at_once: int, is_encrypted: bool

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emgas import limits
@@ -80,7 +80,7 @@ MESSAGES = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.lists(MESSAGES, max_size=6), st.booleans())
 def test_every_message_that_the_wire_admits_is_appended_or_rejected_in_every_state(
     messages: list[dict[str, Any]], has_model: bool

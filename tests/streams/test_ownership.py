@@ -11,7 +11,7 @@ import pytest
 from state.errors import StoreCorruptError, UnreadableEventError
 from streams.errors import AppendFailedError, FencedError
 from streams.worker.ownership import OwnedPartition, Ownership, OwnershipContext
-from tests.support.clocks import eventually
+from tests.support.clocks import PATIENCE, eventually
 
 
 class Work:
@@ -113,7 +113,7 @@ async def worker() -> AsyncIterator[Worker]:
 async def owning(worker: Worker, *partitions: int) -> list[Work]:
     worker.ownership.assigned()
     await worker.ownership.claim(set(partitions))
-    await asyncio.wait_for(worker.ticked.wait(), 10)  # all tasks have begun
+    await asyncio.wait_for(worker.ticked.wait(), PATIENCE)  # all tasks have begun
     return worker.works()
 
 
@@ -144,7 +144,7 @@ async def test_what_is_half_done_is_finished_before_a_partition_is_given_up(work
         await lock.acquire()
     worker.stopped.clear()
     release = asyncio.ensure_future(worker.ownership.release())
-    await asyncio.wait_for(worker.stopped.wait(), 10)
+    await asyncio.wait_for(worker.stopped.wait(), PATIENCE)
     assert worker.stops[1:] == [(False, set())], "no question finds the partition any more, before anything is awaited"
     assert (work.running, release.done()) == (True, False)
     work.half_done.release()
@@ -159,7 +159,7 @@ async def test_a_failure_halts_the_worker_and_then_nothing_is_waited_for_nor_cla
     works = await owning(worker, 1, 2)
     await works[1].half_done.acquire()  # it will never be finished
     worker.failure.set_result(ZeroDivisionError())
-    await asyncio.wait_for(worker.halting.wait(), 10)
+    await asyncio.wait_for(worker.halting.wait(), PATIENCE)
     assert isinstance(worker.halts[0], ZeroDivisionError)
     await worker.ownership.release()
     assert worker.stops[-1] == (True, set())

@@ -99,6 +99,101 @@ async def test_an_owner_does_not_go_on_behind_what_others_wrote_where_the_log_lo
         await writer.append(turns(2))
 
 
+async def test_an_owner_sees_behind_another_leader_that_the_log_lost_what_it_folded_and_others_filled_it_up() -> None:
+    """Found by the simulation (seed 100554): its next event fits right behind what a stranger wrote there."""
+    log = MemoryLog()
+    writer = await claimed(log)
+    await writer.append(turns(0, 1))
+    del log.records[0][1:]
+    log.put(zombie())
+    log.put(zombie())
+    log.leader = "another"
+    with pytest.raises(LogRewrittenError, match="another record at offset 2 "):
+        await writer.append(turns(2))
+
+
+async def test_an_owner_sees_that_the_log_lost_what_it_was_just_appending() -> None:
+    class LosingOne(MemoryLog):
+        async def append(self, partition: int, records: Sequence[tuple[bytes | None, bytes]]) -> list[int]:
+            first = await super().append(partition, records[:1])
+            if len(records) > 1:
+                self.records[partition].pop()
+                self.put(zombie())
+                self.leader = "another"
+            return first + await super().append(partition, records[1:])
+
+    log = LosingOne()
+    writer = await claimed(log)
+    with pytest.raises(LogRewrittenError, match="another record at offset 1 than was appended"):
+        await writer.append(turns(0, 1))
+
+
+async def test_a_claim_sees_that_the_log_lost_what_was_folded() -> None:
+    log = MemoryLog()
+    await (await claimed(log)).append(turns(0))
+    state = Partition(MemoryStore())
+    for offset, value in log.values():
+        state.fold(offset, value)
+    log.records[0].pop()
+    log.put(zombie())
+    with pytest.raises(LogRewrittenError, match="another record at offset 1 "):
+        await writer_of(log, state).claim()
+
+
+async def test_a_new_leader_that_does_not_show_what_was_folded_is_not_believed() -> None:
+    class Forgetful(MemoryLog):
+        async def bounds(self, partition: int) -> tuple[int, int]:
+            return 0, 1
+
+        async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+            async for batch in super().read(partition, start, min(end, 1)):
+                yield batch
+
+    log = Forgetful()
+    writer = await claimed(log)
+    await writer.append(turns(0))
+    log.leader = "another"
+    with pytest.raises(AppendFailedError, match="shows 1 of 2 records"):
+        await writer.append(turns(1))
+
+
+async def test_nothing_is_read_back_where_the_route_is_the_same() -> None:
+    class Counting(MemoryLog):
+        reads = 0
+
+        async def read(self, partition: int, start: int, end: int) -> AsyncIterator[Sequence[Record]]:
+            self.reads += 1
+            async for batch in super().read(partition, start, end):
+                yield batch
+
+    log = Counting()
+    writer = await claimed(log)
+    await writer.append(turns(0))
+    counts = []
+    for source in (1, 2, 3, 4):
+        log.leader = "another" if source > 2 else ""
+        before = log.reads
+        await writer.append(turns(source))
+        counts.append(log.reads - before)
+    assert counts == [0, 0, 1, 0]
+
+
+async def test_what_retention_took_is_not_asked_for() -> None:
+    log = MemoryLog()
+    writer = await claimed(log)
+    await writer.append(turns(0))
+    log.before = log.records[0].clear
+    log.leader = "another"
+    log.put = lambda value, key=None, partition=0: _put_at(log, 2, key, value)  # type: ignore[method-assign]
+    await writer.append(turns(1))
+    assert ids(writer.state) == ["t0", "t1"]
+
+
+def _put_at(log: MemoryLog, offset: int, key: bytes | None, value: bytes) -> int:
+    log.records[0].append(Record(offset, 0, key, value))
+    return offset
+
+
 async def test_two_claims_are_never_the_same_bytes() -> None:
     log = MemoryLog()
     await claimed(log)

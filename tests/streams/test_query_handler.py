@@ -27,7 +27,7 @@ from state.events.events import (
 from streams.errors import AppendFailedError
 from streams.query.query_handler import LONGEST_MS, PART_IN_QUEUE, PATIENCE_MS
 from tests.support.builders import turn_recorded
-from tests.support.clocks import NOW, eventually
+from tests.support.clocks import NOW, PATIENCE, eventually
 from tests.support.fakes import DEAD_LETTERS, REPLIES
 from tests.support.logged import capture_logs
 from tests.support.logs import fold
@@ -510,7 +510,7 @@ async def test_a_handler_that_is_dropped_on_a_halt_waits_for_nothing() -> None:
     appending = asyncio.Event()
     worker.log.before, worker.log.silent = appending.set, True
     await worker.ask(a_query(reinforce=True))
-    await appending.wait()
+    await asyncio.wait_for(appending.wait(), PATIENCE)
     await worker.handler.drop(halted=True)
     assert worker.handler.answering == 0
 

@@ -23,6 +23,7 @@ from replay.sinking import PartitionSink, Sink, SinkError, SinkPosition
 from streams.plugins import sinks
 from tests.pipeline.test_embedded import embedded
 from tests.support.cli import ROOT
+from tests.support.clocks import PATIENCE
 from tests.support.logs import LogWriter, reader_of
 from tests.support.postgres import postgres
 from tests.support.weeks import talk
@@ -247,9 +248,10 @@ async def test_a_sink_killed_again_and_again_while_turns_come_ends_with_what_the
             start = positions(file)
             for turn in turns[number * 24 : (number + 1) * 24]:
                 await pipeline.memory.record(turn)
-            while positions(file) <= start + chance.randrange(6):
-                await asyncio.sleep(0.01)
-                assert process.returncode is None
+            async with asyncio.timeout(PATIENCE):
+                while positions(file) <= start + chance.randrange(6):
+                    await asyncio.sleep(0.01)
+                    assert process.returncode is None
             process.send_signal(signal.SIGKILL)
             await process.wait()
         done = await asyncio.to_thread(subprocess.run, [*command, "--once"], cwd=ROOT, env=environment, check=False)

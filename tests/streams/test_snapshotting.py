@@ -16,7 +16,7 @@ from state.partition import Partition
 from state.store.rocksdb import RocksStore
 from streams.query.snapshot_taker import SnapshotTaker
 from streams.settings import Settings
-from tests.support.clocks import NOON
+from tests.support.clocks import NOON, PATIENCE
 from tests.support.fakes import ListReader
 from tests.support.logs import LogWriter, fold
 
@@ -67,7 +67,7 @@ async def test_a_snapshot_that_is_given_up_half_way_leaves_the_next_one_alone(
 
     monkeypatch.setattr(Snapshots, "write", slow)
     given_up = asyncio.create_task(taker.take(0))
-    await begun.wait()
+    await asyncio.wait_for(begun.wait(), PATIENCE)
     given_up.cancel()
     monkeypatch.setattr(Snapshots, "write", write)
     taken = await taker.take(0)

@@ -118,6 +118,7 @@ class MemoryLog(ListReader):
     log.between = [value, …]              what others write between the records of one batch
     log.broken = ConnectionError("…")     every append fails; log.silent: is never acknowledged
     log.slow = asyncio.Event()            … only once this is set
+    log.leader = "another"                records reach it by another route from here on
     """
 
     def __init__(self, partitions: int = 1) -> None:
@@ -127,6 +128,10 @@ class MemoryLog(ListReader):
         self.broken: Exception | None = None
         self.silent = False
         self.slow: asyncio.Event | None = None
+        self.leader = ""
+
+    def route(self, partition: int) -> object:
+        return self.leader
 
     def put(self, value: bytes, key: bytes | None = None, partition: int = 0) -> int:
         offset = len(self.records[partition])

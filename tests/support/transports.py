@@ -36,6 +36,7 @@ from streams.transport.kafka import transport as driver
 from streams.transport.kafka.admin import KafkaTopics
 from streams.transport.kafka.reader import KafkaReader
 from streams.transport.topic_plan import LARGEST_RECORD_BYTES, RECORD_BYTES, TopicPlan
+from tests.support.clocks import PATIENCE
 
 
 class Transport(Protocol):
@@ -145,8 +146,9 @@ class KafkaTransport:
         (found,) = await topics.describe([topic])
         async with _started(AIOKafkaAdminClient(bootstrap_servers=self.address)) as admin:
             await admin.delete_topics([topic])
-        while await topics.topic_id(topic) is not None:  # noqa: ASYNC110  (the broker deletes in its own time)
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(PATIENCE):
+            while await topics.topic_id(topic) is not None:  # noqa: ASYNC110  (the broker deletes in its own time)
+                await asyncio.sleep(0.05)
         await topics.create([TopicPlan(topic, found.partitions, DAY_MS, RECORD_BYTES)])
 
 

@@ -93,6 +93,10 @@ class EmbeddedProducer(Producer):
     async def create_topic(self, topic: str, partitions: int, replication: int, **_: Any) -> None:
         """Do nothing: topics are created with their plan (streams/transport/topic_plan.py), never by the way."""
 
+    def route(self, tp: TP) -> object:
+        """Give the log itself: nothing leads to it that may change (routes.py)."""
+        return self._log
+
     def supports_headers(self) -> bool:
         """Say that headers are kept."""
         return True

@@ -1,7 +1,7 @@
 """Faust's aiokafka driver, made safe.
 
     producer   acks=all and idempotent, which Faust turns on only for its own transactions (drivers/aiokafka.py:1323);
-               goes on behind a record that failed (emgas/client/sequence_gaps.py);
+               goes on behind a record that failed (emgas/client/sequence_gaps.py); tells by which route it sends;
                takes a whole dead letter, where Faust's limit is 1,000,000 bytes
     consumer   sources stand where the state says before an agent sees a message (streams/transport/source_offsets.py);
                an empty fetch waits `fetch_wait_ms`, where Faust hard-codes 1500 (drivers/aiokafka.py:615);
@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
+from aiokafka.client import ConnectionGroup  # type: ignore[import-untyped]
 from aiokafka.errors import IllegalStateError, NoOffsetForPartitionError, OffsetOutOfRangeError  # type: ignore[import-untyped]
 from faust.transport.consumer import RecordMap, ensure_TP
 from faust.transport.drivers import aiokafka as driver
@@ -47,6 +48,12 @@ class KafkaProducer(driver.Producer):
         """Hand a record over; give what to await for its acknowledgement.  One that fails costs no later one."""
         sent = await super().send(*args, **kwargs)
         return asyncio.shield(mending(self._ensure_producer(), cast(asyncio.Future[Any], sent)))
+
+    def route(self, tp: TP) -> object:
+        """Give the leader of `tp` and the connection to it, as far as they are known (routes.py)."""
+        client = self._ensure_producer().client
+        leader = client.cluster.leader_for_partition(tp)
+        return leader, client._conns.get((leader, ConnectionGroup.DEFAULT))  # noqa: SLF001 - nothing public tells it
 
 
 class KafkaConsumerThread(driver.AIOKafkaConsumerThread):

@@ -1,0 +1,41 @@
+"""How long processes ran, and how long they stood in line for a core: what a busy machine adds to every answer.
+
+Linux counts both for each thread (/proc/PID/task/TID/schedstat).  Elsewhere nothing is known, and nothing is told.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+NANOSECONDS = 1e9
+
+
+def counted(pid: int) -> tuple[float, float]:
+    """Add up (s on a core, s in line for one) of a process and those that it started; (0, 0) where nobody counts."""
+    ran = queued = 0.0
+    with suppress(psutil.NoSuchProcess):
+        for process in [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]:
+            for thread in Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
+                with suppress(OSError):  # it has just ended
+                    on, waiting, _ = map(int, thread.read_text(encoding="ascii").split())
+                    ran, queued = ran + on / NANOSECONDS, queued + waiting / NANOSECONDS
+    return ran, queued
+
+
+class Queuing:
+    """What processes, by name, took of the machine since this was made."""
+
+    def __init__(self, pids: dict[str, int]) -> None:
+        self._pids = pids
+        self._before = {name: counted(pid) for name, pid in pids.items()}
+
+    def told(self) -> dict[str, dict[str, float]]:
+        """Tell the s on a core and in line for one, by name; what it started is with each."""
+        found = {}
+        for name, pid in self._pids.items():
+            (ran, queued), (ran_before, queued_before) = counted(pid), self._before[name]
+            found[name] = {"ran_s": round(ran - ran_before, 1), "in_line_s": round(queued - queued_before, 1)}
+        return found
