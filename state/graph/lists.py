@@ -73,7 +73,7 @@ class Lists:
             return
         ordered = keys[order]
         first = np.flatnonzero(np.diff(ordered, prepend=-1))
-        distinct, added = ordered[first], np.diff(first, append=len(keys))
+        distinct, added = ordered[first].astype(np.int64), np.diff(first, append=len(keys))
         self._make_room(distinct, added)
         length = self._length.rows
         at = ragged(self._start.rows[distinct] + length[distinct], added)
