@@ -49,9 +49,12 @@ def test_each_of_them_has_its_structure_its_cost_and_its_source() -> None:
 @pytest.mark.source("E42")
 def test_our_own_figures_are_those_that_were_measured() -> None:
     measured = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
-    for figure in ("86.6", "69.0", "84.9"):
+    first = next(line for line in measured.splitlines() if line.startswith("| **mean over forms**"))
+    figures = re.findall(r"\d\d\.\d", first)[:3]  # the default's, BM25's, PageRank's
+    assert len(figures) == 3
+    for figure in figures:
         assert figure in PAGE
-        assert figure in measured
+        assert figure in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.source("H16")
