@@ -117,6 +117,8 @@ def recalled(graph: Graph, extractor: YakeExtractor, text: str) -> float:
 def grow(turns: int, asked: int, home: Path) -> tuple[Growing, dict[str, Any]]:
     """Let a memory of so many turns grow, and measure what it costs."""
     growing = Growing.of(home / "store")
+    gc.collect()
+    gc.freeze()  # as a worker does: else a collection of all that was imported is the longest pause
     for turn in zipf.turns(turns):
         growing.tell(turn)
     settling = taken(growing.graph.settle)[1]

@@ -1,4 +1,4 @@
-"""What does a turn cost a worker, and how much of that is finding its concepts?  In one process, without a broker.
+"""What does a turn cost a worker, and how much of that is finding its concepts?  Without a broker, and through one.
 
     turns_per_cpu_second   validate, extract, stamp, append to the embedded log, fold, flush: as a worker does it
     extraction_share       of that, the time that the extractor took
@@ -6,6 +6,7 @@
     processes              the same with so many processes that find concepts (streams/plugins/extraction_pool.py), once
                            they run: CPU time a turn costs the worker itself and them, and what that leaves room for on
                            cores of their own: 1000 / max(worker_ms, extraction_ms / processes) turns a second
+    kafka                  where EMGAS_BROKER is set: the same through it (bench/kafka_ingest.py)
 
 The turns are those of the demo's form: sentences made of everyday words, so that the extractor has something to do.
 """
@@ -22,6 +23,7 @@ from typing import Any, Final
 
 import psutil
 
+from bench.kafka_ingest import through_kafka
 from bench.measuring import rounded, taken
 from emgas.client.client import MemoryClient
 from emgas.messages.turns import Turn
@@ -128,4 +130,5 @@ def ingested(count: int) -> dict[str, Any]:
         "processes": pooled,
         "two_processes_over_one": rounded(room[2] / room[1]),
         "two_processes_over_none": rounded(room[2] * cpu / count),
+        "kafka": {} if Settings().is_embedded else through_kafka(turns),
     }

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import cast
 
 from emgas.messages.relations import Kind
-from processors.text.mentions import TurnBefore, may_be_meant
+from processors.text.mentions import TurnBefore, is_meant
 from state.events.extraction_types import Concept
 from state.graph.graph import Graph
 
@@ -21,10 +21,11 @@ def said_last(graph: Graph, session: str, most: int) -> list[TurnBefore]:
         return []
     found = []
     for passage in islice(passages.backwards(number), most):
-        held = [concept for concept in passages.concepts_of(passage) if concepts.ids[concept] in concepts.numbers]
+        held = [each for each in passages.concepts_of(passage) if concepts.ids[each] in concepts.numbers]
         speaker = next((concepts.ids[each] for each in held if concepts.ids[each].startswith(_SPEAKER)), "")
-        named = (
-            Concept(concepts.ids[each], concepts.ids[each], 0.5, 1, cast(Kind, concepts.kind(each))) for each in held
-        )
-        found.append(TurnBefore(speaker, tuple(concept for concept in named if may_be_meant(concept))))
+        meant = [
+            (concepts.ids[each], kind) for each in held if is_meant(concepts.ids[each], kind := concepts.kind(each))
+        ]
+        named = (Concept(name, name, 0.5, 1, cast(Kind, kind)) for name, kind in meant)
+        found.append(TurnBefore(speaker, tuple(named)))
     return found

@@ -118,6 +118,8 @@ class Inquiry(Remembers):
 
     def _lists(self) -> Iterator[tuple[int, Integers, Floats]]:
         common = set(self.common)
+        asked = [concept for row, concept in enumerate(self.asked.seeds.tolist()) if row not in common]
+        self.view.look_for_holders(np.array([*asked, *self.asked.relatives[0].tolist()], np.int64))
         for row, concept in enumerate(self.asked.seeds.tolist()):
             if row not in common:
                 passages, counts = self.view.holders(concept)
@@ -173,6 +175,7 @@ class Inquiry(Remembers):
         found = []
         for members in self.asked.kinds.values():
             rarity = idf(self.view.turns, self.view.holding(np.array(members)))
+            self.view.look_for_holders(np.array(members))
             lists = [self.view.holders(member)[0].astype(np.int64) for member in members]
             found.append((np.concatenate(lists), np.repeat(rarity, [len(each) for each in lists])))
         return tuple(found)

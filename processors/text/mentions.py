@@ -51,7 +51,12 @@ class TurnBefore(NamedTuple):
 
 def may_be_meant(concept: Concept) -> bool:
     """Say whether a pronoun may mean a concept: a person, one of the family, a place, a thing that has a name."""
-    return concept.kind in ("person", "place", "organisation", "product") or concept.id in _KIN
+    return is_meant(concept.id, concept.kind)
+
+
+def is_meant(name: str, kind: str) -> bool:
+    """Say the same of a concept by its id and its kind."""
+    return kind in ("person", "place", "organisation", "product") or name in _KIN
 
 
 def mentions(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from processors.text import tables
@@ -57,17 +58,22 @@ _ROWS: Final = tuple(_row(*row) for row in tables.rows(__package__, "statements"
 
 def statements(text: str) -> list[Statement]:
     """Find what a text states of its speaker, and of those who are theirs: each slot once, in the order of the text."""
-    lower = text.lower()
-    rows = [row for row in _ROWS if any(word in lower for word in row.words)]
+    return list(_stated(text))
+
+
+@lru_cache(maxsize=1)  # a turn is asked twice in a row: whether it states something, and then what
+def _stated(text: str) -> tuple[Statement, ...]:
+    holds = text.lower().__contains__
+    rows = [row for row in _ROWS if any(map(holds, row.words))]
     if not rows:
-        return []
+        return ()
     told = (each.strip() for each in _SENTENCE.findall(clean(text)))
     sure = [each for each in told if not each.endswith(_ASKS) and not _UNSURE.search(each)]
     found: dict[tuple[str, bool], Statement] = {}
     for sentence in sure:
         for one in _in_sentence(sentence, rows):
             found.setdefault((one.slot, one.ends), one)
-    return list(found.values())[:STATEMENTS]
+    return tuple(found.values())[:STATEMENTS]
 
 
 def _in_sentence(sentence: str, rows: list[_Row]) -> Iterator[Statement]:

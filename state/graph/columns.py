@@ -77,7 +77,7 @@ class Table:
             if found is None:
                 into.frombytes(each.blank * rows[each.per])
             else:  # without another copy, as bytes: array takes nothing else
-                into.frombytes(np.ascontiguousarray(found, each.code).view(np.uint8))
+                into.frombytes(np.ascontiguousarray(found, each.code).view(np.uint8).data)
 
     def copies(self, per: str | None = None) -> dict[str, NDArray[Any]]:
         """Copy the columns, or those of one unit only, into arrays by the name that they are packed as."""

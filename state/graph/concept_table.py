@@ -289,10 +289,10 @@ class ConceptTable(Table):
         table.born, table.stored, table.forgotten = self.born, self.stored, self.forgotten
         return table, numbers
 
-    def names_of(self, number: int) -> tuple[str, str | None, bool]:
-        """Give a concept's id, the surface form that was seen first, None if that is the id; whether it is a phrase."""
+    def first_form(self, number: int) -> str | None:
+        """Give the surface form of a concept that was seen first, None if that is the id."""
         name, form = self.ids[number], self._first_form[number]
-        return name, None if form is name else form, number in self.phrases
+        return None if form is name else form
 
     def kinds_of(self, number: int) -> dict[str, int]:
         """Count how often a concept was of each kind, {} where nobody knows."""

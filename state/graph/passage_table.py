@@ -91,7 +91,7 @@ class PassageTable(Table):
         self.changed = array("b")  # 1 for those that have changed since they were stored
         self.removed: list[int] = []  # events of those that went since then
         self.newly_gone: list[int] = []  # what was put into `gone` since then
-        self.origins: dict[tuple[str, str], int] = {}  # "sessions" or "speakers", name → key that it is stored under
+        self.origins: dict[str, dict[str, int]] = {"sessions": {}, "speakers": {}}  # name → key it is stored under
         self._last_of_session: dict[int, int] = {}
         self._before = array("i")  # passage before it in its session, -1 for none; derived, so not packed
 
@@ -336,7 +336,10 @@ class PassageTable(Table):
         table = PassageTable.of({"turns": turns, "sessions": sessions, "speakers": speakers}, arrays)
         table.gone, table.newly_gone, table.removed = self.gone, self.newly_gone, self.removed
         table.changed = array("b", np.array(self.changed)[kept].tobytes())
-        table.origins = {end: origin for end, origin in self.origins.items() if end[1] in getattr(table, end[0])}
+        table.origins = {
+            end: {name: key for name, key in origins.items() if name in getattr(table, end)}
+            for end, origins in self.origins.items()
+        }
         return table, numbers
 
     def is_stored(self) -> None:

@@ -15,7 +15,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple, Protocol, overload
 
 import msgspec
@@ -24,14 +24,19 @@ from numpy.typing import NDArray
 
 from state.arrays import Integers, Mask
 from state.graph import sections
-from state.graph.sections import Part, Records, Section, Texts
+from state.graph.sections import Name, Part, Records, Section, Texts
 
 _SIZES: Final = struct.Struct("<II")
 _KEY: Final = struct.Struct("<q")
 _LENGTH: Final = np.dtype("<u4")
-_ALL_TEXTS: Final = msgspec.msgpack.Decoder(tuple[bytes, list[Any]])
 _KEYS_ALONE: Final = msgspec.msgpack.Decoder(tuple[bytes, msgspec.Raw])
-_VALUES: Final = msgspec.msgpack.Decoder(list[Any])
+_STRINGS: Final = msgspec.msgpack.Decoder(list[str])
+_ANY: Final = msgspec.msgpack.Decoder(list[Any])
+_VALUES: Final[dict[str, msgspec.msgpack.Decoder[Any]]] = {
+    "names": msgspec.msgpack.Decoder(list[Name]),
+    "ids": _STRINGS,
+    "origins": _STRINGS,
+}
 
 
 def encoded(section: Section, part: Part) -> bytes:
@@ -52,8 +57,9 @@ def encoded(section: Section, part: Part) -> bytes:
 def decoded(section: Section, page: bytes) -> Part:
     """Unpack the records of a page.  Raises ValueError for other bytes."""
     if section.dtype is None:
-        keys, values = _ALL_TEXTS.decode(page)
-        return dict(zip(np.frombuffer(keys, "<i8").tolist(), values, strict=True))
+        listed, packed = _KEYS_ALONE.decode(page)
+        values = _VALUES.get(section.name, _ANY).decode(packed)
+        return dict(zip(np.frombuffer(listed, "<i8").tolist(), values, strict=True))
     if section.adding == "sum":
         return np.frombuffer(page, section.dtype)
     of = _Page.of(page)
@@ -72,6 +78,10 @@ def _columns(section: str) -> dict[str, tuple[np.dtype[Any], int]]:
     named.sort(key=lambda column: -column[1].itemsize)
     before = np.cumsum([0, *(each.itemsize for _, each in named)]).tolist()
     return {name: (each, at) for (name, each), at in zip(named, before, strict=False)}
+
+
+def _dtype(section: Section, name: str) -> np.dtype[Any]:
+    return _columns(section.name)[name][0]
 
 
 class _Page(NamedTuple):
@@ -160,15 +170,15 @@ class Columns:
         if name == "key":
             laid, dtype = [page.keys() for page in self._pages], np.dtype(np.int64)
         else:
-            laid, dtype = [page.column(self._section, name) for page in self._pages], _columns(self._section.name)[name][0]
+            laid, dtype = [page.column(self._section, name) for page in self._pages], _dtype(self._section, name)
         whole = laid[0] if len(laid) == 1 else np.concatenate([np.zeros(0, dtype), *laid])
         return whole if self._places is None else whole[self._places]
 
     def only(self, chosen: Mask) -> Columns:
         """Leave out all other records."""
         found = Columns(self._section, ())
-        found._pages = self._pages  # noqa: SLF001 - another of this class
-        found._places = np.flatnonzero(chosen) if self._places is None else self._places[chosen]  # noqa: SLF001 - likewise
+        found._pages = self._pages
+        found._places = np.flatnonzero(chosen) if self._places is None else self._places[chosen]
         return found
 
     def runs(self) -> tuple[Integers, Integers]:
@@ -198,6 +208,7 @@ class StoredTexts:
             brought = sections.combined(section, [decoded(section, page) for page in pages])
             assert isinstance(brought, dict)  # noqa: S101 - the section has no dtype
             keys, self._values = [np.fromiter(brought, np.int64, len(brought))], [list(brought.values())]
+        self._unpack = _VALUES.get(section.name, _ANY).decode
         self.keys: Integers = np.concatenate([np.zeros(0, np.int64), *keys])
         ends = np.cumsum([len(each) for each in keys])
         self._starts: list[int] = (ends - [len(each) for each in keys]).tolist()
@@ -213,12 +224,12 @@ class StoredTexts:
     def _page(self, page: int) -> list[Any]:
         values = self._values[page]
         if isinstance(values, msgspec.Raw):
-            values = self._values[page] = _VALUES.decode(values)
+            values = self._values[page] = self._unpack(values)
         return values
 
     def all(self) -> list[Any]:
         """Unpack all values, in the order of their keys."""
-        return [value for page in range(len(self._values)) for value in self._page(page)]
+        return list(chain.from_iterable(map(self._page, range(len(self._values)))))
 
     def of(self, keys: Integers) -> list[Any]:
         """Unpack the values of ascending keys (k,), which are all there."""

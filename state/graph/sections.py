@@ -37,6 +37,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -74,6 +75,14 @@ GONE: Final = np.dtype([("key", "<i8"), ("fingerprint", "<i8")])
 PAIRS: Final = np.dtype("<i8")
 FANS: Final = np.dtype([("key", "<i8"), ("fan", "<i8")])
 FADED: Final = np.dtype([("key", "<i8"), ("exchanges", "<i4"), ("turns", "<i4"), ("recalls", "<i4")])
+
+
+class Name(msgspec.Struct, array_like=True, gc=False, frozen=True):
+    """What a concept is called: its id, the form that was seen first, None where that is the id; whether a phrase."""
+
+    id: str
+    form: str | None
+    is_phrase: bool
 
 
 class Section(NamedTuple):
@@ -127,6 +136,7 @@ class Changes:
     parts         records of each section that has any
     dead_rows     rows of concepts that were forgotten since
     dead_events   events of turns that were
+    whole         all concepts are told, not only those that changed: nobody needs what was told of them before
     """
 
     events: int
@@ -134,6 +144,7 @@ class Changes:
     parts: dict[str, Part] = field(default_factory=dict)
     dead_rows: list[int] = field(default_factory=list)
     dead_events: list[int] = field(default_factory=list)
+    whole: bool = False
 
 
 # Records of a section: what their pages are made of stands in state/graph/section_pages.py

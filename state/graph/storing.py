@@ -31,7 +31,7 @@ from state.graph.habit_table import HabitTable
 from state.graph.passage_table import PassageTable
 from state.graph.relation_table import RelationTable
 from state.graph.section_pages import Columns, LateTexts, Reading
-from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Values
+from state.graph.sections import CONCEPTS, GONE, MARKS, MOST_ROWS, POSTINGS, RELATIONS, TURNS, Changes, Name, Values
 from state.graph.session_table import SessionTable
 from state.graph.stored_pairs import Runs, StoredPairs
 from state.graph.theme_table import ThemeTable
@@ -41,19 +41,21 @@ _POINTING = ("repeats", "superseded")  # at other turns
 _MARKED = ("restored", "repeats", "superseded", "archived", "pinned", "feedback")
 
 
-def changes(graph: Graph, *, thoroughly: bool = False) -> Changes:
+def changes(graph: Graph, *, thoroughly: bool = False, whole: bool = False) -> Changes:
     """Settle, and take what the graph's store does not know yet; `Graph.is_stored` is to be called once it does.
 
     thoroughly  count the fans of many pairs, too, though nobody has yet: so that they need not be read to open it
+    whole       tell of all concepts, whether they have changed or not
     """
     if not graph.stored_events:
         _begin(graph)
     if thoroughly:
         graph.compact()
     graph.settle()
-    concepts, fans = _concepts(graph), _fans(graph, thoroughly=thoroughly)
+    concepts, fans = _concepts(graph, whole=whole), _fans(graph, thoroughly=thoroughly)
     values = _values(graph) | {"fans": fans is not None}
-    found = Changes(graph.events, values, dead_rows=graph.concepts.forgotten, dead_events=graph.passages.removed)
+    dead_rows, dead_events = graph.concepts.forgotten, graph.passages.removed
+    found = Changes(graph.events, values, dead_rows=dead_rows, dead_events=dead_events, whole=whole)
     parts = {**concepts, **_turns(graph), **_pairs(graph), "vectors": _vectors(graph)}
     parts["fans"] = np.zeros(0, sections.FANS) if fans is None else fans
     parts["faded"] = sections.faded_records(graph.unstored_faded)
@@ -69,7 +71,7 @@ def _begin(graph: Graph) -> None:
     concepts.born, concepts.stored, concepts.forgotten = len(concepts), 0, []
     concepts.changed = type(concepts.changed)("b", b"\x01" * len(concepts))
     passages.changed = type(passages.changed)("b", b"\x01" * len(passages))
-    passages.removed, passages.newly_gone, passages.origins = [], list(passages.gone), {}
+    passages.removed, passages.newly_gone, passages.origins = [], list(passages.gone), {"sessions": {}, "speakers": {}}
     graph.unstored_faded = []  # their counts are not stored either
 
 
@@ -103,18 +105,24 @@ def _sessions(graph: Graph) -> list[list[Any]]:
     return [[*row[:3], events[row[3]] if row[3] < here else graph.events, *row[4:]] for row in graph.sessions.values()]
 
 
-def _concepts(graph: Graph) -> dict[str, sections.Part]:
+def _concepts(graph: Graph, *, whole: bool) -> dict[str, sections.Part]:
     table = graph.concepts
     if table.born >= MOST_ROWS:
         raise ValueError(f"graph {graph.graph_id} has more concepts than can be stored: {MOST_ROWS}")
-    numbers = np.flatnonzero(np.array(table.changed, np.bool_) & np.array(table.alive, np.bool_))
-    records = np.zeros(len(numbers), CONCEPTS)
-    records["key"] = np.frombuffer(table.rows, np.int64)[numbers] if len(numbers) else 0
-    _copy(table, numbers, records)
-    rows, listed = records["key"].tolist(), numbers.tolist()
+    alive = np.array(table.alive, np.bool_)
+    numbers = np.flatnonzero(np.array(table.changed, np.bool_) & alive)
+    told = np.flatnonzero(alive) if whole else numbers
+    records = np.zeros(len(told), CONCEPTS)
+    records["key"] = np.frombuffer(table.rows, np.int64)[told] if len(told) else 0
+    _copy(table, told, records)
+    rows, listed = np.array(table.rows, np.int64)[numbers].tolist(), numbers.tolist()
     return {
         "concepts": records,
-        "names": {row: table.names_of(n) for row, n in zip(rows, listed, strict=True) if row >= table.stored},
+        "names": {
+            row: Name(table.ids[n], table.first_form(n), n in table.phrases)
+            for row, n in zip(rows, listed, strict=True)
+            if row >= table.stored
+        },
         "forms": {row: forms for row, n in zip(rows, listed, strict=True) if (forms := table.other_forms(n))},
         "kinds": {row: kinds for row, n in zip(rows, listed, strict=True) if (kinds := table.kinds_of(n))},
     }
@@ -173,15 +181,15 @@ def _origins(table: PassageTable, end: str, records: NDArray[Any], found: dict[i
 
     An event names one session and one speaker: 2 n and 2 n + 1 are their keys.
     """
-    names = list(getattr(table, f"{end}s"))
+    names, known = list(getattr(table, f"{end}s")), table.origins[f"{end}s"]
     numbers, first, inverse = np.unique(records[end], return_index=True, return_inverse=True)
     keys = []
     for number, at in zip(numbers.tolist(), first.tolist(), strict=True):
-        known = f"{end}s", names[number]
-        if known not in table.origins:
-            table.origins[known] = key = 2 * int(records["key"][at]) + _ENDS.index(end)
-            found[key] = names[number]
-        keys.append(table.origins[known])
+        name = names[number]
+        if name not in known:
+            known[name] = key = 2 * int(records["key"][at]) + _ENDS.index(end)
+            found[key] = name
+        keys.append(known[name])
     return np.array(keys, np.int64)[inverse]
 
 
@@ -229,7 +237,9 @@ def _statements(graph: Graph, passages: Integers, events: Integers) -> sections.
 
 
 def _marks(table: PassageTable, kept: Mask) -> NDArray[Any]:
-    numbers = np.flatnonzero(np.array(table.changed, np.bool_) & kept)
+    numbers = np.flatnonzero(np.frombuffer(table.changed, np.bool_) & kept)
+    if not len(numbers):
+        return np.zeros(0, MARKS)
     events = np.frombuffer(table.event, np.int64)
     records = np.zeros(len(numbers), MARKS)
     records["key"] = events[numbers]
@@ -340,23 +350,23 @@ def _stored_concepts(read: Reading, born: int, dead: Integers) -> tuple[ConceptT
     """Build the table of concepts; give besides the number of each row, -1 for those that were forgotten."""
     records = _records(read, "concepts", dead)
     rows = records["key"]
-    listed = read.texts("names").of(rows)
+    listed: list[Name] = read.texts("names").of(rows)
     forms, kinds = read.texts("forms").by_key(), read.texts("kinds").by_key()
     numbers = np.full(born + 1, -1)
     numbers[rows] = np.arange(len(rows))
     others = ((int(numbers[row]), counts) for row, counts in forms.items())
     table = ConceptTable.of(
         {
-            "ids": [name for name, _, _ in listed],
-            "first_form": [name if form is None else form for name, form, _ in listed],
-            "phrases": [number for number, (_, _, is_phrase) in enumerate(listed) if is_phrase],
+            "ids": [name.id for name in listed],
+            "first_form": [name.id if name.form is None else name.form for name in listed],
+            "phrases": [number for number, name in enumerate(listed) if name.is_phrase],
             "kinds": [[int(numbers[row]), list(each.items())] for row, each in kinds.items() if numbers[row] >= 0],
             "forms": [[number, [("", 0), *counts.items()]] for number, counts in others if number >= 0],
         },
         {column.packed_as: records[column.name] for column in ConceptTable.columns},
     )
     table.rows = type(table.rows)("q", rows.tobytes())
-    table.born = born
+    table.born = table.stored = born
     return table, numbers
 
 
@@ -372,11 +382,11 @@ def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageT
     arrays = {name: records[name] for name in plain}
     arrays |= {"event": events, "kept": np.ones(len(events), np.int8)}
     values: dict[str, Any] = {"turns": LateTexts(read.texts("ids"), events)}
-    origins, named = read.texts("origins").by_key(), dict[tuple[str, str], int]()
+    origins, named = read.texts("origins").by_key(), dict[str, dict[str, int]]()
     for end in _ENDS:
         keys, arrays[end] = _in_order_seen(records[end])
-        values[f"{end}s"] = [origins[key] for key in keys]
-        named.update(((f"{end}s", origins[key]), key) for key in keys)
+        values[f"{end}s"] = names = [origins[key] for key in keys]
+        named[f"{end}s"] = dict(zip(names, keys, strict=True))
     arrays |= _stored_marks(events, marks) | _stored_postings(events, postings, concepts)
     table = PassageTable.of(values, arrays)
     gone = read.columns("gone")

@@ -18,26 +18,133 @@ from typing import Final
 
 import numpy as np
 
-from state.arrays import Integers
+from state.arrays import Counts, Integers
 from state.graph.concept_table import ConceptTable
 from state.graph.lists import Growable, Lists, stable_order
 from state.graph.passage_table import PassageTable
 
 NO_TURN: Final = 1 << 31
+MANY = 1 << 19  # postings, of which those of a concept are looked for at first
+LOOKS = 32  # times that one is looked for
+LOOKED_FOR_MANY: Final = 4  # times of that, to look for many in one go
+MANY_WORDS = 1 << 14  # that are not listed yet
+WORDS_LOOKED = 8  # parts of words
+AT_ONCE: Final = 1 << 18  # postings
 PREFIX: Final = 4  # letters by which words are found that begin alike
 FEW: Final = 1 << 11  # concepts, all of which are looked through for such words: to list them takes 150 bytes each
 WORD_BYTES: Final = 150
 
 
 class _Words:
-    """Words by a part of them; filled when somebody looks for one.
+    """Words by a part of them; filled when somebody has looked for some.
 
-    known   how many concepts are in
+    known   how many concepts are in;  looked: how often somebody looked for words that are not
     """
 
     def __init__(self) -> None:
-        self.known = 0
+        self.known = self.looked = 0
         self.lists = defaultdict[str, list[str]](list)
+
+
+class Postings:
+    """Which turns hold a concept, and how often.
+
+    Where there are many, as in a graph that was just opened, those of a concept are looked for when somebody asks,
+    until that has cost about as much as to sort all of them does.
+    """
+
+    def __init__(self, passages: PassageTable) -> None:
+        self._passages, self._turns = passages, 0
+        self._sorted: Lists | None = None  # as soon as they are
+        self._lengths = Growable(np.int64)
+        self._found: dict[int, tuple[Counts, Counts]] = {}
+        self._looked = 0
+
+    def catch_up(self, concepts: int) -> None:
+        """Take in the turns that have come since, of a graph of so many concepts."""
+        first, self._turns = self._turns, len(self._passages)
+        self._lengths.grow(concepts)
+        if first < self._turns:
+            held, _ = self._passages.postings(first)
+            self._count(held)
+            self._found.clear()
+            if self._sorted is not None or len(self._passages.posting_concept) < MANY:
+                self._sort(first)
+        if self._sorted is not None:
+            self._sorted.grow(concepts)
+
+    def _count(self, held: Counts) -> None:
+        lengths = self._lengths.rows
+        if len(held) < len(lengths):
+            np.add.at(lengths, held, 1)
+            return
+        for start in range(0, len(held), AT_ONCE):  # bincount copies what it is given
+            lengths += np.bincount(held[start : start + AT_ONCE], minlength=len(lengths))
+
+    def _sort(self, first: int) -> Lists:
+        """Sort the postings of the turns from `first` on in."""
+        if self._sorted is None:
+            self._sorted, first = Lists(columns=2), 0
+            self._sorted.grow(self._lengths.size)
+        concepts, sizes = self._passages.postings(first)
+        counts = np.frombuffer(self._passages.posting_count, np.int32)
+        turns = np.repeat(np.arange(first, self._turns, dtype=np.int32), sizes)
+        self._sorted.extend(concepts, turns, counts[len(counts) - len(concepts) :])
+        self._found.clear()
+        return self._sorted
+
+    @property
+    def taken(self) -> int:
+        """How much memory they take, about, bytes."""
+        found = sum(turns.nbytes + counts.nbytes for turns, counts in self._found.values())
+        return found + self._lengths.taken + (self._sorted.taken if self._sorted else 0)
+
+    @property
+    def lengths(self) -> Integers:
+        """How many turns hold each concept: to be read at once, and not kept."""
+        return self._lengths.rows
+
+    def of(self, concept: int) -> tuple[Counts, ...]:
+        """List the turns that hold a concept, ascending, and how often each does: to be read at once, and not kept."""
+        if self._sorted is not None:
+            return self._sorted.of(concept)
+        found = self._found.get(concept)
+        if found is None:
+            self._looked += 1
+            if self._looked > LOOKS:
+                return self._sort(0).of(concept)
+            at = np.flatnonzero(np.frombuffer(self._passages.posting_concept, np.int32) == concept)
+            found = self._found[concept] = self._at(at)
+        return found
+
+    def look_for(self, concepts: Integers) -> None:
+        """Look for those of several concepts, each of which will be asked for, in one go."""
+        if self._sorted is not None or not self._turns:
+            return
+        wanted = np.zeros(self._lengths.size, np.bool_)
+        wanted[concepts] = True
+        wanted[list(self._found)] = False
+        if not wanted.any():
+            return
+        self._looked += LOOKED_FOR_MANY
+        if self._looked > LOOKS:
+            self._sort(0)
+            return
+        held = np.frombuffer(self._passages.posting_concept, np.int32)
+        at = np.flatnonzero(wanted[held])
+        at = at[stable_order(held[at])]
+        ends = np.cumsum(self._lengths.rows[wanted])[:-1]
+        columns = (np.split(column, ends) for column in self._at(at))
+        self._found.update(zip(np.flatnonzero(wanted).tolist(), zip(*columns, strict=True), strict=True))
+
+    def _at(self, at: Integers) -> tuple[Counts, Counts]:
+        """Read the turns of postings, and how often each says it."""
+        passages = np.searchsorted(np.frombuffer(self._passages.starts, np.int64), at, "right") - 1
+        return passages.astype(np.int32), np.frombuffer(self._passages.posting_count, np.int32)[at]
+
+    def of_all(self, concepts: Integers) -> tuple[Integers, ...]:
+        """Copy the lists of `concepts` (k,), one behind the other: (m,) the position of each, turn, how often."""
+        return (self._sorted or self._sort(0)).of_all(concepts)
 
 
 class TurnIndex:
@@ -45,7 +152,7 @@ class TurnIndex:
 
     def __init__(self, concepts: ConceptTable, passages: PassageTable) -> None:
         self._concepts, self._passages = concepts, passages
-        self.postings = Lists(columns=2)
+        self.postings = Postings(passages)
         self.sessions = Lists()
         self._place, self._session_tokens = Growable(np.int32), Growable(np.int64)
         self._turns = 0  # up to which all is in
@@ -58,15 +165,11 @@ class TurnIndex:
 
     def catch_up(self) -> None:
         """Take in the turns that have come since."""
-        self.postings.grow(len(self._concepts))
+        self.postings.catch_up(len(self._concepts))
         first, self._turns = self._turns, len(self._passages)
         if first == self._turns:
             return
-        passages = np.arange(first, self._turns)
-        concepts, sizes = self._passages.postings(first)
-        counts = np.frombuffer(self._passages.posting_count, np.int32)[self._passages.starts[first] :]
-        self.postings.extend(concepts, np.repeat(passages.astype(np.int32), sizes), counts)
-        self._take_sessions(passages)
+        self._take_sessions(np.arange(first, self._turns))
 
     def _take_sessions(self, passages: Integers) -> None:
         session = np.frombuffer(self._passages.session, np.int32)[passages[0] :].astype(np.int64)
@@ -97,12 +200,18 @@ class TurnIndex:
         return (name for name in names if not is_mark[numbers[name]])
 
     def _looked_through(self, begin: str) -> Iterator[str]:
-        """Look through all words of a small graph for those that begin so."""
+        """Look through all words for those that begin so."""
         return self._without_marks([name for name in self._concepts.ids if name.startswith(begin)])
 
     @property
     def _are_few(self) -> bool:
         return len(self._concepts) <= FEW
+
+    def _looks_through(self, of: _Words) -> bool:
+        """Say whether to look through all words: if they are few, and sooner than to list many for a few questions."""
+        of.looked += 1
+        few_looked = of.looked <= WORDS_LOOKED and len(self._concepts) - of.known > MANY_WORDS
+        return few_looked or self._are_few
 
     @property
     def size(self) -> int:
@@ -123,7 +232,7 @@ class TurnIndex:
 
     def words_beginning(self, prefix: str) -> Sequence[str]:
         """List the words that begin with these PREFIX letters, in the order first seen."""
-        if self._are_few:
+        if self._looks_through(self._beginning):
             return [name for name in self._looked_through(prefix) if name[:PREFIX] == prefix]
         for name in self._words_since(self._beginning):
             self._beginning.lists[name[:PREFIX]].append(name)
@@ -131,7 +240,7 @@ class TurnIndex:
 
     def words_with_initial(self, letter: str) -> Sequence[str]:
         """List the words that begin with this letter, in the order first seen."""
-        if self._are_few:
+        if self._looks_through(self._initials):
             return [name for name in self._looked_through(letter) if name[:1] == letter]
         for name in self._words_since(self._initials):
             self._initials.lists[name[:1]].append(name)

@@ -229,6 +229,10 @@ class GraphView:
         passages, counts = self._found.postings.of(concept)
         return passages, counts
 
+    def look_for_holders(self, concepts: Integers) -> None:
+        """Find the holders of `concepts` (k,), of which each will be asked for, in one go."""
+        self._found.postings.look_for(concepts)
+
     def holders_of(self, concepts: Integers) -> tuple[Integers, Integers]:
         """List the passages that hold each of `concepts` (k,): (m,) the position of the concept, ascending, passage."""
         of, passages, _ = self._found.postings.of_all(concepts)
@@ -399,8 +403,9 @@ class GraphView:
     def successions(self) -> tuple[Integers, Integers]:
         """List the passages that are history, ascending, and since which passage each is; (k,) both."""
         self.check_fresh()
-        numbers = self._passages.numbers
-        stating = np.array(sorted(numbers[turn] for turn in self._tables.statements), np.int64)
+        stated = list(self._tables.statements)
+        numbers = self._passages.numbers if stated else {}  # of all turns: not to be asked for without need
+        stating = np.array(sorted(numbers[turn] for turn in stated), np.int64)
         newer = self.of_turns("superseded", stating)
         return stating[newer >= 0], newer[newer >= 0]
 

@@ -49,6 +49,7 @@ class _Index(msgspec.Struct):
     """See the module's docstring.
 
     level     how often it was merged from others;  size: what it costs to merge, in pairs
+    told      whether all concepts are told in it: what was before it need not be read for them
     inputs    of one that is not whole yet: the segments that are on their way into it; all of `section` that lies
               before `done_to` is in it, and all sections before
     """
@@ -61,6 +62,7 @@ class _Index(msgspec.Struct):
     dead_rows: list[int]
     dead_events: list[int]
     fences: dict[str, bytes]
+    told: bool = False
     inputs: list[int] = []
     section: int = 0
     done_to: int | None = None
@@ -86,7 +88,7 @@ class Segment:
     def __init__(self, number: int, index: _Index, store: PageStore) -> None:
         self.number, self.events, self.level, self.size = number, index.events, index.level, index.size
         self.dead_rows, self.dead_events, self._values = index.dead_rows, index.dead_events, index.values
-        self._store = store
+        self._store, self.tells_all = store, index.told
         self._fences = {name: np.frombuffer(fences, "<i8") for name, fences in index.fences.items()}
 
     @classmethod
@@ -207,7 +209,8 @@ class Writer:
         fences = {name: np.array(listed, "<i8").tobytes() for name, listed in self._fences.items() if listed}
         values = orjson.dumps(changes.values)
         dead = sorted(changes.dead_rows), sorted(changes.dead_events)
-        index = _Index(LAYOUT, changes.events, level, self.size, values, *dead, fences, [*inputs], section, done_to)
+        index = _Index(LAYOUT, changes.events, level, self.size, values, *dead, fences, changes.whole)
+        index.inputs, index.section, index.done_to = [*inputs], section, done_to
         self._store.put_index(self.number, msgspec.msgpack.encode(index))
         return index
 
@@ -304,7 +307,8 @@ class Merge:
         """Write the index and give the segment once all is in it; else write how far it is."""
         newest = self.inputs[-1]
         rows, events = ([], []) if self._is_oldest else self._dead
-        changes = Changes(newest.events, newest.values(), {}, rows, events)
+        tells_all = any(each.tells_all for each in self.inputs)
+        changes = Changes(newest.events, newest.values(), {}, rows, events, whole=tells_all)
         if self._section is None:
             return self.writer.finish(changes, self.level)
         self.writer.end(self._section)
@@ -323,7 +327,8 @@ class Whole:
         self._segments = segments
 
     def _pages(self, section: Section) -> list[bytes]:
-        return [page for segment in self._segments for page in segment.packed(section)]
+        found = since_all_told(self._segments) if section.name == "concepts" else self._segments
+        return [page for segment in found for page in segment.packed(section)]
 
     def columns(self, name: str) -> Columns:
         """Read a section of columns."""
@@ -339,6 +344,12 @@ class Whole:
         records = np.concatenate([np.zeros(0, np.int64), *pages])
         records.sort()
         return records
+
+
+def since_all_told(segments: Sequence[Segment]) -> Sequence[Segment]:
+    """List those that tell what is so of concepts: the last that tells of all of them, and those behind it."""
+    last = max((place for place, each in enumerate(segments) if each.tells_all), default=0)
+    return segments[last:]
 
 
 def dead(segments: Sequence[Segment]) -> tuple[set[int], set[int]]:

@@ -36,6 +36,7 @@ SLACK = 1.3  # how much more is merged with a flush than is needed on average
 LEAST_CREDIT = 1 << 14  # pairs that are merged for every flush, if there is anything to merge
 MOST_CREDIT = 8  # times what a flush brings, that may be merged for it
 DELETED_AT_ONCE = 512  # keys
+TOLD_OFTEN = 3  # times that each concept is told of, on the average, before closing tells of all of them anew
 
 
 class Batched(Protocol):
@@ -165,7 +166,8 @@ class Tables:
             self.drop_all()
         while not graph.rests_on_store and self._merge(inf):
             pass
-        new = segments.written(self._next(), changes(graph, thoroughly=thoroughly), self._pages)
+        whole = thoroughly and self._told_of_concepts() > TOLD_OFTEN * len(graph.concepts)
+        new = segments.written(self._next(), changes(graph, thoroughly=thoroughly, whole=whole), self._pages)
         graph.is_stored()
         self.segments.append(new)
         gone = [] if self._graph_keys.of(self._graph_id) else self._move_base(graph.undoable_from)
@@ -175,6 +177,12 @@ class Tables:
         self._empty_trash()
         self._write_manifest()
         return gone
+
+    def _told_of_concepts(self) -> int:
+        """Count the records of concepts that would be read to open the graph, about."""
+        section = SECTION["concepts"]
+        pages = (each.fences.get(section.name, ()) for each in segments.since_all_told(self.segments))
+        return section.page * sum(map(len, pages))
 
     def tidy(self, most: float = inf) -> bool:
         """Merge what is due, and delete what nobody reads, up to what `most` pairs cost; tell whether more is due."""
@@ -303,7 +311,7 @@ class Tables:
         for segment in self.segments:
             listed = segment.records(SECTION["names"])
             if isinstance(listed, dict):
-                rows = ((name[0], row) for row, name in listed.items() if name[0] in names and row not in forgotten)
+                rows = ((name.id, row) for row, name in listed.items() if name.id in names and row not in forgotten)
                 found.update(rows)
         return found
 

@@ -6,16 +6,23 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from emgas.limits import EARLIEST_MS
 from processors.lifecycle.fading_links import faded_links
 from processors.lifecycle.forgetting import faded
-from state.events.events import ConsolidationWindowClosed, GraphEvent, MemoryArchived, TurnRecorded
+from state.events.events import (
+    ConsolidationWindowClosed,
+    GraphEvent,
+    MemoryArchived,
+    SessionEnded,
+    TurnRecorded,
+    WindowEvent,
+)
 from state.graph.decay import NEVER
 from state.graph.graph import Graph
-from tests.support.builders import refolded
+from tests.support.builders import concepts_recalled, graph_configured, refolded, turn_recorded
 from tests.support.clocks import DAY, NOON
 from tests.support.graphs import assert_same_view
 from tests.support.lives import configurations, happenings, long_life, ticks
@@ -140,16 +147,21 @@ def test_windows_close_in_the_order_of_their_ends_and_none_is_opened_again(
     assert all(end % every == 0 for end in ends)
 
 
+# a week is consolidated, and what was said in it dreamt of, at different times before one and the same recall
+WEEK_AND_DREAM: list[Happening] = [turn_recorded(id="t0", at=NOON), concepts_recalled(at=NOON + 3 * DAY)]
+
+
 @given(happenings(), configurations())
+@example(WEEK_AND_DREAM, graph_configured(preset="soulmem", grace=2 * DAY))
 def test_no_window_closes_before_its_end_and_the_grace(happened: list[Happening], configured: GraphEvent) -> None:
     life = live(happened, [configured])
     clock = EARLIEST_MS
     pending: list[int] = []
     for event in life.events:
         at = getattr(event, "at", EARLIEST_MS)
-        if event in life.windows:
+        if isinstance(event, WindowEvent) or (isinstance(event, SessionEnded) and event.reason == "idle"):
             pending.append(at)
-        else:
+        elif not isinstance(event, SessionEnded):  # by its size or by another topic: no silence is waited for
             clock = max(clock, at)
             assert all(end + life.graph.settings.grace <= clock for end in pending)
             pending.clear()

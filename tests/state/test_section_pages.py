@@ -40,7 +40,9 @@ def pages(draw: st.DrawFn, section: Section) -> list[NDArray[Any]]:
     return [records(section, sorted(page), seed) for seed, page in enumerate(listed)]
 
 
-@pytest.mark.parametrize("section", [each for each in sections.SECTIONS if each.dtype is not None and each.adding != "sum"])
+@pytest.mark.parametrize(
+    "section", [each for each in sections.SECTIONS if each.dtype is not None and each.adding != "sum"]
+)
 def test_a_page_of_columns_is_read_as_it_was_written(section: Section) -> None:
     keys = [1, 1, 1, 5, 9, 9] if section.adding == "all" else [-1, 2, 3, 5, 8, 13]
     written = records(section, keys, 1)

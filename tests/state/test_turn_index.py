@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from state.graph import turn_index
@@ -46,6 +46,18 @@ def test_lists_hold_what_was_appended_in_that_order(parts: list[list[tuple[int, 
     )
 
 
+@pytest.fixture(
+    params=[(1 << 19, 32, 1 << 14), (0, 2, 2), (0, 6, 0), (0, 1000, 0)],
+    ids=["sorted", "looked for at first", "looked for together at first", "looked for"],
+)
+def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let so many postings be many, so much be looked for among them, and so many words be many."""
+    for name, value in zip(("MANY", "LOOKS", "MANY_WORDS"), request.param, strict=True):
+        monkeypatch.setattr(turn_index, name, value)
+
+
+@pytest.mark.usefixtures("many")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(said, max_size=24), st.sets(st.integers(0, 23)), st.integers(0, 24))
 def test_the_index_says_what_the_columns_say(turns: list[dict[str, object]], asked: set[int], gone: int) -> None:
     graph = Graph("g")
@@ -60,12 +72,18 @@ def test_the_index_says_what_the_columns_say(turns: list[dict[str, object]], ask
 
 def assert_found(graph: Graph) -> None:
     view = graph.view()
+    view.look_for_holders(np.arange(view.concepts)[1::2])
     for number in range(view.concepts):
         here = view.posting_concept == number
         passages, counts = view.holders(number)
         assert passages.tolist() == view.posting_passage[here].tolist()
         assert counts.tolist() == view.posting_count[here].tolist()
         assert view.holding(np.array([number])).tolist() == [int(here.sum())]
+    some = np.arange(view.concepts)[::-2]
+    of, held = view.holders_of(some)
+    assert [held[of == place].tolist() for place in range(len(some))] == [
+        view.posting_passage[view.posting_concept == number].tolist() for number in some
+    ]
     excerpt = view.excerpt(np.arange(len(view.sessions)))
     order = np.argsort(view.passage_session, kind="stable")
     assert excerpt.turn.tolist() == order.tolist()
@@ -78,6 +96,8 @@ def assert_found(graph: Graph) -> None:
         assert view.lengths == (view.passage_tokens.min(), view.passage_tokens.max())
     words = [name for name in view.ids[: view.concepts] if not name.startswith("@")]
     assert list(view.words_beginning("pain")) == [name for name in words if name.startswith("pain")]
+    assert list(view.words_beginning("tea")) == [name for name in words if name == "tea"]
+    assert list(view.words_with_initial("p")) == [name for name in words if name[0] == "p"]
     assert list(view.words_holding("咖啡")) == [name for name in words if "咖啡" in name]
 
 

@@ -11,7 +11,7 @@ from emgas.times import DAY_MS
 DAY = DAY_MS
 NOON = 1_683_547_200_000  # 2023-05-08T12:00:00Z, ms: when events happen unless told otherwise
 NOW = 1_700_000_000_000  # ms: the time of day of a handler's clock
-PATIENCE = 60.0  # seconds; only a hanging test ever waits that long
+PATIENCE = 120.0  # seconds; only a hanging test ever waits that long
 
 
 def now() -> int:

@@ -131,7 +131,7 @@ class Pipeline:
 
     def address(self, correlation: bytes, topic: str | None = None, partition: int = 0) -> Headers:
         """Return the headers that ask for an answer at `topic`, by default `replies`."""
-        return ReplyAddress(topic or self.topics.replies, partition, correlation).headers(now() + 60_000)
+        return ReplyAddress(topic or self.topics.replies, partition, correlation).headers(now() + int(PATIENCE * 1000))
 
     # coming out
 

@@ -1,4 +1,4 @@
-"""What a process of `emgas serve` says, read with the standard library alone: the adapters have not all that we have."""
+"""What a process of `emgas serve` says, read with the standard library alone, as the adapters have to."""
 
 from __future__ import annotations
 
