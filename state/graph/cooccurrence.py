@@ -90,9 +90,7 @@ class PairCounts:
     def size(self) -> int:
         """How much memory it takes, about, bytes."""
         runs = [*self._counted, *(self._unstored or ()), *(run.pairs for run in self._half), *self._levels]
-        distinct = {
-            id(run): int(run.keys.nbytes + run.counts.nbytes) for run in runs
-        }  # some are in both
+        distinct = {id(run): int(run.keys.nbytes + run.counts.nbytes) for run in runs}  # some are in both
         others = [*self._uncounted, *([] if self._fan is None else [self._fan])]
         waiting = 4 * (len(self._queue) + len(self._sizes))
         return sum(distinct.values()) + sum(column.nbytes for column in others) + waiting
