@@ -31,7 +31,7 @@ MANY_WORDS = 1 << 14  # that are not listed yet
 WORDS_LOOKED = 8  # parts of words
 AT_ONCE: Final = 1 << 18  # postings
 PREFIX: Final = 4  # letters by which words are found that begin alike
-FEW: Final = 1 << 11  # concepts, all of which are looked through for such words: to list them takes 150 bytes each
+FEW: Final = 1 << 8  # concepts, all of which are looked through for such words: to list them takes 150 bytes each
 WORD_BYTES: Final = 150
 
 
