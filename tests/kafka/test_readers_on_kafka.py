@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,13 +18,14 @@ from emgas.errors import EmgasError
 from emgas.messages.queries import Reply
 from emgas.messages.turns import Outcome
 from state.events.events import Claim, ConceptsRecalled, decode, source_of
+from streams.cli.operate.worker import NICER
 from streams.settings import Settings
 from streams.transport import select
 from streams.transport.kafka.reader import KafkaReader
 from tests.contracts.pipeline_contract import WORKER, PipelineContract
 from tests.support.pipeline import Pipeline, settings_for
 from tests.support.transports import kafka_transport
-from tests.support.workers import PARTITIONS, PATIENCE, lives, mismatches, topics, until, verify, worker
+from tests.support.workers import PARTITIONS, PATIENCE, Worker, lives, mismatches, topics, until, verify, worker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.asyncio(loop_scope="module")]
 
@@ -74,6 +76,7 @@ async def test_everybody_sees_at_readers_what_they_wrote_and_the_log_shows_no_cl
         ):
             await until(lambda: len(writer.owns) == PARTITIONS)
             await until(lambda: first.follows == second.follows == list(range(PARTITIONS)))
+            assert niceness(writer) == niceness(first) + NICER, "who answers comes first where they share cores"
             for turn in TURNS:
                 there = await memory.publish(turn)
                 reply = await memory.query(turn.graph, turn.text, after=there, top_passages=100)
@@ -105,6 +108,10 @@ async def test_what_a_question_wakes_at_a_reader_is_recorded_by_the_writer(
             recalled = [event for _, event in await logged(settings) if isinstance(event, ConceptsRecalled)]
             assert [(event.graph, source_of(event)) for event in recalled] == [(TURNS[0].graph, told)]
             assert set(recalled[0].concepts) >= {seed.id for seed in reply.seeds}
+
+
+def niceness(of: Worker) -> int:
+    return os.getpriority(os.PRIO_PROCESS, of.process.pid)
 
 
 async def has_turn(settings: Settings, there: Outcome, offset: int) -> int:

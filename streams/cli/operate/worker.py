@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 log = logger("worker")
 MOST_WORKERS = 64  # that may share one EMGAS_DATA
+NICER = 10  # than readers on the same cores: who asks waits for an answer, and nobody for a fold
 HALTED = 70  # EX_SOFTWARE: a supervisor restarts; what needs an operator says so, and halts again
 
 
@@ -58,6 +59,8 @@ def worker(
             "every command, and MemoryClient, runs its own.",
             output.USAGE,
         )
+    if settings.role == "writer":
+        os.nice(NICER)
     with output.explained():
         traces.configure()
         settings = _own_directory(settings)
