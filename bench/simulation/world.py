@@ -283,10 +283,13 @@ class Run:
         self.complaints.append(f"live: partition {partition} {what} within {LIVE_SECONDS:.0f} s of the last fault")
 
     def _accounted(self, partition: int, sent: Sent) -> bool:
-        """Tell whether the owner's state holds a turn, or its outcome was told."""
+        """Tell whether a turn was told to be accepted, or the owner's state holds it.
+
+        Who reads `turns` again after another took it, and told nobody, tells its sender that it is a duplicate.
+        """
         outcome = self.client.answer(sent.correlation)
-        if outcome is not None and outcome["kind"] == "outcome":
-            return bool(outcome["status"] == "accepted")
+        if outcome is not None and outcome["kind"] == "outcome" and outcome["status"] == "accepted":
+            return True
         owner = self.owner(partition)
         graph = owner.app.ownership.writers[partition].state.graph(sent.graph) if owner else None
         return graph is not None and graph.passages.knows(sent.id) is not None

@@ -285,6 +285,8 @@ class TurnProcessor:
                 chunk = records[at : at + self._context.batch_turns]
                 await self._account_for([Delivery(record, _nothing) for record in chunk])
         if (start := self._source + 1) < end:
+            if (await turns.bounds(partition))[1] < end:  # of a successor: what lay there is gone with its topic
+                raise source.changed(partition)
             log.info("hole in turns", partition=partition, start=start, end=end)
 
     async def _lose(self, first: int, last: int) -> None:

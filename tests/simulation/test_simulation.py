@@ -23,6 +23,8 @@ FOUND = (
     61132,
     100554,
     120132,
+    301629,
+    301944,
 )  # seeds behind the others that complained once (docs/reliability.md)
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
 # A seed that notices that a protection is switched off; another one may, once the simulation is changed.

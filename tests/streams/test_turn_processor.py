@@ -267,10 +267,24 @@ async def test_turns_of_another_topic_are_not_told_to_be_lost_of_the_one_that_wa
 async def test_a_hole_in_the_offsets_is_passed_over() -> None:
     """Transaction markers, or a batch that a broker dropped: no record ever lay there."""
     bench = Bench()
+    for number in range(6):
+        bench.turns.put(a_turn(f"t{number}"), b"ada", HERE)
+    del bench.turns.records[HERE][1:5]
     async with running(bench):
-        bench.processor.put(bench.arrives(a_turn("t1"), 5))
+        bench.processor.put(bench.arrives(a_turn("t5"), 5))
         await bench.until_done(5)
-    assert (bench.ids, bench.state.position.source) == (["t1"], 5)
+    assert (bench.ids, bench.state.position.source) == (["t0", "t5"], 5)
+
+
+async def test_where_turns_ends_before_what_came_of_it_there_is_no_hole_but_another_topic() -> None:
+    """Found by the simulation: `turns` was made anew between a fetch and a look at what it had left out."""
+    bench = Bench()
+    bench.turns.put(a_turn("t0"), b"ada", HERE)
+    async with running(bench) as task:
+        bench.processor.put(bench.arrives(a_turn("t5"), 5))
+        with pytest.raises(SourceChangedError):
+            await task
+    assert bench.state.position.source == 0, "nothing is passed over that lay in the topic that is gone"
 
 
 async def test_nothing_is_half_done_once_it_is_settled() -> None:
