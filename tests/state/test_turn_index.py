@@ -57,7 +57,7 @@ def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("many")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(said, max_size=24), st.sets(st.integers(0, 23)), st.integers(0, 24))
 def test_the_index_says_what_the_columns_say(turns: list[dict[str, object]], asked: set[int], gone: int) -> None:
     graph = Graph("g")
