@@ -74,10 +74,16 @@ Edge: Final = partial(Feature, is_edge=True, reaches=True)
 
 
 def _own(
-    name: str, compute: Callable[[Turns], Floats], weight: float, without_flow: float = 0.0, *, reaches: bool = False
+    name: str,
+    compute: Callable[[Turns], Floats],
+    weight: float,
+    without_flow: float = 0.0,
+    *,
+    reaches: bool = False,
+    late: Late | None = None,
 ) -> Feature:
     """Declare a feature of what a turn is in itself."""
-    return Feature(name, compute, weight, without_flow, reaches=reaches, most=compute)
+    return Feature(name, compute, weight, without_flow, reaches=reaches, most=compute, late=late)
 
 
 def _nothing(turns: Turns) -> Floats:
@@ -195,7 +201,7 @@ FEATURES: Final = (
     _own("time", partial(_wanted, "@time"), 2.35, 2.35, reaches=True),
     _own("name", partial(_wanted, "@name"), 1.3, 1.35, reaches=True),
     _own("number", partial(_wanted, "@number"), 1.5, 1.6, reaches=True),
-    _own("names", _names, 0.3, 0.3)._replace(late=Late(_names, _at_most_one)),
+    _own("names", _names, 0.3, 0.3, late=Late(_names, _at_most_one)),
     _own("length", _length, 0.95, 1.4),
     _own("brevity", _brevity, 0.45, 1.0),
     Feature("echo", _echo, -1.0, most=_at_most_one),
