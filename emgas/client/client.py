@@ -163,8 +163,7 @@ class MemoryClient(Advising):
         """Ask a graph; `options`: the other fields of Query.
 
         after    answer only once that turn is folded
-        as_of    answer from the graph as it was at this time: ISO 8601 or a datetime, or ms; without a zone, of the
-                 asker's: `timezone`, one of the options, as Europe/Berlin (else UTC)
+        as_of    answer from the graph as it was then: ISO 8601 or a datetime (without a zone, by `timezone`), or ms
         only     which turns may come back: the fields of emgas.Filter; its times as `as_of`
         """
         graph = checked_graph(graph)
@@ -368,9 +367,9 @@ class MemoryClient(Advising):
     ) -> Outcome:
         """Set switches, and leave all else that a graph lives by as it is."""
         known = await self.describe(graph, timeout=timeout)
-        switches = {"recording": recording, "recalling": recalling}
-        switched: dict[str, Any] = {name: value for name, wanted in switches.items() if wanted}
-        return await self.configure(graph, known.preset, timeout=timeout, **{**known.settings, **switched})
+        switches = (("recording", recording), ("recalling", recalling))
+        changed: dict[str, Any] = known.settings | {name: value for name, on in switches if on}
+        return await self.configure(graph, known.preset, timeout=timeout, **changed)
 
     async def grant(
         self, graph: str, subject: str, rights: Sequence[Right], *, id: str | None = None, timeout: float | None = None
@@ -394,6 +393,7 @@ class MemoryClient(Advising):
         weights: Mapping[str, float] | None = None,
         mode: Mode | None = None,
         rerank: str | None = None,
+        timezone: str | None = None,
         id: str | None = None,
         timeout: float | None = None,
         **settings: Any,
@@ -402,12 +402,12 @@ class MemoryClient(Advising):
 
         It is the whole of it: what an earlier call changed and this one does not name is the preset's again.
 
-        weights  what features of a turn are worth in recall (docs/recall.md), where not the default: these alone; None
-                 leaves them as they are
+        weights  what features of a turn are worth in recall (docs/recall.md): these alone; None: as they are
         mode     of questions that name none, and rerank: by whose formula they are ordered, "none" for none
+        timezone where the graph's people are, as Europe/Berlin: of turns and questions that do not say; None: as it was
         """
         fields: dict[str, Any] = {"preset": preset, "settings": build(Settings, settings)}
-        fields |= {"mode": mode, "rerank": rerank, "weights": None if weights is None else dict(weights)}
+        fields |= {"mode": mode, "rerank": rerank, "timezone": timezone, "weights": weights and dict(weights)}
         return await self._command(Configure, graph, id=id, timeout=timeout, fields=fields)
 
     async def forget(

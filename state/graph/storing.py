@@ -92,6 +92,7 @@ def _values(graph: Graph) -> dict[str, Any]:
         "access": graph.access,
         "weights": graph.weights,
         "asked": [graph.mode, graph.rerank],
+        "timezone": graph.timezone,
         "pace": [graph.pace, graph.active_before],
         "settings": graph.settings.model_dump(),
         "topics": themes,
@@ -334,6 +335,7 @@ def stored(
     graph.advice = AdviceTable.of(values.get("advice", {}))
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
     graph.mode, graph.rerank = values.get("asked", ("default", ""))
+    graph.timezone = values.get("timezone", "UTC")
     graph.pace, graph.active_before = values.get("pace", (0, 0))
     graph.weights = values.get("weights", {})
     graph.access, graph.uncounted = values["access"], values["uncounted"]
