@@ -24,7 +24,7 @@ from emgas.client.answers import moment as _time
 from emgas.client.answers import names as _named
 from emgas.client.bulk import Turns as Published
 from emgas.client.bulk import publish_all
-from emgas.client.connect import connect
+from emgas.client.connect import connect, named_topics
 from emgas.client.connection import Connection
 from emgas.client.query_arguments import asking, filtering
 from emgas.client.request_reply import RequestReply
@@ -46,7 +46,7 @@ from emgas.messages.topics import Answer, OfGraph, OfPartition
 from emgas.messages.turns import Configure, Erase, Feedback, Forget, Outcome, Pin, Turn, Undo, Unpin
 from emgas.messages.views import Explore, Explored, Habits, Recap, Recapped, Recurring, Trend, Trended
 from emgas.validation import build, checked_graph, encode
-from emgas.wire import ProducerRecord, Receipt, TopicNames, cloud_event, partition_of
+from emgas.wire import ProducerRecord, Receipt, cloud_event, partition_of
 
 if TYPE_CHECKING:
     from emgas.client.kafka import Security
@@ -66,7 +66,7 @@ class MemoryClient(Advising):
         self,
         url: str | Connection | None = None,
         *,
-        prefix: str = "emgas",
+        prefix: str | None = None,
         timeout: float = 10.0,
         key: str | None = None,
         subject: Subject | None = None,
@@ -75,7 +75,7 @@ class MemoryClient(Advising):
         """Remember where the memory is.
 
         url       kafka://host:port[,host:port], embedded:DIRECTORY, http://host:port (`emgas serve`), or a Connection;
-                  by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA
+                  by default $EMGAS_BROKER, else the embedded log in $EMGAS_DATA; prefix: $EMGAS_PREFIX, else emgas
         key       for http:// only, by default $EMGAS_KEY
         subject   on whose behalf, for graphs that grant rights (`grant`): a name, or what gives it when a call is made;
                   None: of who runs the memory.  A gateway takes the name of the key instead
@@ -102,7 +102,7 @@ class MemoryClient(Advising):
         """Connect; what `async with` does."""
         if self._request_reply is not None:
             raise TransportError("this client is open already")
-        topics = TopicNames(self._prefix)
+        topics = named_topics(self._prefix)
         connection = traced(connect(self._url, topics, self._timeout, key=self._key, **self._security))
         request_reply = RequestReply(connection, self._subject)
         await request_reply.open()

@@ -62,6 +62,14 @@ def test_two_processes_share_a_memory_that_is_served(tmp_path: Path) -> None:
     assert "serves this memory" not in said.err
 
 
+def test_the_memory_of_the_prefix_that_commands_are_told_is_served(tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text(json.dumps(TURN) + "\n")
+    published = emgas(tmp_path, "publish", str(tmp_path / "chat.jsonl"), "--json", prefix="other")
+    assert published.json["accepted"] == 1
+    with serve(tmp_path, prefix="other") as (address, _), Memory(address, graph="ada") as memory:
+        assert memory.describe().turns == 1
+
+
 def test_who_shares_a_served_memory_needs_no_key_of_his_own_but_everybody_else_does(tmp_path: Path) -> None:
     keys = tmp_path / "keys.toml"
     keys.write_text(f'[[key]]\nname = "app"\nsha256 = "{digest("secret")}"\ngraphs = ["ada"]\nrights = ["read"]\n')
