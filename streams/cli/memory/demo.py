@@ -180,11 +180,11 @@ def _tell_rebuilt(digest: str, *, match: bool) -> None:
 
 
 def _tell_how_to_go_on(keep: Path | None) -> None:
-    """Name three commands that go on with the memory, and the page."""
-    data = keep or Path("demo-memory")
-    begin = [] if keep else [f"emgas demo --keep {data}"]
-    commands = [*begin, f'emgas --data {data} query demo "what did the vet prescribe?"']
-    commands += [f"emgas --data {data} timeline demo", f"emgas --data {data} serve"]
+    """Name three commands that go on with the memory, as they can be pasted here, and the page."""
+    data, emgas = keep or Path("demo-memory"), "emgas" if shutil.which("emgas") else os.path.relpath(sys.argv[0])
+    begin = [] if keep else [f"{emgas} demo --keep {data}"]
+    commands = [*begin, f'{emgas} --data {data} query demo "what did the vet prescribe?"']
+    commands += [f"{emgas} --data {data} timeline demo", f"{emgas} --data {data} serve"]
     output.out.print("[bold]go on:[/]")
     for command in commands:
         page = "   # then open http://127.0.0.1:8088" if command.endswith("serve") else ""

@@ -1,0 +1,26 @@
+"""What the demo names to go on with runs as it is pasted, also where no environment is active."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from streams.cli.memory.demo import _tell_how_to_go_on
+
+
+@pytest.mark.parametrize(("is_found", "command"), [(True, "emgas"), (False, ".venv/bin/emgas")])
+def test_the_commands_to_go_on_with_can_be_pasted(
+    is_found: bool, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    program = tmp_path / ".venv" / "bin" / "emgas"
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(program)])
+    monkeypatch.setenv("PATH", str(program.parent) if is_found else str(tmp_path))
+    _tell_how_to_go_on(Path("kept"))
+    told = capsys.readouterr().out.splitlines()
+    assert f"  {command} --data kept timeline demo" in told
+    assert sum(line.startswith(f"  {command} ") for line in told) == 3
