@@ -54,6 +54,7 @@ from state.events.events import (
     Unpinned,
     WorthJudged,
 )
+from state.events.extraction_types import AnchorKind
 from state.graph import codec, rights
 from state.graph.decay import NEVER
 from state.graph.expiry_queue import ExpiryQueue
@@ -222,7 +223,17 @@ class Graph(GraphTables):
         if len(self.passages) - self._counted >= WAITING:
             self.settle()
         self._count_fresh(event)
+        if event.anchor and not event.uncounted:
+            self._anchor(numbers, event.anchor.kind, event.at)
         return True
+
+    def _anchor(self, numbers: Sequence[int], kind: AnchorKind, at: int) -> None:
+        """Let what a turn of `at` (ms) says hold faster; it is counted at once, as the next mention fades otherwise."""
+        self.settle()
+        held = [number for number in numbers if self.concepts.ids[number][:1] != "@"]
+        for number in held:
+            self.concepts.anchor(number, kind, at=at, settings=self.settings)
+        self._watch(held, 0.0)
 
     def _count_fresh(self, event: TurnRecorded) -> None:
         self.fresh_turns += 1
@@ -399,7 +410,10 @@ class Graph(GraphTables):
 
     @folds(FeedbackGiven)
     def _fold_feedback(self, event: FeedbackGiven) -> bool:
-        """Judge the turns; what was right strengthens and links what was asked for, more than a recall alone does."""
+        """Judge the turns; what was right strengthens and links what was asked for, more than a recall alone does.
+
+        What was wrong takes as much from those links again.
+        """
         turns = self._passages(event.turns)
         for number in turns:
             self.passages.judge(number, event.value)
@@ -407,7 +421,22 @@ class Graph(GraphTables):
             self.settle()
             for _ in range(FEEDBACK_COUNTS):
                 self._wake(event.concepts, self.clock)
+        elif event.value < 0 and event.concepts:
+            self.settle()
+            self._loosen([number for number in self._known(event.concepts) if not self.concepts.is_mark[number]])
         return bool(turns)
+
+    def _loosen(self, known: Sequence[int]) -> None:
+        """Take from the links that recalls made between the first of these what a user's word puts there."""
+        numbers = sorted(known[:LINKED_BY_RECALL])
+        keys = np.array([a << 32 | b for place, a in enumerate(numbers) for b in numbers[place + 1 :]], np.int64)
+        if not (self.pairs["recall"] and len(keys)):
+            return
+        counts = self.pairs["recall"].lessen(keys, FEEDBACK_COUNTS)
+        if self.stored_events and counts.any():
+            keys, counts = keys[counts > 0], counts[counts > 0]
+            rows, none = np.array(self.concepts.rows), np.zeros_like(counts)
+            self.unstored_faded.append(np.stack([rows[keys >> 32], rows[keys & 0xFFFFFFFF], none, none, counts]))
 
     def _pin(self, event: Pinned | Unpinned, *, pinned: bool) -> bool:
         self.settle()
