@@ -296,10 +296,7 @@ class MemoryClient(Advising):
         timeout: float | None = None,
         **wanted: Any,
     ) -> Trended:
-        """Ask how often something is spoken of, since when and when not; `wanted`: by (day, week, month), offset.
-
-        Without a text, how often anything was said that `only` lets through: by a speaker, in a session.
-        """
+        """Ask how often something, without a text anything, is said, since when and when not; `wanted`: by, offset."""
         fields = {**wanted, "text": text, "only": filtering(only), **await self._moment(graph, after, as_of)}
         return _expect(Trended, await self._asked(build(Trend, fields), timeout))
 

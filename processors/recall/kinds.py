@@ -9,7 +9,7 @@
 
     semantic  what is known, whenever it was said: relations of the concepts asked for come with the answer
               (related.py), and turns are ordered by (0.7 cosine + 0.3 graph) · (0.8 + 0.4 importance), twice as many
-              looked at as come back (rerank.py)
+              looked at as come back (rerank.py); what is history behind what came in its place (succession.py)
     perceptual  turns that something came with, ranked anew (perceptual.py)
 
 A kind is a filter, terms and constants of the one engine.

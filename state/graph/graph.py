@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
 from msgspec.structs import replace
 
-from state.arrays import Integers
+from state.arrays import Counts, Integers
 from state.events.events import (
     AccessGranted,
     AccessRevoked,
@@ -189,10 +190,7 @@ class Graph(GraphTables):
         return codec.pack(self)
 
     def digest(self) -> str:
-        """Compact, and hash the content in its canonical form: sha256 (hex), equal for equal memories.
-
-        How many events there were is not content: ticks may be many or few, and change nothing.
-        """
+        """Compact, and hash the content in its canonical form, which no tick changes: sha256 (hex)."""
         self.compact()
         return codec.digest(self)
 
@@ -230,10 +228,9 @@ class Graph(GraphTables):
     def _anchor(self, numbers: Sequence[int], kind: AnchorKind, at: int) -> None:
         """Let what a turn of `at` (ms) says hold faster; it is counted at once, as the next mention fades otherwise."""
         self.settle()
-        held = [number for number in numbers if self.concepts.ids[number][:1] != "@"]
-        for number in held:
-            self.concepts.anchor(number, kind, at=at, settings=self.settings)
-        self._watch(held, 0.0)
+        for number in numbers:
+            if self.concepts.ids[number][:1] != "@":
+                self.concepts.anchor(number, kind, at=at, settings=self.settings)
 
     def _count_fresh(self, event: TurnRecorded) -> None:
         self.fresh_turns += 1
@@ -381,10 +378,13 @@ class Graph(GraphTables):
         ends = ((find(one), find(other)) for one, *others in links for other in others)
         pairs = {(min(a, b), max(a, b)) for a, b in ends if a is not None and b is not None}
         keys = np.array(sorted(a << 32 | b for a, b in pairs), np.int64)
-        faded = [self.pairs[window].drop(keys) for window in ("exchange", "turn", "recall")]
-        if self.stored_events and len(keys):
+        self._note_faded(keys, [self.pairs[window].drop(keys) for window in ("exchange", "turn", "recall")])
+
+    def _note_faded(self, keys: Integers, counts: Sequence[Counts]) -> None:
+        """Note what is stored of links and is no more: exchanges, turns, recalls (k,) of each."""
+        if self.stored_events and np.any(counts):
             rows = np.array(self.concepts.rows)
-            self.unstored_faded.append(np.stack([rows[keys >> 32], rows[keys & 0xFFFFFFFF], *faded]))
+            self.unstored_faded.append(np.stack([rows[keys >> 32], rows[keys & 0xFFFFFFFF], *counts]))
 
     @folds(MemoryRestored)
     def _fold_restored(self, event: MemoryRestored) -> bool:
@@ -410,33 +410,24 @@ class Graph(GraphTables):
 
     @folds(FeedbackGiven)
     def _fold_feedback(self, event: FeedbackGiven) -> bool:
-        """Judge the turns; what was right strengthens and links what was asked for, more than a recall alone does.
-
-        What was wrong takes as much from those links again.
-        """
+        """Judge the turns; a right one links what was asked for more than a recall does, a wrong one takes as much."""
         turns = self._passages(event.turns)
         for number in turns:
             self.passages.judge(number, event.value)
-        if event.value > 0:
-            self.settle()
-            for _ in range(FEEDBACK_COUNTS):
-                self._wake(event.concepts, self.clock)
-        elif event.value < 0 and event.concepts:
-            self.settle()
+        self.settle()
+        for _ in range(FEEDBACK_COUNTS if event.value > 0 else 0):
+            self._wake(event.concepts, self.clock)
+        if event.value < 0 and self.pairs["recall"]:
             self._loosen([number for number in self._known(event.concepts) if not self.concepts.is_mark[number]])
         return bool(turns)
 
     def _loosen(self, known: Sequence[int]) -> None:
         """Take from the links that recalls made between the first of these what a user's word puts there."""
-        numbers = sorted(known[:LINKED_BY_RECALL])
-        keys = np.array([a << 32 | b for place, a in enumerate(numbers) for b in numbers[place + 1 :]], np.int64)
-        if not (self.pairs["recall"] and len(keys)):
-            return
+        keys = np.array([a << 32 | b for a, b in combinations(sorted(known[:LINKED_BY_RECALL]), 2)], np.int64)
         counts = self.pairs["recall"].lessen(keys, FEEDBACK_COUNTS)
-        if self.stored_events and counts.any():
-            keys, counts = keys[counts > 0], counts[counts > 0]
-            rows, none = np.array(self.concepts.rows), np.zeros_like(counts)
-            self.unstored_faded.append(np.stack([rows[keys >> 32], rows[keys & 0xFFFFFFFF], none, none, counts]))
+        self._note_faded(keys, [np.zeros_like(counts), np.zeros_like(counts), counts])
+        if self._link_queue:
+            self._link_queue.look_again()
 
     def _pin(self, event: Pinned | Unpinned, *, pinned: bool) -> bool:
         self.settle()

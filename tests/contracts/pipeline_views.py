@@ -185,7 +185,11 @@ class Views(PipelineSteps):
         assert "Ada: lives in Berlin" not in reply.context, "what is history is not told as if it held"
         best = reply.passages[0]
         assert best.why is not None
-        assert set(best.why.terms) == {"cosine", "graph", "times_importance"}
+        assert set(best.why.terms) == {"cosine", "graph", "times_importance", "times_current"}
+        assert [each.id for each in reply.passages].index("e2") == 0, "what holds now is first"
+        now = best.why.terms
+        total = (now["cosine"] + now["graph"]) * now["times_importance"] * now["times_current"]
+        assert best.score == pytest.approx(total)
         place = await pipeline.memory.query(graph, "What about Lisbon?", memory="semantic")
         assert next((each.type, each.target_label) for each in place.relations) == ("part-of", "Portugal")
         chinese = await pipeline.memory.query(graph, "我住在哪里？", asker="小梅", memory="semantic")
