@@ -56,7 +56,7 @@ class Conversations(PipelineSteps):
 
     # what is in mind
 
-    @pytest.mark.source("H1", "S14", "M14", "P28")
+    @pytest.mark.source("H1", "S14", "M14", "P28", "M10")
     async def test_the_last_turns_of_a_conversation_are_in_mind_with_its_keywords(
         self, pipeline: Pipeline, graph: str
     ) -> None:
@@ -164,7 +164,7 @@ class Conversations(PipelineSteps):
 
     # its end
 
-    @pytest.mark.source("S1", "S15", "S16", "P38")
+    @pytest.mark.source("S1", "S15", "S16", "S20", "P38")
     async def test_a_conversation_that_somebody_ends_is_summed_up_and_the_next_inherits_that(
         self, pipeline: Pipeline, graph: str
     ) -> None:

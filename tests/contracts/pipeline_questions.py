@@ -101,7 +101,7 @@ class Questions(PipelineSteps):
         assert reply.position.source >= to_come
         assert "t2" in {passage.id for passage in reply.passages}
 
-    @pytest.mark.source("P28")
+    @pytest.mark.source("P28", "E41")
     async def test_everybody_reads_what_they_wrote(self, pipeline: Pipeline, graph: str) -> None:
         for number in range(20):
             there = await pipeline.memory.publish(a_turn(graph, f"t{number}", f"Teapot number {number} leaks."))

@@ -126,7 +126,7 @@ class Views(PipelineSteps):
         assert "[image: Sailing boats at sunset]" in only.context
         assert (await pipeline.memory.query(graph, "boats", only={"modality": ["audio"]})).passages == []
 
-    @pytest.mark.source("E2", "H12")
+    @pytest.mark.source("E2", "H12", "S10")
     async def test_a_concept_is_shown_with_its_neighbours_and_ways_to_another(
         self, pipeline: Pipeline, graph: str
     ) -> None:

@@ -221,6 +221,7 @@ def test_an_elephant_has_nothing_that_fades_until_it_is_told_otherwise() -> None
     assert graph.expiry_queue().earliest() == NOON + lifetime(0.5, 0.03, DEFAULT.half_life)
 
 
+@pytest.mark.source("S26")
 def test_with_stability_every_mention_and_recall_makes_the_half_life_longer_from_then_on() -> None:
     settings, day = PRESETS["memorybank"], DAY
     events = [
