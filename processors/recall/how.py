@@ -48,7 +48,7 @@ def guided(options: RecallOptions, query: Query, meant: Meant) -> RecallOptions:
         options,
         spreading=replace(options.spreading, type_weights=type_weights),
         weak=() if options.mode == "literal" else meant.known,
-        depth=_depth(guidance, query.text),
+        depth=options.depth if (depth := _depth(guidance, query.text)) is None else depth,
         rounds=guidance.rounds,
         episodic=guidance.kinds.get("episodic", 1.0),
         semantic=guidance.kinds.get("semantic", 1.0),

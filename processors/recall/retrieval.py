@@ -44,7 +44,7 @@ from processors.recall.recall import (
     shown,
     strongest_of,
 )
-from processors.recall.rerank import OVERFETCH, Candidates, reranked
+from processors.recall.rerank import Candidates, formula_of, reranked
 from processors.text.complexity import complexity
 from processors.text.language import clean
 from processors.text.question_types import greets
@@ -66,7 +66,8 @@ def retrieve(
     """
     wide = options
     if options.rerank is not None and options.passages is not None:
-        wide = replace(options, passages=OVERFETCH * options.passages)
+        fetched = formula_of(options.rerank, options.memory).fetched
+        wide = replace(options, passages=fetched * options.passages)
     asking = _Asking(view, question, text, wide, cosine)
     found = asking.once()
     if options.rounds > 1 and found.passages:
@@ -213,7 +214,7 @@ class _Asking:
         numbers = np.array([each.number for each in found.passages], np.int64)
         scores = np.array([each.score for each in found.passages])
         candidates = Candidates(self.view, numbers, scores, self._meant, self.text, self._energy, self.cosine)
-        order, scores, terms = reranked(candidates, self.options.rerank)
+        order, scores, terms = reranked(candidates, formula_of(self.options.rerank, self.options.memory))
         order, scores = order[:limit], scores[:limit]
         passages = numbers[order]
         return replace(

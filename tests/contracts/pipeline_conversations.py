@@ -56,7 +56,7 @@ class Conversations(PipelineSteps):
 
     # what is in mind
 
-    @pytest.mark.source("H1", "S14", "M14", "P28")
+    @pytest.mark.source("H1", "S14", "M14", "P28", "M10")
     async def test_the_last_turns_of_a_conversation_are_in_mind_with_its_keywords(
         self, pipeline: Pipeline, graph: str
     ) -> None:

@@ -215,7 +215,7 @@ def test_a_node_that_many_turns_hold_has_up_to_three_times_its_energy() -> None:
     assert subtractive.bonus(held) == pytest.approx([1.0, 1.0, 1.1, 2.0, 3.0, 3.0])
 
 
-@pytest.mark.source("M18", "M20")
+@pytest.mark.source("M18", "M20", "M19")
 def test_three_nodes_with_two_turns_each_come_first_each_turn_once_with_its_topic() -> None:
     view = view_of_turns(*["tea milk"] * 4, *["milk cow"] * 4, *["cow field"] * 4, *["tea"] * 2)
     found = subtractive.find(asked(view, "subtractive", "tea"))

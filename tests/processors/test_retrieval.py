@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from emgas.client.query_arguments import asking
+from emgas.errors import InvalidMessageError
 from emgas.messages.fields import Position
 from emgas.messages.modes import Mode, Rerank, Weighting
 from emgas.messages.queries import Reply
@@ -18,6 +19,7 @@ from processors.recall.modes import staged
 from processors.recall.modes.constants import MODES
 from processors.recall.modes.staged import Ranking
 from processors.recall.rerank import FORMULAS
+from processors.text.complexity import complexity, passages
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
 from state.graph.graph import Graph
@@ -346,6 +348,68 @@ def test_the_best_may_be_ordered_by_another_formula(mode: Mode, rerank: Rerank) 
         assert set(terms) == set(FORMULAS[rerank].weights)
         assert sum(terms.values()) * factor == pytest.approx(passage.score)
         assert 0 <= passage.score <= 1.2
+
+
+def shares(reply: Reply) -> dict[str, dict[str, float]]:
+    """Give the terms of every passage, by its id."""
+    return {each.id: dict(each.why.terms) for each in reply.passages if each.why is not None}
+
+
+@pytest.mark.source("H10", "M23")
+def test_the_formulas_of_hello_agents_and_mofox_are_theirs_by_hand() -> None:
+    asked = {"text": "the vet in the hospital", "top_passages": 50, "explain": True}
+    plain = {each.id: each.score for each in ask(mode="vector", **asked).passages}
+    least, best = min(plain.values()), max(plain.values())
+    of_mofox = {"cosine": 0.4, "graph": 0.2, "importance": 0.2, "recency": 0.2}
+    graph, _ = told(ENGLISH)
+    age = {each.id: (graph.clock - each.at) / DAY for each in ask(mode="vector", **asked).passages}
+    hello, mofox = (ask(mode="vector", rerank=name, **asked) for name in ("hello-agents", "mofox"))
+    assert {each.id for each in hello.passages} == {each.id for each in mofox.passages} == set(plain)
+    for passage in hello.passages:
+        cosine = plain[passage.id]
+        expected = (0.7 * cosine + 0.3 * (cosine - least) / (best - least)) * (0.8 + 0.4 * 0.5)
+        assert passage.score == pytest.approx(expected)
+    for passage in mofox.passages:
+        cosine, days = plain[passage.id], age[passage.id]
+        values = {
+            "cosine": cosine, "graph": (cosine - least) / (best - least), "importance": 0.5,
+            "recency": 1 / (1 + days / 30),
+        }  # fmt: skip
+        assert passage.score == pytest.approx(sum(of_mofox[name] * value for name, value in values.items()))
+
+
+@pytest.mark.source("H5", "H6")
+def test_episodes_are_ordered_by_the_formula_of_hello_agents_where_that_is_asked_for() -> None:
+    asked = {"text": "the vet in the hospital", "top_passages": 3, "explain": True}
+    reply = ask(memory="episodic", rerank="hello-agents", **asked)
+    cosine = {each.id: each.score for each in ask(mode="vector", text=asked["text"], top_passages=50).passages}
+    graph, _ = told(ENGLISH)
+    assert len(reply.passages) == 3
+    for passage in reply.passages:
+        recent = max(0.1, np.exp(-0.05 * (graph.clock - passage.at) / DAY))
+        assert passage.score == pytest.approx((0.8 * cosine[passage.id] + 0.2 * recent) * (0.8 + 0.4 * 0.5))
+        assert set(shares(reply)[passage.id]) == {"cosine", "recent", "times_importance"}
+    with pytest.raises(InvalidMessageError, match="kinds of memory"):
+        ask(memory="episodic", rerank="mofox", **asked)
+    with pytest.raises(InvalidMessageError, match="kinds of memory"):
+        ask(memory="working", rerank="hello-agents", **asked)
+
+
+@pytest.mark.source("P30")
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        (ENGLISH, "Why did Ada and Bob compare the kettle with the train last year?"),
+        (CHINESE, "对比一下我去年和今年的火车和水壶?"),
+    ],
+)
+def test_simplemems_formula_brings_as_many_as_its_complexity_says(said: tuple[str, ...], question: str) -> None:
+    for text in (question, "the vet", "猫"):
+        wanted = passages(complexity(text))
+        reply = ask(text, said, rerank="simplemem")
+        assert len(reply.passages) == min(wanted, len(ask(text, said, rerank="simplemem", top_passages=50).passages))
+    assert passages(complexity(question)) > LEAST_DEPTH
+    assert len(ask(question, said, rerank="simplemem", guidance={"depth": 0.0}).passages) == LEAST_DEPTH
 
 
 @pytest.mark.source("P33")
