@@ -29,6 +29,7 @@ from processors.recall.modes.registry import FINDS
 from processors.recall.modes.seam import Found, Given
 from processors.recall.modes.seeds import put_in
 from processors.recall.modes.staged import Ranking
+from processors.recall.modes.ways import likeliest
 from processors.recall.query_terms import QueryTerms
 from processors.recall.recall import (
     MOST_RECALLED,
@@ -171,7 +172,7 @@ class _Asking:
         needed = needs(self.text, self._meant, options)
         order = order[: needed if options.passages is None else options.passages]
         places, scores = places[order], scores[order]
-        activation = _activation(found, self._energy)
+        activation = self._activation(found)
         awake = np.flatnonzero(found.energy > 0)
         words = awake[~view.marks(awake)]
         seeds = seeds_of(view, self.question, self._meant, options.mode)
@@ -190,6 +191,14 @@ class _Asking:
             topics=_topics(passages, found.topic, places),
             activation=activation,
         )
+
+    def _activation(self, found: Found) -> Activation:
+        """Describe what a mode left behind as spreading does: a walk has no ways of its own."""
+        before = found.predecessor
+        if before is None:
+            woke = found.energy is not self._energy
+            before = likeliest(self._given(), found.energy) if woke else np.full(len(found.energy), -1)
+        return Activation(found.energy, before, np.where(self._energy > 0, 0, -1), 0, clamped=False)
 
     def again(self, first: RecallResult) -> RecallResult:
         """Ask again, seeking weakly what the best passages of the first round hold besides (SEEDS P32)."""
@@ -237,13 +246,6 @@ def _likelihood(found: RecallResult) -> Ranking:
     passages = np.array([each.number for each in found.passages], np.int64)
     scores = np.array([each.score for each in found.passages])
     return Ranking(passages, np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores)
-
-
-def _activation(found: Found, energy: Floats) -> Activation:
-    """Describe what a mode left behind as spreading does."""
-    before = np.full(len(found.energy), -1) if found.predecessor is None else found.predecessor
-    hops = np.where(energy > 0, 0, -1)
-    return Activation(found.energy, before, hops, 0, clamped=False)
 
 
 def _terms(

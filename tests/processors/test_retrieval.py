@@ -189,6 +189,20 @@ def test_every_weighting_goes_with_every_mode_that_spreads(mode: Mode, weighting
 # staged
 
 
+@pytest.mark.source("S10")
+@pytest.mark.parametrize(("said", "question"), [(ENGLISH, "the vet"), (CHINESE, "水壶")])
+@pytest.mark.parametrize("mode", ["default", "literal", "ppr", "ppr-push", "steady-state", "path"])
+def test_what_woke_shows_its_way_from_what_was_asked(mode: Mode, said: tuple[str, ...], question: str) -> None:
+    reply = ask(question, said, mode=mode, explain=True, top_passages=20)
+    seeds = {seed.id for seed in reply.seeds}
+    woken = [concept for concept in reply.concepts if concept.id not in seeds]
+    assert woken
+    assert all(len(each.path) > 1 and each.path[0] in seeds and each.path[-1] == each.id for each in woken)
+    ways = [passage.why.associations for passage in reply.passages if passage.why and passage.why.associations]
+    assert ways
+    assert all(way[0].source in seeds for way in ways)
+
+
 @pytest.mark.source("S6", "S12")
 def test_a_simple_question_begins_with_what_holds_its_words_and_a_complex_one_further_on() -> None:
     assert staged.stages_of(0.1, None) == ("direct", "spread", "ppr", "exhaustive")
