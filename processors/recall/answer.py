@@ -224,7 +224,7 @@ class _Answering:
             position=self._memory.position,
             timing=UNTIMED,
             matched=self._is_match,
-            how=how(query, self._options, found, self._guiding),
+            how=how(query, self._view, self._options, found, self._guiding),
         )
         return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
 

@@ -321,6 +321,40 @@ def test_of_weights_only_those_that_did_something_are_told(mode: Mode) -> None:
     assert changed <= bool(guided.how.guidance.weights)
 
 
+@pytest.mark.source("S7")
+@pytest.mark.parametrize(
+    ("said", "question", "mode", "told"),
+    [
+        (ENGLISH, "the vet", "staged", set()),  # at this depth the first stage is the last, and it has no edges
+        (CHINESE, "医生", "staged", set()),
+        (ENGLISH, "Why does the nurse compare Biscuit with trains?", "staged", {"mention", "association"}),
+        (ENGLISH, "the vet", "vector", set()),
+        (ENGLISH, "the vet", "path", {"association"}),
+    ],
+)
+def test_weights_of_what_was_never_looked_at_are_not_told(
+    said: tuple[str, ...], question: str, mode: Mode, told: set[str]
+) -> None:
+    guidance: dict[str, Any] = {"kinds": {"episodic": 2.0, "semantic": 3.0}, "type_weights": {"cause": 2.0}}
+    guidance |= {} if told else {"depth": 0.0}
+    reply = ask(question, said, mode=mode, guidance=guidance)
+    assert reply.how is not None
+    assert reply.how.guidance is not None
+    weights = set(reply.how.guidance.weights)
+    assert weights >= told
+    assert bool(weights) == bool(told)
+    assert "cause" not in weights, "nobody said what causes what"
+
+
+@pytest.mark.source("S7")
+def test_a_mood_that_said_how_thoroughly_to_search_did_something_whatever_its_words() -> None:
+    hurried, asked = ask("the vet", guidance={"mood": "in a hurry"}), {"mood": "in a hurry", "depth": 0.5}
+    for reply, unknown in ((hurried, []), (ask("the vet", guidance=asked), ["hurry"])):
+        assert reply.how is not None
+        assert reply.how.guidance is not None
+        assert reply.how.guidance.unknown == unknown
+
+
 def test_a_depth_says_how_many_come_back_and_passages_that_are_asked_for_come_first() -> None:
     assert len(ask("the vet", guidance={"depth": 0.0}).passages) == LEAST_DEPTH
     assert len(ask("the vet in the hospital", mode="ppr", guidance={"depth": 1.0}).passages) == MOST_DEPTH
