@@ -396,7 +396,7 @@ PRESETS = {
         links_step=48 * HOUR_MS,
         duplicate_above=0.7,
         keep_information=1,
-        worth_words=3,
+        worth_words=2,
         habit_members=0,
     ),
 }

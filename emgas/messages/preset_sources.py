@@ -66,7 +66,7 @@ SOURCES: Final[dict[str, tuple[Choice, ...]]] = {
     ),
     "maibot": (
         Choice("mode", "current − 1 / strength, 3 edges deep; 3 nodes by squared energy, 2 items of each by cosine"),
-        Choice("worth_words", "a model says 1 or 0: worth remembering or not", "3 content words: no model is asked"),
+        Choice("worth_words", "a model says 1 or 0: worth remembering or not", "2 content words: no model is asked"),
         Choice("links_step", "strength − 1 of what is idle for 48 hours; its code samples 0.8 % each time", "of all"),
         Choice("prune_below", "an idle node is removed", "with the last of its links: archived"),
         Choice("decay_every", "its configuration: 3000 s"),
