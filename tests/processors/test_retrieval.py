@@ -15,6 +15,7 @@ from emgas.messages.modes import Mode, Rerank, Weighting
 from emgas.messages.queries import Reply
 from processors.extraction.yake_extractor import YakeExtractor
 from processors.recall.answer import Answerer, Memory, in_one_go
+from processors.recall.kinds import recency
 from processors.recall.modes import staged
 from processors.recall.modes.constants import MODES
 from processors.recall.modes.staged import Ranking
@@ -441,6 +442,16 @@ def test_episodes_are_ordered_by_the_formula_of_hello_agents_where_that_is_asked
         ask(memory="episodic", rerank="mofox", **asked)
     with pytest.raises(InvalidMessageError, match="kinds of memory"):
         ask(memory="working", rerank="hello-agents", **asked)
+
+
+@pytest.mark.source("H6")
+def test_an_episode_fades_by_a_twentieth_a_day_and_never_below_a_tenth() -> None:
+    ages = (0, 10, 46, 47, 1000)
+    graph = Graph("ada")
+    for number, days in enumerate(reversed(ages)):
+        graph.fold(turn_recorded(id=f"t{number}", concepts="tea", at=NOON - days * DAY))
+    left = np.exp(recency(graph.view(), np.arange(len(ages))))[::-1]
+    assert left == pytest.approx([1.0, np.exp(-0.5), np.exp(-2.3), 0.1, 0.1])
 
 
 @pytest.mark.source("P30")
