@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from pydantic import ValidationError
 
 from emgas.messages.relations import RelationType
 from emgas.messages.views import Explore
 from processors.recall.related import MOST, inferred
-from state.events.events import Relation
+from state.events.extraction_types import Relation
 from state.graph.graph import Graph
 from state.graph.view import GraphView
 from tests.support.builders import folded, turn_recorded
@@ -27,7 +29,7 @@ def related(*said: tuple[str, RelationType, str]) -> GraphView:
 @pytest.mark.source("H12")
 def test_three_steps_are_gone_and_no_fourth_and_each_is_less_certain() -> None:
     chain = ["delft", "holland", "europe", "earth", "space"]
-    view = related(*((here, "part-of", there) for here, there in zip(chain, chain[1:], strict=False)))
+    view = related(*((here, "part-of", there) for here, there in pairwise(chain)))
     found = inferred(view, view.numbers["delft"], "part-of", 3)
     assert [(each.id, each.hops) for each in found] == [("holland", 1), ("europe", 2), ("earth", 3)]
     assert [each.confidence for each in found] == pytest.approx([1.0, 1 / 2, 1 / 3])

@@ -406,7 +406,7 @@ def shares(reply: Reply) -> dict[str, dict[str, float]]:
 
 @pytest.mark.source("H10", "M23")
 def test_the_formulas_of_hello_agents_and_mofox_are_theirs_by_hand() -> None:
-    asked = {"text": "the vet in the hospital", "top_passages": 50, "explain": True}
+    asked: dict[str, Any] = {"text": "the vet in the hospital", "top_passages": 50, "explain": True}
     plain = {each.id: each.score for each in ask(mode="vector", **asked).passages}
     least, best = min(plain.values()), max(plain.values())
     of_mofox = {"cosine": 0.4, "graph": 0.2, "importance": 0.2, "recency": 0.2}
@@ -429,9 +429,9 @@ def test_the_formulas_of_hello_agents_and_mofox_are_theirs_by_hand() -> None:
 
 @pytest.mark.source("H5", "H6")
 def test_episodes_are_ordered_by_the_formula_of_hello_agents_where_that_is_asked_for() -> None:
-    asked = {"text": "the vet in the hospital", "top_passages": 3, "explain": True}
+    asked: dict[str, Any] = {"text": "the vet in the hospital", "top_passages": 3, "explain": True}
     reply = ask(memory="episodic", rerank="hello-agents", **asked)
-    cosine = {each.id: each.score for each in ask(mode="vector", text=asked["text"], top_passages=50).passages}
+    cosine = {each.id: each.score for each in ask(mode="vector", text=str(asked["text"]), top_passages=50).passages}
     graph, _ = told(ENGLISH)
     assert len(reply.passages) == 3
     for passage in reply.passages:
