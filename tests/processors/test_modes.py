@@ -164,6 +164,16 @@ def test_a_graph_without_cycles_has_a_steady_state_that_is_not_nothing() -> None
     assert rounds < steady_state.ROUNDS
 
 
+@pytest.mark.source("S13")
+def test_where_nothing_fades_there_is_no_rest_and_the_reply_says_so() -> None:
+    view = demo().memory.view
+    with_rest, without = (
+        steady_state.find(asked(view, "steady-state", "vet", propagation_decay=decay)) for decay in (0.9, 1.0)
+    )
+    assert with_rest.stages[0].name.startswith("at rest after ")
+    assert without.stages[0].name == f"not at rest after {steady_state.ROUNDS} rounds"
+
+
 @pytest.mark.parametrize("weighting", ["fan", "ppmi", "npmi", "count", "max", "out_degree"])
 def test_it_comes_to_rest_with_every_weighting(weighting: Weighting) -> None:
     given = asked(demo().memory.view, "steady-state", "vet", weighting=weighting)
