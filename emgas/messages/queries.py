@@ -123,7 +123,8 @@ class Query(Message):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.memory != "all" and (self.retriever != "default" or self.rerank):
+        of_episodes = self.memory == "episodic" and self.rerank == "hello-agents"  # which has a formula for them
+        if self.memory != "all" and (self.retriever != "default" or (self.rerank and not of_episodes)):
             raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")

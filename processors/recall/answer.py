@@ -56,6 +56,7 @@ from processors.recall.retrieval import retrieve
 from processors.recall.sentences import Wanted
 from processors.recall.weights import of_graph
 from processors.recall.working import latest_session
+from processors.text.complexity import complexity
 from processors.text.continuations import continuation
 from processors.text.question_types import LEAST_DEPTH, MOST_DEPTH
 from state.events.events import TurnRecorded
@@ -231,7 +232,7 @@ class _Answering:
             timing=UNTIMED,
             matched=self._is_match,
             relations=self._relations,
-            how=how(query, self._options, found, self._guiding),
+            how=how(query, self._view, self._options, found, self._guiding),
         )
         return Answer(reply, found.recalled, archived) if query.reinforce else Answer(reply)
 
@@ -453,8 +454,14 @@ def _options(query: Query, graph: Graph, extractor: Extractor, now: int, guiding
         memory=query.memory,
         session=_session(query, view) if goes_on else query.session,
         now=now,
+        depth=_depth_of(query),
     )
     return guided(options, query, guiding)
+
+
+def _depth_of(query: Query) -> float | None:
+    """Say how deep SimpleMem's formula looks: by its own complexity; `staged` says itself how far it goes."""
+    return complexity(query.text) if query.rerank == "simplemem" and query.retriever != "staged" else None
 
 
 def _spreading(query: Query) -> SpreadingParameters:

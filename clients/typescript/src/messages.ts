@@ -1005,7 +1005,16 @@ export interface Configure {
   id: string;
   graph: string;
   preset?:
-    "default" | "forgetful" | "elephant" | "memorybank" | "mofox" | "emgas" | "soulmem" | "simplemem" | "hello-agents";
+    | "default"
+    | "forgetful"
+    | "elephant"
+    | "memorybank"
+    | "mofox"
+    | "emgas"
+    | "soulmem"
+    | "simplemem"
+    | "hello-agents"
+    | "maibot";
   settings?: Settings;
   /**
    * what features of a turn are worth in recall, where not the default; {}: the defaults; else as is

@@ -288,13 +288,15 @@ def _show_relations(reply: Reply) -> None:
 
 
 def _show_passages(reply: Reply, timezone: str) -> None:
+    from streams.cli.shared.why import score  # here: --help needs none of it
+
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
         said = passage.text if passage.masked is None else passage.masked
         text = escape(said) + (" [dim](from the archive)[/dim]" if passage.archived else "")
         text += " [dim](history)[/dim]" if passage.superseded_by else ""
         passages.add_row(
-            f"{passage.score:.2f}", format_utc(wall_clock(passage.at, timezone)), escape(passage.speaker), text
+            score(passage.score), format_utc(wall_clock(passage.at, timezone)), escape(passage.speaker), text
         )
     if reply.passages:
         output.out.print(passages)
