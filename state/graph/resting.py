@@ -26,9 +26,7 @@ def rest(graph: Graph, said: Runs, *, begin: bool) -> None:
     """
     begin = begin and not graph.settings.fades_links and said.records >= cooccurrence.RESTING
     resting: list[Said] = [
-        window
-        for window in _WINDOWS
-        if (pairs := graph.pairs[window]).may_rest and (begin or pairs.stored is not None)
+        window for window in _WINDOWS if (pairs := graph.pairs[window]).may_rest and (begin or pairs.stored is not None)
     ]
     if resting:
         rows = np.array(graph.concepts.rows, np.int64)

@@ -308,8 +308,12 @@ def test_with_every_flush_the_store_tells_how_often_two_concepts_were_together(
 
 
 @pytest.mark.source("S27")
-def test_a_link_that_was_cut_is_cut_in_the_store_and_counts_from_then_on() -> None:
+@pytest.mark.parametrize("resting", [1, 1 << 20], ids=["resting", "in memory"])
+def test_a_link_that_was_cut_is_cut_in_the_store_and_counts_from_then_on(
+    monkeypatch: pytest.MonkeyPatch, resting: int
+) -> None:
     log, store = LogWriter(), MemoryStore()
+    monkeypatch.setattr(cooccurrence, "RESTING", resting)
     partition = log.folded(store)
 
     def happens(method: str, **changes: Any) -> None:
