@@ -441,10 +441,9 @@ class GraphView:
         return [ROLES[role] for role in self.role.tolist()]
 
     @cached_property
-    def sessions(self) -> list[str]:
+    def sessions(self) -> Sequence[str]:
         """Name the sessions, by number."""
-        self.check_fresh()
-        return list(self._passages.sessions)
+        return self._turns.session_names
 
     @cached_property
     def speakers(self) -> list[str]:
