@@ -90,12 +90,9 @@ class Packed(NamedTuple):
         return self._held(self.values - 1) + self.least + self.values - 1
 
     def _held(self, place: int) -> int:
-        return int(np.frombuffer(self.page, _HELD[self.width], 1, self.at + self.width * place)[0]) if self.width else 0
-
-    @property
-    def end(self) -> int:
-        """Where in the page the next column begins."""
-        return self.at + -(-self.values * self.width // _AT) * _AT
+        if not self.width:
+            return 0
+        return int(np.frombuffer(self.page, _HELD[self.width], 1, self.at + self.width * place)[0])
 
 
 def unpacked(page: bytes, values: int, at: int) -> Packed:

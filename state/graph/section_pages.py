@@ -1,7 +1,8 @@
 """The bytes of a page of records (state/graph/sections.py).
 
     pairs      the records, nothing else
-    columns    u32 records │ u32 distinct keys │ those │ how many records each has, unless it is one │ columns
+    columns    u32 records │ u32 distinct keys │ u32 each where the rest begins │ distinct keys │ how many records each
+               has, unless it is one │ columns
     texts      msgpack: [how many, keys, values]
     strings    msgpack: [how many, keys, how long each is, all of them, NUL in between]; of names besides the same of
                first forms, -1 long where that is the id, and whether each is a phrase
@@ -15,6 +16,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -26,7 +28,6 @@ from state.graph.packed import Packed, packed, packed_keys, unpacked
 from state.graph.sections import Name, Part, Section
 from state.graph.strings import BETWEEN, Strings
 
-_SIZES: Final = struct.Struct("<II")
 _OF_STRINGS: Final = frozenset({"ids", "origins", "names"})
 
 
@@ -42,8 +43,10 @@ def encoded(section: Section, part: Part) -> bytes:
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     several = len(starts) < len(keys)
     lengths = packed(np.diff(starts, append=len(keys))) if several else b""
-    columns = (packed(np.ascontiguousarray(part[name])) for name in columns_of(section.name))
-    return b"".join((_SIZES.pack(len(keys), len(starts)), packed_keys(keys[starts]), lengths, *columns))
+    columns = [packed(np.ascontiguousarray(part[name])) for name in columns_of(section.name)]
+    head, columns = _head(section.name), [packed_keys(keys[starts]), lengths, *columns]
+    places = accumulate(map(len, columns[:-1]), initial=head.size)
+    return b"".join((head.pack(len(keys), len(starts), *places), *columns))
 
 
 def _of_strings(values: Sequence[str | Name]) -> tuple[Any, ...]:
@@ -69,9 +72,9 @@ def decoded(section: Section, page: bytes) -> Part:
     of = ColumnPage.of(section, page)
     records = np.empty(of.records, section.dtype)
     records["key"] = of.keys()
-    for name in columns_of(section.name):
-        column = np.empty(of.records, section.dtype[name])
-        of.columns[name].lay(column)
+    for place, (name, dtype) in enumerate(columns_of(section.name).items()):
+        column = np.empty(of.records, dtype)
+        of.column(place).lay(column)
         records[name] = column
     return records
 
@@ -97,38 +100,49 @@ def columns_of(section: str) -> dict[str, np.dtype[Any]]:
     return {name: dtype[name] for name in (dtype.names or ()) if name != "key"} if dtype else {}
 
 
-class ColumnPage(NamedTuple):
-    """A page of columns: how many records it has, their distinct keys, how many each has, and the other columns."""
+@cache
+def _head(section: str) -> struct.Struct:
+    """Lay out what a page of columns begins with, up to a multiple of 8 bytes."""
+    count = 4 + len(columns_of(section))
+    return struct.Struct(f"<{count}I{4 * (count % 2)}x")
 
+
+class ColumnPage(NamedTuple):
+    """A page of columns: how many records it has, how many distinct keys, and where its columns begin."""
+
+    page: bytes
     records: int
-    distinct: Packed
-    several: Packed | None
-    columns: dict[str, Packed]
+    distinct: int
+    places: tuple[int, ...]
 
     @classmethod
     def of(cls, section: Section, page: bytes) -> ColumnPage:
         """Find the columns of a page."""
-        records, distinct = _SIZES.unpack_from(page)
-        keys = unpacked(page, distinct, _SIZES.size)
-        several = unpacked(page, distinct, keys.end) if distinct < records else None
-        end, columns = (several or keys).end, {}
-        for name in columns_of(section.name):
-            columns[name] = column = unpacked(page, records, end)
-            end = column.end
-        return cls(records, keys, several, columns)
+        records, distinct, *places = _head(section.name).unpack_from(page)
+        return cls(page, records, distinct, tuple(places))
+
+    def column(self, place: int) -> Packed:
+        """Find a column by its place in `columns_of`."""
+        return unpacked(self.page, self.records, self.places[2 + place])
+
+    def found_keys(self) -> Packed:
+        """Find the keys, each once."""
+        return unpacked(self.page, self.distinct, self.places[0])
 
     def distinct_keys(self) -> Integers:
         """Lay out the keys, each once."""
-        return self.distinct.keys()
+        return self.found_keys().keys()
 
     def lengths(self) -> Integers:
         """Count the records of each distinct key."""
-        return np.ones(self.records, np.int64) if self.several is None else self.several.whole()
+        if self.distinct == self.records:
+            return np.ones(self.records, np.int64)
+        return unpacked(self.page, self.distinct, self.places[1]).whole()
 
     def keys(self) -> Integers:
         """Lay out the key of each record."""
         keys = self.distinct_keys()
-        return keys if self.several is None else np.repeat(keys, self.lengths())
+        return keys if self.distinct == self.records else np.repeat(keys, self.lengths())
 
 
 class TextPage(msgspec.Struct, array_like=True, gc=False, frozen=True):

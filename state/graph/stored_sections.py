@@ -66,7 +66,9 @@ class Columns:
 
     def _are_in_order(self) -> bool:
         may_meet = self._section.adding == "all"
-        ends = pairwise((page.distinct.first_key, page.distinct.last_key) for page in self._pages)
+        if len(self._pages) < 2:
+            return True
+        ends = pairwise((keys.first_key, keys.last_key) for keys in (page.found_keys() for page in self._pages))
         return all(before < first or (may_meet and before == first) for (_, before), (first, _) in ends)
 
     def _order(self) -> Integers:
@@ -104,9 +106,9 @@ class Columns:
         return rows
 
     def _lay(self, name: str, whole: NDArray[Any]) -> None:
-        start = 0
+        place, start = list(columns_of(self._section.name)).index(name), 0
         for page in self._pages:
-            page.columns[name].lay(whole[start : start + page.records])
+            page.column(place).lay(whole[start : start + page.records])
             start += page.records
 
     def only(self, chosen: Mask) -> Columns:
