@@ -120,15 +120,15 @@ class Columns:
 
     def runs(self) -> tuple[Integers, Integers]:
         """List the distinct keys, ascending (k,), and where the records of each begin (k,)."""
-        none = np.zeros(0, np.int64)
         if self._places is not None:
             keys, starts = self["key"], np.arange(len(self))
         else:
-            keys = np.concatenate([none, *(page.distinct_keys() for page in self._pages)])
-            lengths = np.concatenate([none, *(page.lengths() for page in self._pages)])
-            starts = np.cumsum(lengths) - lengths
-        is_first = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
-        return keys[is_first], starts[is_first]
+            keys = _concatenated(page.distinct_keys() for page in self._pages)
+            lengths = _concatenated(page.lengths() for page in self._pages)
+            starts = np.cumsum(lengths)
+            starts -= lengths
+        goes_on = np.flatnonzero(keys[1:] == keys[:-1]) + 1  # from one page to the next
+        return (np.delete(keys, goes_on), np.delete(starts, goes_on)) if len(goes_on) else (keys, starts)
 
 
 class StoredTexts:

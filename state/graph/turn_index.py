@@ -169,23 +169,26 @@ class TurnIndex:
         first, self._turns = self._turns, len(self._passages)
         if first == self._turns:
             return
-        self._take_sessions(np.arange(first, self._turns))
+        self._take_sessions(first)
 
-    def _take_sessions(self, passages: Integers) -> None:
-        session = np.frombuffer(self._passages.session, np.int32)[passages[0] :].astype(np.int64)
-        tokens = np.frombuffer(self._passages.tokens, np.int32)[passages[0] :].astype(np.int64)
+    def _take_sessions(self, first: int) -> None:
+        """Take in the turns from `first` on."""
+        session = np.frombuffer(self._passages.session, np.int32)[first:]
+        tokens = np.frombuffer(self._passages.tokens, np.int32)[first:]
         sessions = self._passages.session_count
         self.sessions.grow(sessions)
         self._session_tokens.grow(sessions)
         self._place.grow(self._turns)
         order = stable_order(session)
         ordered = session[order]
-        first = np.flatnonzero(np.diff(ordered, prepend=-1))
-        within = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
-        self._place.rows[passages[order]] = self.sessions.lengths[ordered] + within
-        self.sessions.extend(session, passages)
-        np.add.at(self._session_tokens.rows, session, tokens)
-        self.tokens += int(tokens.sum())
+        begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        which, lengths = ordered[begins], np.diff(begins, append=len(order))
+        places = np.arange(len(order), dtype=np.int32)
+        places += np.repeat((self.sessions.lengths[which] - begins).astype(np.int32), lengths)
+        self._place.rows[first + order] = places
+        self._session_tokens.rows[which] += np.add.reduceat(tokens[order].astype(np.int64), begins)
+        self.sessions.extend(session, first + np.arange(len(session), dtype=np.int32))
+        self.tokens += int(tokens.sum(dtype=np.int64))
         shortest, longest = self.lengths
         self.lengths = min(shortest, int(tokens.min())), max(longest, int(tokens.max()))
 
