@@ -35,6 +35,7 @@ from state.graph.sections import Values
 from state.graph.session_table import SessionTable
 from state.graph.stored_pairs import Runs, StoredPairs
 from state.graph.stored_sections import Columns, Reading, StoredStrings, StoredTexts
+from state.graph.strings import Places
 from state.graph.theme_table import ThemeTable
 
 _POINTING = ("repeats", "superseded")  # at other turns
@@ -130,7 +131,8 @@ def _stored_turns(read: Reading, concepts: Integers, dead: Integers) -> PassageT
     late["speaker"] = Late(lambda _: _rows(speakers.places, "i"), 4 * len(events))
     origins = Late(lambda _: {"sessions": sessions.keys_by_name(), "speakers": speakers.keys_by_name()})
     late["kept"] = Late(lambda _: array("b", b"\1" * len(events)), len(events))
-    table = PassageTable.opened(read.strings("ids").of(events), sessions.names, speakers.names, origins, late)
+    ids = Places(len(events), partial(read.strings("ids").of, events))
+    table = PassageTable.opened(ids, sessions.names, speakers.names, origins, late)
     gone = read.columns("gone")
     table.gone = dict(zip(gone["key"].tolist(), gone["fingerprint"].tolist(), strict=True))
     return table
@@ -151,7 +153,7 @@ class _Named:
 
     def __init__(self, stored: StoredStrings, keys: Integers) -> None:
         self._keys, self.places = _in_order_seen(keys)
-        self.names = stored.texts.chosen(np.searchsorted(stored.keys, self._keys))
+        self.names = stored.of(self._keys)
 
     def keys_by_name(self) -> dict[str, int]:
         """List the keys that names are stored under."""

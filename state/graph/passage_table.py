@@ -406,14 +406,14 @@ class PassageTable(Table):
 
     @classmethod
     def opened(
-        cls, ids: Strings, sessions: Strings, speakers: Sequence[str], origins: Late, late: Mapping[str, Late]
+        cls, ids: Places, sessions: Strings, speakers: Sequence[str], origins: Late, late: Mapping[str, Late]
     ) -> PassageTable:
         """Begin with what is stored: ids (p,), and the names of sessions and speakers, by number.
 
         origins  the attribute of that name;  late: the columns
         """
         table = cls()
-        table._packed, table._numbers, table._packed_sessions = Places(ids), None, sessions
+        table._packed, table._numbers, table._packed_sessions = ids, None, sessions
         table.speakers = dict(zip(speakers, range(len(speakers)), strict=True))
         table.changed = array("b", bytes(len(ids)))
         named = Late(lambda _: dict(zip(sessions, range(len(sessions)), strict=True)))

@@ -17,7 +17,7 @@ class StoredNames:
     def __init__(self, keys: Integers, ids: Strings, forms: Strings, *, has_form: Mask, is_phrase: Mask) -> None:
         self.keys, self.ids, self._forms = keys, ids, forms
         self._has_form, self.is_phrase = has_form, is_phrase
-        self.numbers = Places(ids)
+        self.numbers = Places(len(ids), lambda: ids)
 
     def of(self, keys: Integers) -> StoredNames:
         """Leave out all names but those of ascending keys, which are all there."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -143,21 +144,23 @@ class StoredTexts:
 
 
 class StoredStrings:
-    """All strings of a section, in one.
-
-    keys  (k,) ascending;  texts: as many
-    """
+    """All strings of a section, in one, which is made when somebody asks for some."""
 
     def __init__(self, section: Section, pages: Sequence[bytes]) -> None:
-        opened = [STRING_PAGE.decode(page) for page in _in_order(section, pages)]
-        self.keys = _concatenated(page.found().keys() for page in opened)
+        self._section, self._pages = section, pages
+
+    @cached_property
+    def _brought(self) -> tuple[Integers, Strings]:
+        """The keys, ascending, and the strings."""
+        opened = [STRING_PAGE.decode(page) for page in _in_order(self._section, self._pages)]
         lengths = _concatenated(page.column(page.lengths) for page in opened)
-        self.texts = Strings.of([page.joined for page in opened], lengths)
+        keys = _concatenated(page.found().keys() for page in opened)
+        return keys, Strings.of([page.joined for page in opened], lengths)
 
     def of(self, keys: Integers) -> Strings:
-        """Choose those of ascending keys (k,), which are all there."""
-        same = np.array_equal(keys, self.keys)
-        return self.texts if same else self.texts.chosen(np.searchsorted(self.keys, keys))
+        """Choose those of keys (k,), which are all there; what finds texts among them needs ascending ones."""
+        stored, texts = self._brought
+        return texts if np.array_equal(keys, stored) else texts.chosen(np.searchsorted(stored, keys))
 
 
 def stored_names(section: Section, pages: Sequence[bytes]) -> StoredNames:

@@ -9,7 +9,8 @@ counts is where texts begin and end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final, overload
 
 import numpy as np
@@ -33,7 +34,7 @@ class Strings(Sequence[str]):
         return cls(BETWEEN.join(["", *parts, ""]), behind - lengths, behind)
 
     def chosen(self, places: Integers) -> Strings:
-        """Leave out all others than those at ascending places (k,)."""
+        """Take those at places (k,); what finds texts among them needs the places to ascend."""
         return Strings(self._joined, self._starts[places], self._ends[places])
 
     def __len__(self) -> int:
@@ -93,15 +94,21 @@ class Strings(Sequence[str]):
 class Places(Mapping[str, int]):
     """The place of each of Strings, no two of which are alike; once many were looked up, a dictionary of all."""
 
-    def __init__(self, texts: Strings) -> None:
-        self.texts = texts
+    def __init__(self, count: int, texts: Callable[[], Strings]) -> None:
+        """Begin with so many texts, which are made when somebody asks for one."""
+        self._count, self._make = count, texts
         self._found: dict[str, int] = {}  # those that were looked up, -1 for one that is not there
         self._all: dict[str, int] | None = None
+
+    @cached_property
+    def texts(self) -> Strings:
+        """The texts themselves."""
+        return self._make()
 
     def all(self) -> dict[str, int]:
         """Give the place of each."""
         if self._all is None:
-            self._all = dict(zip(self.texts.listed(), range(len(self.texts)), strict=True))
+            self._all = dict(zip(self.texts.listed(), range(self._count), strict=True))
             self._found = {}
         return self._all
 
@@ -119,4 +126,4 @@ class Places(Mapping[str, int]):
         return iter(self.all())
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return self._count

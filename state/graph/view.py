@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any, Final, Literal, TypeVar, overload
 
 import numpy as np
+import numpy.ma  # the first np.unique imports it else: 10 ms of somebody's question
 from numpy.typing import NDArray
 
 from state.arrays import Counts, Floats, Integers, Mask

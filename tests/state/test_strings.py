@@ -44,7 +44,7 @@ def test_texts_are_found_among_all_and_among_chosen_ones(
 def test_places_are_those_of_a_dictionary(looks: int, listed: list[str], wanted: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(strings, "LOOKS", looks)
-        places, expected = Places(joined(listed)), {one: place for place, one in enumerate(listed)}
+        places, expected = Places(len(listed), lambda: joined(listed)), {one: place for place, one in enumerate(listed)}
         for one in wanted:
             assert places.get(one) == expected.get(one)
             assert (one in places) == (one in expected)
