@@ -22,8 +22,9 @@ import orjson
 from state.arrays import Integers
 from state.graph import section_pages, sections
 from state.graph.codec import LAYOUT
-from state.graph.section_pages import Columns, StoredTexts
 from state.graph.sections import SECTION, SECTIONS, Changes, Part, Records, Section
+from state.graph.stored_names import StoredNames
+from state.graph.stored_sections import Columns, StoredStrings, StoredTexts, stored_names
 
 CACHED_PAGES = 512  # of pairs, of one graph: 16 MB
 Pages = list[tuple[int, int]]  # section's number, and how many pages of it there are
@@ -337,6 +338,14 @@ class Whole:
     def texts(self, name: str) -> StoredTexts:
         """Read a section of texts."""
         return StoredTexts(SECTION[name], self._pages(SECTION[name]))
+
+    def strings(self, name: str) -> StoredStrings:
+        """Read a section of strings."""
+        return StoredStrings(SECTION[name], self._pages(SECTION[name]))
+
+    def names(self) -> StoredNames:
+        """Read the names of concepts."""
+        return stored_names(SECTION["names"], self._pages(SECTION["names"]))
 
     def pairs(self, name: str) -> Records:
         """Read a section of pairs, ascending; of a pair there may be several."""

@@ -25,9 +25,10 @@ from typing import Protocol
 import msgspec
 
 from state.graph.graph import Graph
+from state.graph.opening import stored
 from state.graph.resting import rest
 from state.graph.sections import SECTION
-from state.graph.storing import changes, stored
+from state.graph.storing import changes
 from state.sealing.keyring import NO_KEYS, Keyring, lock, unlock
 from state.store import keys, segments
 from state.store.segments import Merge, Pages, Segment
