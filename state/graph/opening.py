@@ -80,6 +80,7 @@ def stored(
     graph.advice = AdviceTable.of(values.get("advice", {}))
     graph.ended_at, graph.unrecorded = values["ended_at"], values["unrecorded"]
     graph.mode, graph.rerank = values.get("asked", ("default", ""))
+    graph.timezone = values.get("timezone", "UTC")
     graph.pace, graph.active_before = values.get("pace", (0, 0))
     graph.weights = values.get("weights", {})
     graph.access, graph.uncounted = values["access"], values["uncounted"]
