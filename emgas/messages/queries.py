@@ -13,8 +13,9 @@ from emgas.messages.filters import Filter
 from emgas.messages.modes import Guidance, How, Mode, Rerank, Weighting
 from emgas.messages.spreading import Spreading
 from emgas.messages.turns import Attachment
+from emgas.messages.views import KnownRelation
 
-MemoryKind = Literal["all", "working", "episodic", "perceptual"]
+MemoryKind = Literal["all", "working", "episodic", "semantic", "perceptual"]
 Render = Literal["plain", "masked"]
 
 
@@ -64,7 +65,8 @@ class Query(Message):
     memory: MemoryKind = Field(
         "all",
         description="of which kind: working, what is in mind of `session`; episodic, where what lies long ago and what "
-        "matters little counts less; perceptual, turns that something came with",
+        "matters little counts less; semantic, what is known of what is asked: relations, and turns whenever they were "
+        "said; perceptual, turns that something came with",
         exclude_if=lambda memory: memory == "all",
     )
     like: Name | None = Field(
@@ -122,7 +124,8 @@ class Query(Message):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        if self.memory != "all" and (self.retriever != "default" or self.rerank):
+        of_episodes = self.memory == "episodic" and self.rerank == "hello-agents"  # which has a formula for them
+        if self.memory != "all" and (self.retriever != "default" or (self.rerank and not of_episodes)):
             raise ValueError("kinds of memory are of the default mode: leave out `memory` or `mode`, `rerank`")
         if self.reinforce and self.as_of is not None:
             raise ValueError("the past cannot be reinforced: leave out `reinforce` or `as_of`")
@@ -219,6 +222,11 @@ class Reply(Message):
         exclude_if=lambda matched: matched,
     )
     paused: bool = Field(default=False, description="recalling is paused", exclude_if=lambda paused: not paused)
+    relations: list[KnownRelation] = Field(
+        default_factory=list,
+        description="of the semantic memory: what turns say of the concepts asked for",
+        exclude_if=lambda relations: not relations,
+    )
     timezone: str = Field(
         "UTC", description="by whose clock the context tells times", exclude_if=lambda zone: zone == "UTC"
     )

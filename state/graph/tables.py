@@ -100,12 +100,13 @@ class GraphTables:
     def load_pairs(self, most: float = inf) -> bool:
         """Read so many of the pairs that are still where they are stored; tell whether there are more."""
         stored = self.pairs["exchange"].stored
-        return stored is not None and stored.load(most)
+        return stored is not None and not stored.grows and stored.load(most)
 
     @property
     def rests_on_store(self) -> bool:
         """Whether pairs are read where they are stored: they must not be changed there."""
-        return self.pairs["exchange"].stored is not None
+        stored = self.pairs["exchange"].stored
+        return stored is not None and not stored.grows
 
     @property
     def turns(self) -> int:

@@ -31,7 +31,8 @@ LARGEST_RECORD_BYTES: Final = RECORD_BYTES + MIB  # a dead letter: a whole recor
 class TopicPlan:
     """How one topic is to be.  `max_record_bytes` bounds key, value and headers together, as in Kafka.
 
-    unit  its count may be any multiple of so many, and may be raised; 0: it is fixed at birth
+    unit     its count may be any multiple of so many, and may be raised; 0: it is fixed at birth
+    gone_ms  how long a compacted topic keeps what says that a key is gone, for those who read it now and then
     """
 
     name: str
@@ -41,6 +42,7 @@ class TopicPlan:
     broker_time: bool = True
     compacted_ms: int | None = None  # after so long a segment is closed, and what was replaced goes; None: all is kept
     unit: int = 0
+    gone_ms: int = 0
 
     def may_have(self, partitions: int) -> bool:
         """Tell whether a topic that has so many partitions can be used as planned, or be given more."""
@@ -82,7 +84,7 @@ def settings_of(plan: TopicPlan, replication: int, without: Collection[str] = ()
     of 2023 with its own timestamps would have it expired before it is read.  In `events`, its writer tells the time.
     """
     settings = {
-        **_cleaned(plan.compacted_ms),
+        **_cleaned(plan.compacted_ms, plan.gone_ms),
         "retention.ms": str(plan.retention_ms),
         "retention.bytes": "-1",
         "max.message.bytes": str(plan.max_record_bytes),
@@ -93,7 +95,7 @@ def settings_of(plan: TopicPlan, replication: int, without: Collection[str] = ()
     return {name: value for name, value in settings.items() if name not in without}
 
 
-def _cleaned(compacted_ms: int | None) -> dict[str, str]:
+def _cleaned(compacted_ms: int | None, gone_ms: int) -> dict[str, str]:
     """Say what becomes of what is old; never is the log compacted: a fold needs every event."""
     if compacted_ms is None:
         return {"cleanup.policy": "delete"}
@@ -102,7 +104,7 @@ def _cleaned(compacted_ms: int | None) -> dict[str, str]:
         "max.compaction.lag.ms": str(compacted_ms),
         "segment.ms": str(compacted_ms),
         "min.cleanable.dirty.ratio": "0.01",
-        "delete.retention.ms": "0",
+        "delete.retention.ms": str(gone_ms),
         "file.delete.delay.ms": "0",
     }
 

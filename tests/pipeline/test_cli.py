@@ -484,6 +484,13 @@ def test_a_turn_that_moves_an_old_graph_far_ahead_is_doubted_once(tmp_path: Path
     assert "fades by 730 days" in said
 
 
+def test_the_first_turn_of_a_graph_that_was_configured_before_is_no_leap(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(a_line(at="2023-05-08T14:00"))
+    emgas_here(tmp_path / "data", "configure", "ada", "--preset", "maibot")
+    assert "doubtful" not in emgas_here(tmp_path / "data", "publish", str(file)).err
+
+
 async def test_the_bar_is_where_the_turns_are_that_have_arrived(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     lines = [a_line(id=f"t{n}") + b"\n" for n in range(5)]

@@ -88,7 +88,9 @@ def query(
     meta: Annotated[
         Names | None, typer.Option("--meta", metavar="KEY=VALUE", help="Only with this metadata; repeatable.")
     ] = None,
-    memory: Annotated[str, typer.Option("--kind", help="Of memory: all, working, episodic, perceptual.")] = "all",
+    memory: Annotated[
+        str, typer.Option("--kind", help="Of memory: all, working, episodic, semantic, perceptual.")
+    ] = "all",
     like: Annotated[str | None, typer.Option(metavar="TURN", help="Perceptual: like what came with this turn.")] = None,
     render: Annotated[str, typer.Option(help="plain, or masked: with gaps for what has faded.")] = "plain",
     conversation: Annotated[
@@ -261,6 +263,7 @@ def show(reply: Reply) -> None:
         instead = ": the latest turns instead" if reply.passages else " (--recent shows the latest turns)"
         output.out.print(f"nothing in {reply.graph} has to do with that{instead}", highlight=False, markup=False)
     _show_concepts(reply)
+    _show_relations(reply)
     _show_passages(reply)
     for passage in reply.passages:
         if passage.why is not None:
@@ -280,14 +283,23 @@ def _show_concepts(reply: Reply) -> None:
         output.out.print(concepts)
 
 
+def _show_relations(reply: Reply) -> None:
+    for said in reply.relations:
+        ends = f"{said.source_label} {said.type} {said.target_label}"
+        line = f"{ends}: {said.times} times, last {format_utc(said.last)}{', history' if said.history else ''}"
+        output.out.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
 def _show_passages(reply: Reply) -> None:
+    from streams.cli.shared.why import score  # here: --help needs none of it
+
     passages = output.table("passages", "score#", "when", "who", "what")
     for passage in reply.passages:
         said = passage.text if passage.masked is None else passage.masked
         text = escape(said) + (" [dim](from the archive)[/dim]" if passage.archived else "")
         text += " [dim](history)[/dim]" if passage.superseded_by else ""
         passages.add_row(
-            f"{passage.score:.2f}", format_utc(wall_clock(passage.at, reply.timezone)), escape(passage.speaker), text
+            score(passage.score), format_utc(wall_clock(passage.at, reply.timezone)), escape(passage.speaker), text
         )
     if reply.passages:
         output.out.print(passages)
