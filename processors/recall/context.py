@@ -140,7 +140,8 @@ class _Said:
 
 def _first(words: frozenset[str]) -> list[str]:
     """List the words that no text can lack all of and be alike; longer ones first, as fewer texts hold them."""
-    return sorted(words, key=lambda word: (-len(word), word))[: len(words) - ceil(SAME * len(words)) + 1]
+    by_length = sorted(sorted(words), key=len, reverse=True)  # of equally long ones the first by letters, still
+    return by_length[: len(words) - ceil(SAME * len(words)) + 1]
 
 
 def _notes(ranked: Iterable[Passage], room: int) -> tuple[dict[int, str], int]:
