@@ -1,4 +1,4 @@
-"""What a question leaves open, as its graph is set: in which mode it is answered, and by whose formula it is ordered.
+"""What a question leaves open, as its graph is set: where it is asked, in which mode, by whose formula.
 
 A question that names a mode is answered in that, plainly; one that asks for a kind of memory, in the default mode,
 which alone has kinds: its episodes are ordered by whose formula the graph's questions are, where that has one for them.
@@ -25,7 +25,9 @@ def rerank_of(graph: Graph) -> Rerank | None:
 
 
 def by_graph(query: Query, graph: Graph) -> Query:
-    """Let a question that names no mode be answered as its graph is set."""
+    """Let a question that names no mode, or no time zone, be answered as its graph is set."""
+    if query.timezone is None:
+        query = query.model_copy(update={"timezone": graph.timezone})
     rerank = rerank_of(graph) if query.rerank is None else query.rerank
     if query.mode is not None or query.memory not in ("all", "episodic"):
         return query

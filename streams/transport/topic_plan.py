@@ -12,7 +12,7 @@ keys           1           the newest of each key, compacted soon; only where ke
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -77,13 +77,13 @@ def plan(topics: TopicNames, partitions: int, reply_partitions: int = 16, reader
     )
 
 
-def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
-    """Put the topic's settings in Kafka's words.
+def settings_of(plan: TopicPlan, replication: int, without: Collection[str] = ()) -> dict[str, str]:
+    """Put the topic's settings in Kafka's words, but for those that a broker does not know (`without`).
 
     A record's time is the broker's, except in `events`: retention goes by it, and a client that sends a conversation
     of 2023 with its own timestamps would have it expired before it is read.  In `events`, its writer tells the time.
     """
-    return {
+    settings = {
         **_cleaned(plan.compacted_ms, plan.gone_ms),
         "retention.ms": str(plan.retention_ms),
         "retention.bytes": "-1",
@@ -92,6 +92,7 @@ def settings_of(plan: TopicPlan, replication: int) -> dict[str, str]:
         "min.insync.replicas": str((replication + 1) // 2),  # 1 of 1, 1 of 2, 2 of 3: one broker may always be away
         "unclean.leader.election.enable": "false",  # rather wait than lose what was acknowledged
     }
+    return {name: value for name, value in settings.items() if name not in without}
 
 
 def _cleaned(compacted_ms: int | None, gone_ms: int) -> dict[str, str]:
@@ -116,12 +117,14 @@ def keys_plan(topics: TopicNames, compacted_ms: int = HOUR_MS) -> TopicPlan:
 def replaced_within_ms(config: Mapping[str, str], tick_ms: int) -> int | None:
     """Tell for how long a broker keeps the bytes of a record that was replaced, if a worker lives that looks each tick.
 
-    `config` is that of the topic.  None: for ever, as nothing is compacted there.
+    `config` is that of the topic.  None: for ever, as nothing is compacted there, or at a time that nobody sets.
+    A broker that knows no delay (Redpanda) deletes a file at once.
     """
-    if "compact" not in config.get("cleanup.policy", ""):
+    waits = [config.get(name) for name in ("segment.ms", "max.compaction.lag.ms")]
+    if "compact" not in config.get("cleanup.policy", "") or None in waits:
         return None
-    waits = (int(config[name]) for name in ("segment.ms", "max.compaction.lag.ms"))
-    return max(waits) + tick_ms + CLEANED_MS + int(config["file.delete.delay.ms"])
+    delay = int(config.get("file.delete.delay.ms", "0"))
+    return max(int(wait) for wait in waits if wait is not None) + tick_ms + CLEANED_MS + delay
 
 
 def differences(found: TopicDescription, wanted: TopicPlan) -> list[str]:

@@ -422,6 +422,8 @@ def test_the_topics_are_described_and_their_partition_count_stays(memory: Path) 
     assert told["emgas.events"]["config"]["retention.ms"] == "-1"
     assert told["emgas.turns"]["partitions"] == 2
     assert emgas_here(memory, "topics", "create", "--partitions", "2").code == 0
+    told = emgas_here(memory, "topics", "create", "--without", "retention.mss", code=2).err
+    assert "no topic has a setting retention.mss: --without is for cleanup.policy, max.message.bytes, " in told
     refused = emgas_here(memory, "topics", "create", "--partitions", "3", code=1)
     assert "set the partition count back to 2" in refused.err
 

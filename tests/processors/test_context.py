@@ -59,10 +59,10 @@ def test_what_repeats_is_found_by_its_first_words_as_by_comparing_it_with_all(
 ) -> None:
     before, nearly = context._Said(), words - frozenset({"w0", "w11"})  # noqa: SLF001 - nobody else needs to know
     for each in (*chosen, nearly):
-        before.add(each)
+        before.add(each, context._first(each))  # noqa: SLF001
     for asked in (words, *chosen):
         alike = any(context._alike(asked, each) for each in (*chosen, nearly))  # noqa: SLF001
-        assert before.repeats(asked) == alike
+        assert before.repeats(asked, context._first(asked)) == alike  # noqa: SLF001
 
 
 def said(number: int, text: str, at: int = MAY_8) -> Passage:

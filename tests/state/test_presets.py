@@ -109,3 +109,19 @@ def test_how_questions_are_answered_is_stored_and_recorded_where_it_differs() ->
     without = GraphConfigured(**stamp, graph="ada", preset="mofox", settings=PRESETS["mofox"])
     assert not any(name in encode(without) for name in (b'"mode"', b'"rerank"', b'"weights"'))
     assert plain.mode == "default"
+
+
+def test_where_a_graphs_people_are_is_stored_and_recorded_where_it_is_told() -> None:
+    settled = GraphConfigured(
+        **UNLINKED, graph="ada", preset="default", settings=PRESETS["default"], timezone="Asia/Tokyo"
+    )
+    graph, plain = folded(settled, turn_recorded(concepts="cat")), folded(turn_recorded(concepts="cat"))
+    again = Graph.unpack(graph.pack())
+    assert (again.timezone, plain.timezone) == ("Asia/Tokyo", "UTC")
+    assert again.digest() == graph.digest() != plain.digest()
+    assert by_graph(Query(graph="ada", text="the cat?", kind="query"), graph).timezone == "Asia/Tokyo"
+    assert by_graph(Query(graph="ada", text="the cat?", kind="query", timezone="UTC"), graph).timezone == "UTC"
+    stamp = {"epoch": 1, "claim": "c", "seq": 1, "chain": "x", "graph": "ada", "preset": "default"}
+    told = GraphConfigured(**stamp, settings=PRESETS["default"], timezone="Asia/Tokyo")
+    assert decode(encode(told)) == told
+    assert b"timezone" not in encode(GraphConfigured(**stamp, settings=PRESETS["default"]))
