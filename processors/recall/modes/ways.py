@@ -19,7 +19,7 @@ from processors.recall.modes.seam import Given
 from state.arrays import Floats, Integers, Mask
 
 STEPS: Final = 3
-FRONT: Final = 256
+FRONT: Final = 64
 
 
 def likeliest(given: Given, energy: Floats) -> Integers:
